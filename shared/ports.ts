@@ -1,0 +1,260 @@
+import type { SessionKey } from './routing/session-key.ts';
+import type { EventType } from './session/events.ts';
+import type { PlainState } from './session/evolve.ts';
+import type { IndexRow } from './session/summary.ts';
+import type { DeliveryTarget, StepOutcome, TurnRef } from './session/types.ts';
+import type { CommandAnswer, CommandEnvelope, Commit, RecordedCommit } from './wire/envelope.ts';
+
+/**
+ * The outside world on one screen. Each port has an in-memory and a NATS adapter and one contract suite that both pass. Unless said
+ * otherwise a method rejects with `NatterError('unavailable')` when the broker does not answer in time: the outcome is then unknown.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Milliseconds that never go back: for leases and timeouts. */
+  monotonic(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+// ------------------------------------------------------------------------------------------------ the event log
+
+/** The outcome of one attempt to append. `unknown`: a conflict, a time-out or no leader; only a leader read can tell (§5, fencing). */
+export type AppendResult =
+  | { readonly kind: 'stored'; readonly seq: number }
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** State of the whole log. `incarnation` changes when the stream is created anew. */
+export interface LogInfo {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly incarnation: number;
+}
+
+export interface FollowOptions {
+  /** Delivers commits with a greater sequence. */
+  readonly after: number;
+  /** Only this key. */
+  readonly key?: SessionKey;
+  /** Only commits filed under one of these headlines. */
+  readonly headlines?: readonly EventType[];
+  readonly signal: AbortSignal;
+  /** Least milliseconds between two reads: trades latency for work under load. Default 0. */
+  readonly pauseMs?: number;
+}
+
+export interface EventLog {
+  /** Appends one commit if `expectedSeq` is still the key's last sequence (0: no commit yet). Never rejects. */
+  append(commit: Commit, expectedSeq: number): Promise<AppendResult>;
+  /** The key's last commit, read from the leader: never stale. */
+  last(key: SessionKey): Promise<RecordedCommit | null>;
+  /** The key's commits with `after < seq <= upTo`, oldest first. May lag behind the leader. */
+  read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
+  /** All commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
+  page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }>;
+  /** History from a sequence on and then live, without a gap, for ever (until the signal aborts). Survives broker outages. */
+  follow(options: FollowOptions): AsyncIterable<RecordedCommit>;
+  info(): Promise<LogInfo>;
+}
+
+// ------------------------------------------------------------------------------------------------ work queues
+
+/** One message out for work. `seq` grows per key; `incarnation` changes when the queue's stream is created anew. */
+export interface Delivery<T> {
+  readonly message: T;
+  readonly seq: number;
+  readonly incarnation: number;
+  readonly partition: number;
+  /** 1 for the first delivery. */
+  readonly attempt: number;
+}
+
+/** What became of a delivery. `retry`: the partition waits and gets the same message again; nothing newer overtakes it. */
+export type Verdict = { readonly kind: 'done' } | { readonly kind: 'retry' } | { readonly kind: 'dead'; readonly reason: string };
+
+export interface ConsumeOptions<T> {
+  /** This process's member name, unique. */
+  readonly member: string;
+  /** Called for one message of a partition at a time. A throw counts as `retry`. */
+  handle(delivery: Delivery<T>): Promise<Verdict>;
+  /** The partition is now ours. */
+  acquired?(partition: number): void;
+  /** The partition is no longer ours, or may not be: forget what you know of its keys, at once. */
+  lost?(partition: number): void;
+}
+
+export interface Consumption {
+  /** Partitions held now. */
+  owned(): readonly number[];
+  /** Why the consumer is not working as it should; empty when all is well. */
+  problems(): readonly string[];
+  /** Stops taking messages, waits for those in hand (at most `drainMs`), and hands the partitions over. */
+  close(drainMs?: number): Promise<void>;
+}
+
+/** At least once, ordered per key, shared out by partition among the members that consume (§5). */
+export interface WorkQueue<T> {
+  /** Durable once it resolves. The same id again within two minutes is stored once (`duplicate`). */
+  publish(message: T): Promise<{ seq: number; duplicate: boolean }>;
+  /** Publishes at a later time; the same key and name again replaces it (a timer is a delayed command). Not earlier than `at`, up to 1 s later. */
+  schedule(name: string, at: number, message: T): Promise<void>;
+  /** Takes back a scheduled message that is not due yet. */
+  cancel(key: string, name: string): Promise<void>;
+  consume(options: ConsumeOptions<T>): Promise<Consumption>;
+  /** The partition a key belongs to. */
+  partitionOf(key: string): number;
+  /** Messages not yet taken and done: the queue's lag. */
+  lag(): Promise<number>;
+}
+
+export type CommandBus = WorkQueue<CommandEnvelope>;
+
+/** Outcomes of commands, told once over an ephemeral subject to whoever asked (§5). Losing one loses nothing: the log is the truth. */
+export interface Answers {
+  /** Subject to put into `answerTo`. */
+  readonly address: string;
+  /** Call before publishing the command. Resolves with `null` when no answer came in time. */
+  wait(commandId: string, timeoutMs: number): Promise<CommandAnswer | null>;
+  tell(answerTo: string, answer: CommandAnswer): void;
+}
+
+// ------------------------------------------------------------------------------------------------ caches and projections
+
+/** A cached fold of one session. Any doubt about it means: replay (I4). */
+export interface Snapshots {
+  /** The newest snapshot that passes its checks (schema, checksum, key), else `null`. */
+  get(key: SessionKey): Promise<PlainState | null>;
+  put(key: SessionKey, state: PlainState): Promise<void>;
+}
+
+/** The session index: one row per key, a projection of the log (A11: "a map sessionKey → { sessionId, updatedAt, … }"). */
+export interface SessionIndex {
+  get(key: SessionKey): Promise<IndexRow | null>;
+  /** Writes rows and then the position they reflect. A row never goes back to an older `seq`. */
+  put(rows: readonly IndexRow[], position: number): Promise<void>;
+  /** Sequence up to which the index reflects the log; 0 if it is empty. */
+  position(): Promise<number>;
+  /** Keeps a copy of all rows in memory, current within a second, until closed. */
+  watch(): Promise<IndexView>;
+}
+export interface IndexView {
+  get(key: SessionKey): IndexRow | undefined;
+  rows(): Iterable<IndexRow>;
+  close(): Promise<void>;
+}
+
+/** How far a reader of the log has come, by name: `delivery`, … */
+export interface Cursors {
+  get(name: string): Promise<number>;
+  put(name: string, seq: number): Promise<void>;
+}
+
+/** A role only one process has at a time. For economy, never for safety (idea 5). */
+export interface Leases {
+  /** Waits until the lease is ours, calls `work`, renews it meanwhile and aborts the signal when it is lost. Returns when `signal` aborts. */
+  hold(name: string, member: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<void>): Promise<void>;
+}
+
+// ------------------------------------------------------------------------------------------------ ephemera, deliveries, dead letters
+
+/** A piece of an answer in the making: no fact, lost on purpose (§3). `offset` is in characters from the start of the step's text. */
+export interface Delta {
+  readonly turn: TurnRef;
+  readonly step: number;
+  readonly offset: number;
+  readonly text: string;
+}
+export interface Live {
+  publish(key: SessionKey, delta: Delta): void;
+  subscribe(key: SessionKey, signal: AbortSignal): AsyncIterable<Delta>;
+}
+
+/** One message on its way out. `id` is `<stream seq>.<index>` of the event: the idempotency key of the send (I9). */
+export interface Outbound {
+  readonly id: string;
+  readonly seq: number;
+  readonly key: SessionKey;
+  readonly target: DeliveryTarget;
+  readonly kind: 'assistant_message' | 'notice';
+  readonly text: string;
+  readonly turnId: string;
+}
+export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
+export interface CustodyRecord {
+  readonly v: 1;
+  readonly outboundId: string;
+  readonly outboundSeq: number;
+  readonly key: SessionKey;
+  readonly target: DeliveryTarget;
+  readonly state: CustodyState;
+  readonly attempt: number;
+  readonly at: number;
+  readonly detail?: string;
+}
+/** The custody log: who had which outbound when. One writer per conversation, fenced by the conversation's last sequence (I9). */
+export interface CustodyLog {
+  last(target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null>;
+  /** Resolves with the new sequence, or `null` when somebody else wrote first. */
+  append(record: CustodyRecord, expectedSeq: number): Promise<number | null>;
+}
+
+export type SendResult =
+  | { readonly kind: 'sent'; readonly detail?: string }
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly detail: string }
+  | { readonly kind: 'failed'; readonly detail: string }
+  /** The other side may or may not have it. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** A way out: the terminal, a webhook, later each channel. */
+export interface Outlet {
+  readonly channel: string;
+  /** True when the other side recognises `Outbound.id` again: an unknown send may then be repeated. */
+  readonly idempotent: boolean;
+  send(outbound: Outbound, signal: AbortSignal): Promise<SendResult>;
+}
+
+export interface DeadLetter {
+  readonly id: string;
+  readonly service: string;
+  readonly reason: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+export interface DeadLetters {
+  put(letter: DeadLetter): Promise<void>;
+  list(limit: number): Promise<DeadLetter[]>;
+}
+
+// ------------------------------------------------------------------------------------------------ the model
+
+export interface ModelMessage {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  /** Who said it, where the role is `user`. */
+  readonly name?: string;
+}
+export interface ModelRequest {
+  readonly key: SessionKey;
+  readonly turn: TurnRef;
+  readonly step: number;
+  /** The text of the message that the turn answers. */
+  readonly prompt: string;
+  /** Texts of this turn's finished steps. */
+  readonly steps: readonly string[];
+  /** The conversation up to and with the message the turn answers; read from the log when called. */
+  history(): Promise<readonly ModelMessage[]>;
+}
+export interface Model {
+  readonly name: string;
+  /** One step. Calls `onText` with each piece as it comes. Never rejects but by `signal`: a provider's error is an outcome. */
+  step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome>;
+  /**
+   * Present on a model without effects that may answer at once from the request alone; `null` when it cannot. A turn that ends at once
+   * is then one commit (ADR 3): there is no effect in it that could run twice.
+   */
+  instantly?(request: Omit<ModelRequest, 'history'>): StepOutcome | null;
+}

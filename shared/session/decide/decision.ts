@@ -1,0 +1,34 @@
+import type { CommandEnvelope } from '../../wire/envelope.ts';
+import type { CommandOf, CommandType } from '../commands.ts';
+import type { SessionEvent } from '../events.ts';
+import type { ActiveTurn, SessionContext } from '../machine.ts';
+import type { TurnRef } from '../types.ts';
+
+/** Why a command is refused. Part of the API; the message says what to do. */
+export type RefusalCode = 'session_busy' | 'session_unknown' | 'approval_not_pending' | 'approval_expired';
+
+/** What a command leads to: facts to record (none: it is legal and changes nothing) or a refusal. */
+export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly refuse: RefusalCode; readonly message: string };
+
+export const accept = (...events: SessionEvent[]): Decision => ({ accept: events });
+export const nothing: Decision = { accept: [] };
+export const refuse = (code: RefusalCode, message: string): Decision => ({ refuse: code, message });
+
+/** A session as the rules see it: narrow on `status` first. */
+export type SessionView =
+  | { readonly status: 'idle' | 'inactive'; readonly context: SessionContext; readonly turn: null }
+  | { readonly status: 'running' | 'awaiting_approval'; readonly context: SessionContext; readonly turn: ActiveTurn };
+
+/** A command of one type with its envelope. */
+export type Given<T extends CommandType> = CommandEnvelope & { readonly data: CommandOf<T> };
+
+/** True when `turn` is the running attempt; anything else comes from an attempt that is over (I5). */
+export const isCurrent = (view: SessionView, turn: TurnRef): boolean =>
+  view.status === 'running' && view.turn.id === turn.id && view.turn.attempt === turn.attempt;
+
+/** The reference to a turn without its progress. */
+export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
+
+/** When a turn ends, the next one in the queue begins (A5/70). */
+export const nextTurn = ({ queue }: SessionContext): SessionEvent[] =>
+  queue[0] === undefined ? [] : [{ type: 'turn_started', v: 1, turn: queue[0], attempt: 1 }];

@@ -1,0 +1,66 @@
+import { assert, assertNever } from '../../kit/assert.ts';
+import type { CommandEnvelope } from '../../wire/envelope.ts';
+import type { SessionState } from '../evolve.ts';
+import { requestApproval, resolveApproval } from './approval.ts';
+import type { Decision, Given, SessionView } from './decision.ts';
+import { deactivate, reset, stop } from './lifecycle.ts';
+import { appendMessage, openSession, postMessage } from './message.ts';
+import { recordStep, resumeTurn } from './turn.ts';
+
+export type { Decision, RefusalCode, SessionView } from './decision.ts';
+
+/** A state as the rules see it. */
+export const view = ({ machine: { value: status, context } }: SessionState): SessionView => {
+  switch (status) {
+    case 'idle':
+    case 'inactive':
+      return { status, context, turn: null };
+    case 'running':
+    case 'awaiting_approval':
+      assert(context.turn, `a session that is ${status} has a turn`);
+      return { status, context, turn: context.turn };
+  }
+};
+
+/** Every rule of the domain (§4): total, pure, without a clock or ids of its own. What it accepts, `evolve` accepts (property test). */
+export const decide = (envelope: CommandEnvelope, state: SessionState): Decision => {
+  const { data } = envelope;
+  const session = view(state);
+  const given = envelope as Given<never>;
+  switch (data.type) {
+    case 'open_session':
+      return openSession(given, session);
+    case 'post_message':
+      return postMessage(given, session);
+    case 'append_message':
+      return appendMessage(given, session);
+    case 'stop':
+      return stop(given, session);
+    case 'reset':
+      return reset(given, session);
+    case 'deactivate_session':
+      return deactivate(given, session);
+    case 'resume_turn':
+      return resumeTurn(given, session);
+    case 'record_step':
+      return recordStep(given, session);
+    case 'request_approval':
+      return requestApproval(given, session);
+    case 'resolve_approval':
+      return resolveApproval(given, session);
+    default:
+      return assertNever(data);
+  }
+};
+
+/** True when this command, or the message in it, has taken effect before (I2). */
+export const isRepeat = (
+  { id, data }: CommandEnvelope,
+  delivery: { seq: number; incarnation: number } | null,
+  state: SessionState,
+): boolean => {
+  const { command, recentIds } = state.position;
+  if (delivery && delivery.incarnation === command.incarnation && delivery.seq <= command.seq) return true;
+  if (recentIds.includes(id)) return true;
+  return (data.type === 'post_message' || data.type === 'append_message') && recentIds.includes(data.message.messageId);
+};

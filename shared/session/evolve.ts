@@ -1,0 +1,113 @@
+import { type AnyActorScope, createActor } from 'xstate';
+import { assert } from '../kit/assert.ts';
+import { limits } from '../kit/limits.ts';
+import type { RecordedCommit } from '../wire/envelope.ts';
+import type { SessionEvent } from './events.ts';
+import { type MachineSnapshot, type SessionContext, type SessionStatus, sessionMachine } from './machine.ts';
+
+/**
+ * The one fold: live state, replay and snapshot + tail all come from here (I4). It runs no effect. `machine.transition` is called with
+ * one inert scope for all sessions because building a scope per event, as XState's `transition()` does, costs four times the step; the
+ * equivalence with `transition()` is a test.
+ */
+const self = createActor(sessionMachine);
+const scope = {
+  self,
+  system: self.system,
+  id: '',
+  sessionId: '',
+  logger: () => {},
+  defer: () => {},
+  stopChild: () => {},
+  emit: () => {},
+  actionExecutor: () => {},
+} as unknown as AnyActorScope;
+
+/** Where a session's state stands in the log, and what it needs to know repeats. */
+export interface Position {
+  /** Stream sequence of the last commit folded; 0 before the first. */
+  readonly seq: number;
+  readonly rev: number;
+  readonly at: number;
+  /** Last command applied from the command stream (A: idempotency, §4). */
+  readonly command: { readonly seq: number; readonly incarnation: number };
+  /** The last command and message ids, oldest first, bounded. */
+  readonly recentIds: readonly string[];
+  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to read the model's context from. */
+  readonly window: readonly number[];
+}
+
+/** A session as its log says it is. */
+export interface SessionState {
+  readonly machine: MachineSnapshot;
+  readonly position: Position;
+}
+
+/** A session of which nothing is recorded. */
+export const initialState: SessionState = {
+  machine: sessionMachine.getInitialSnapshot(scope as never),
+  position: { seq: 0, rev: 0, at: 0, command: { seq: 0, incarnation: 0 }, recentIds: [], window: [] },
+};
+
+/** The state after one event. Throws `AssertionError` if the machine has no transition for it: silence would hide a hole. */
+export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSnapshot => {
+  const after = sessionMachine.transition(before, event, scope as never);
+  assert(after !== before, `no transition for ${event.type} in ${String(before.value)}`);
+  return after;
+};
+
+const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
+  more.length === 0 ? items : [...items, ...more].slice(-limit);
+
+/** The ids a commit makes known: its command's and those of its messages. */
+const idsOf = (commit: RecordedCommit): string[] => {
+  const ids = new Set([commit.command.id]);
+  for (const event of commit.events) {
+    if (event.type === 'user_message') ids.add(event.message.messageId);
+    if (event.type === 'message_refused') ids.add(event.messageId);
+  }
+  return [...ids];
+};
+
+/** Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. */
+export const advance = (before: Position, commit: RecordedCommit): Position => {
+  assert(commit.rev === before.rev + 1, `rev ${commit.rev} follows rev ${before.rev} (I3)`);
+  assert(commit.seq > before.seq, `sequence ${commit.seq} follows ${before.seq}`);
+  const { seq, incarnation } = commit.command;
+  const reset = commit.events.some(({ type }) => type === 'session_reset');
+  const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
+  return {
+    seq: commit.seq,
+    rev: commit.rev,
+    at: commit.at,
+    command: seq === null || incarnation === null ? before.command : { seq, incarnation },
+    recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
+    window: bounded(reset ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+  };
+};
+
+/** The state after one recorded commit. */
+export const fold = (before: SessionState, commit: RecordedCommit): SessionState => {
+  const machine = commit.events.reduce(evolve, before.machine);
+  assert(commit.epoch >= before.machine.context.epoch, `epoch ${commit.epoch} follows ${before.machine.context.epoch} (I5)`);
+  assert(commit.epoch === machine.context.epoch, `commit says epoch ${commit.epoch}, its events make ${machine.context.epoch}`);
+  return { machine, position: advance(before.position, commit) };
+};
+
+/** A state as plain data, for snapshots, the API and comparisons. */
+export interface PlainState {
+  readonly status: SessionStatus;
+  readonly context: SessionContext;
+  readonly position: Position;
+}
+export const toPlain = ({ machine, position }: SessionState): PlainState => ({
+  status: machine.value,
+  context: machine.context,
+  position,
+});
+
+/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (idea 2). */
+export const fromPlain = ({ status, context, position }: PlainState): SessionState => ({
+  machine: sessionMachine.resolveState({ value: status, context }),
+  position,
+});

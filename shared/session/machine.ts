@@ -1,0 +1,157 @@
+import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
+import type { EventOf, QueuedTurn, SessionEvent } from './events.ts';
+import type { DeliveryTarget, TurnRef } from './types.ts';
+
+/**
+ * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
+ * `onDone`, `onError`, `after`, `always`, `raise`: results and timers come back as commands (§4). The invoked `turn` is the one effect,
+ * and it starts only because a freshly recorded event made the live actor enter `running`.
+ */
+
+/** The running turn. `step` is the next model step to take, from 1; `resumes` counts attempts since the last recorded step. */
+export interface ActiveTurn extends TurnRef {
+  readonly messageId: string;
+  readonly step: number;
+  readonly resumes: number;
+  readonly deliverTo?: DeliveryTarget;
+}
+export interface PendingApproval {
+  readonly approvalId: string;
+  readonly action: string;
+  readonly expiresAt: number;
+}
+export interface SessionContext {
+  readonly sessionId: string;
+  /** Grows with each reset. 0: never opened. */
+  readonly generation: number;
+  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
+  readonly epoch: number;
+  readonly messages: number;
+  readonly completedTurns: number;
+  readonly queue: readonly QueuedTurn[];
+  readonly turn: ActiveTurn | null;
+  readonly approval: PendingApproval | null;
+}
+/** What a turn needs to begin. */
+export interface TurnInput {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly turn: ActiveTurn;
+}
+
+const notProvided = fromCallback<SessionEvent, TurnInput>(() => {});
+export type TurnLogic = typeof notProvided;
+
+const begin = ({ turn, attempt }: EventOf<'turn_started'>, queue: readonly QueuedTurn[]): Partial<SessionContext> => ({
+  turn: {
+    id: turn.id,
+    attempt,
+    messageId: turn.messageId,
+    step: 1,
+    resumes: 0,
+    ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
+  },
+  queue: queue.filter(({ id }) => id !== turn.id),
+});
+
+const withTurn = (turn: ActiveTurn | null, change: Partial<ActiveTurn>): Partial<SessionContext> => ({
+  turn: turn && { ...turn, ...change },
+});
+
+export const sessionMachine = setup({
+  types: { context: {} as SessionContext, events: {} as SessionEvent },
+  actors: { turn: notProvided },
+  actions: {
+    open: assign((_, p: EventOf<'session_opened'>) => ({ sessionId: p.sessionId, generation: p.generation })),
+    remember: assign(({ context }) => ({ messages: context.messages + 1 })),
+    refuse: assign(({ context }) => ({ messages: context.messages })),
+    enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
+    begin: assign(({ context }, p: EventOf<'turn_started'>) => begin(p, context.queue)),
+    resume: assign(({ context }, p: EventOf<'turn_resumed'>) =>
+      withTurn(context.turn, { attempt: p.turn.attempt, resumes: (context.turn?.resumes ?? 0) + 1 }),
+    ),
+    step: assign(({ context }, p: EventOf<'model_step'>) => withTurn(context.turn, { step: p.step + 1, resumes: 0 })),
+    finish: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
+    fail: assign({ turn: null }),
+    abort: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
+    clearQueue: assign({ queue: [] }),
+    ask: assign((_, p: EventOf<'approval_requested'>) => ({
+      approval: { approvalId: p.approvalId, action: p.action, expiresAt: p.expiresAt },
+    })),
+    answer: assign(({ context }, p: EventOf<'approval_resolved'>) => ({
+      approval: null,
+      ...withTurn(context.turn, { attempt: p.turn.attempt }),
+    })),
+    reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
+      sessionId: p.sessionId,
+      generation: p.generation,
+      epoch: context.epoch + 1,
+      messages: 0,
+      completedTurns: 0,
+      queue: [],
+      turn: null,
+      approval: null,
+    })),
+  },
+}).createMachine({
+  id: 'session',
+  initial: 'inactive',
+  context: {
+    sessionId: '',
+    generation: 0,
+    epoch: 0,
+    messages: 0,
+    completedTurns: 0,
+    queue: [],
+    turn: null,
+    approval: null,
+  },
+  on: {
+    user_message: { actions: 'remember' },
+    message_refused: { actions: 'refuse' },
+    session_reset: { target: '.idle', actions: { type: 'reset', params: ({ event }) => event } },
+  },
+  states: {
+    inactive: {
+      on: {
+        session_opened: { target: 'idle', actions: { type: 'open', params: ({ event }) => event } },
+        session_reopened: 'idle',
+      },
+    },
+    idle: {
+      on: {
+        turn_started: { target: 'running', actions: { type: 'begin', params: ({ event }) => event } },
+        session_deactivated: 'inactive',
+      },
+    },
+    running: {
+      invoke: {
+        id: 'turn',
+        src: 'turn',
+        input: ({ context }) => ({ sessionId: context.sessionId, epoch: context.epoch, turn: context.turn as ActiveTurn }),
+      },
+      on: {
+        turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
+        turn_resumed: { target: 'running', reenter: true, actions: { type: 'resume', params: ({ event }) => event } },
+        model_step: { actions: { type: 'step', params: ({ event }) => event } },
+        assistant_message: { actions: 'remember' },
+        turn_completed: { target: 'idle', actions: 'finish' },
+        turn_failed: { target: 'idle', actions: 'fail' },
+        turn_aborted: { target: 'idle', actions: 'abort' },
+        queue_cleared: { actions: 'clearQueue' },
+        approval_requested: { target: 'awaiting_approval', actions: { type: 'ask', params: ({ event }) => event } },
+      },
+    },
+    awaiting_approval: {
+      on: {
+        turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
+        turn_aborted: { target: 'idle', actions: 'abort' },
+        queue_cleared: { actions: 'clearQueue' },
+        approval_resolved: { target: 'running', actions: { type: 'answer', params: ({ event }) => event } },
+      },
+    },
+  },
+});
+
+export type MachineSnapshot = SnapshotFrom<typeof sessionMachine>;
+export type SessionStatus = 'idle' | 'running' | 'awaiting_approval' | 'inactive';

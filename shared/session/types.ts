@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Parts that commands, events and state have in common. Everything is plain data: it survives MessagePack and JSON unchanged. */
+
+/** A turn and the attempt at it. The attempt grows with each resume and is never used again: it fences late results (I5). */
+export const turnRef = z.object({ id: z.string().min(1).max(128), attempt: z.int().min(1) });
+export type TurnRef = z.infer<typeof turnRef>;
+
+/** Who wrote a message. `id` is the channel's own id, byte-exact; `role` is resolved by the router (A5/66). */
+export const sender = z.object({
+  id: z.string().min(1).max(256),
+  name: z.string().max(256).optional(),
+  role: z.enum(['owner', 'participant', 'program']).optional(),
+});
+export type Sender = z.infer<typeof sender>;
+
+/** Where an answer goes. `channel` names the outlet; `to` is the channel's raw routing id. Absent: the reader fetches or follows. */
+export const deliveryTarget = z.object({
+  channel: z.string().min(1).max(64),
+  to: z.string().min(1).max(512),
+  accountId: z.string().max(128).optional(),
+  threadId: z.string().max(128).optional(),
+});
+export type DeliveryTarget = z.infer<typeof deliveryTarget>;
+
+/** Where a session comes from (A3/42). Set once, preserved on reopening (A5/65). */
+export const sessionSource = z.object({
+  kind: z.string().min(1).max(32),
+  interactive: z.boolean(),
+  platform: z.string().max(64).optional(),
+  triggerId: z.string().max(128).optional(),
+  type: z.enum(['direct', 'group']).optional(),
+});
+export type SessionSource = z.infer<typeof sessionSource>;
+
+/** Tokens of one model step. `estimated` is true where the provider did not count them itself. */
+export const usage = z.object({
+  inputTokens: z.int().min(0),
+  outputTokens: z.int().min(0),
+  totalTokens: z.int().min(0),
+  estimated: z.boolean().optional(),
+});
+export type Usage = z.infer<typeof usage>;
+
+/** One message from a person or program to the session. `turnId` is the turn it asks for; without one it is only remembered (A5/69). */
+export const message = z.object({
+  messageId: z.string().min(1).max(256),
+  text: z.string().max(262_144),
+  sender,
+  deliverTo: deliveryTarget.optional(),
+});
+export type Message = z.infer<typeof message>;
+
+/** What the model said in one step, or why it could not. */
+export const stepOutcome = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
+  z.object({ kind: z.literal('continue'), text: z.string(), model: z.string(), usage }),
+  z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
+]);
+export type StepOutcome = z.infer<typeof stepOutcome>;
+
+/** Who caused a commit: a principal id such as `user:42`, `token:cli`, or one of ours (`host`, `timer`). */
+export const actorName = z.string().min(1).max(256);

@@ -1,0 +1,16 @@
+import { headlineOf } from '../session/events.ts';
+import type { Commit } from './envelope.ts';
+
+/**
+ * CloudEvents 1.0 attributes of a commit, in NATS binary mode: one header each, so that any consumer can route without decoding.
+ * Source: CloudEvents NATS protocol binding 1.0. Values are percent-encoded as the binding says.
+ */
+export const cloudEventHeaders = (commit: Commit): Record<string, string> => ({
+  'ce-specversion': '1.0',
+  'ce-id': encodeURIComponent(commit.id),
+  'ce-source': `/natter/sessions/${encodeURIComponent(commit.key)}`,
+  'ce-type': `natter.${headlineOf(commit.events)}`,
+  'ce-time': new Date(commit.at).toISOString(),
+  'ce-subject': encodeURIComponent(commit.key),
+  'content-type': 'application/msgpack',
+});

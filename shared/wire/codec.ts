@@ -1,0 +1,72 @@
+import { Packr } from 'msgpackr';
+import type { z } from 'zod';
+import { NatterError } from '../kit/errors.ts';
+import { limits } from '../kit/limits.ts';
+import { upcast } from '../session/upcast.ts';
+import {
+  type CommandEnvelope,
+  type Commit,
+  commandEnvelope,
+  commitShape,
+  type InboundEnvelope,
+  inboundEnvelope,
+  type RecordedCommit,
+} from './envelope.ts';
+import { scan } from './scan.ts';
+
+/** Plain MessagePack that any language reads: no records, no extension types, `undefined` left out by the callers' schemas. */
+const packr = new Packr({ useRecords: false, variableMapSize: true, encodeUndefinedAsNil: true, int64AsType: 'number' });
+
+/** Encodes plain data. Throws `NatterError('too_large')` over `maxBytes`. */
+export const encode = (value: unknown, maxBytes: number = limits.commitBytes): Uint8Array => {
+  const bytes = packr.pack(value);
+  if (bytes.byteLength > maxBytes)
+    throw new NatterError('too_large', `message of ${bytes.byteLength} bytes; at most ${maxBytes} are allowed`);
+  return bytes;
+};
+
+/** Decodes plain data from anybody. Throws `NatterError('invalid' | 'too_large')`, never anything else. */
+export const decode = (bytes: Uint8Array, maxBytes: number = limits.commitBytes): unknown => {
+  if (bytes.byteLength > maxBytes)
+    throw new NatterError('too_large', `message of ${bytes.byteLength} bytes; at most ${maxBytes} are allowed`);
+  const problem = scan(bytes);
+  if (problem !== null) throw new NatterError('invalid', `MessagePack message ${problem}`);
+  try {
+    return packr.unpack(bytes);
+  } catch (cause) {
+    throw new NatterError('invalid', 'MessagePack message cannot be decoded', { cause });
+  }
+};
+
+/** Checks data against a schema; the error names the first wrong field and how to mend it. Throws `NatterError('invalid')`. */
+export const check = <T>(schema: z.ZodType<T, unknown>, value: unknown): T => {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = issue?.path.map(String).join('.') ?? '';
+  throw new NatterError('invalid', `${field === '' ? 'the message' : field}: ${issue?.message ?? 'is not valid'}`, { field });
+};
+
+export const encodeCommand = (command: CommandEnvelope): Uint8Array => encode(command, limits.commandBytes);
+export const decodeCommand = (bytes: Uint8Array): CommandEnvelope =>
+  check<CommandEnvelope>(commandEnvelope, decode(bytes, limits.commandBytes));
+
+export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(envelope, limits.commandBytes);
+export const decodeInbound = (bytes: Uint8Array): InboundEnvelope =>
+  check<InboundEnvelope>(inboundEnvelope, decode(bytes, limits.commandBytes));
+
+/** Checks and encodes a commit. A commit that we could not read back must never be written. */
+export const encodeCommit = (commit: Commit): Uint8Array => {
+  for (const event of commit.events) upcast(event);
+  return encode(commit);
+};
+
+/** Decodes a stored commit and brings its events to their current versions. Throws `NatterError('invalid')` on anything else. */
+export const decodeCommit = (bytes: Uint8Array, seq: number, recordedAt: number): RecordedCommit => {
+  const shape = check(commitShape, decode(bytes));
+  try {
+    return { ...shape, events: shape.events.map(upcast), seq, recordedAt };
+  } catch (cause) {
+    throw new NatterError('invalid', `commit ${seq} of ${shape.key} has an event that this version cannot read`, { cause });
+  }
+};

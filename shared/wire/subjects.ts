@@ -1,0 +1,93 @@
+import type { CustodyState } from '../ports.ts';
+import type { SessionKey } from '../routing/session-key.ts';
+import type { EventType } from '../session/events.ts';
+import type { DeliveryTarget } from '../session/types.ts';
+
+/**
+ * The only place where subject strings are made. Escaping is injective and byte-exact: every UTF-8 byte outside `A-Za-z0-9_-` and `:`
+ * becomes `%XX`, so a key is one token in a command subject; in an event subject `:` separates tokens, so that people can subscribe by prefix.
+ */
+const plainByte = /[A-Za-z0-9_:-]/;
+
+/** Escapes `text` byte by byte. `unescapeText` is its inverse. */
+export const escapeText = (text: string): string => {
+  if (/^[A-Za-z0-9_:-]*$/.test(text)) return text;
+  let escaped = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    const character = String.fromCharCode(byte);
+    escaped += plainByte.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return escaped;
+};
+export const unescapeText = (escaped: string): string => decodeURIComponent(escaped);
+
+/** One token: `:` is escaped too. */
+const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
+
+export interface Subjects {
+  readonly prefix: string;
+  /** Where a command is published; the stream stores it under its partition. */
+  command(key: string): string;
+  storedCommands(partition: number): string;
+  timer(key: string, name: string): string;
+  inbound(channel: string, conversation: string): string;
+  storedInbound(partition: number): string;
+  inboundTimer(key: string, name: string): string;
+  event(headline: EventType, key: SessionKey): string;
+  /** Every commit of a key, whatever its headline: the fence, and the key's history. */
+  eventsOf(key: SessionKey): string;
+  eventsUnder(headline: EventType | '*'): string;
+  delivery(state: CustodyState, target: DeliveryTarget): string;
+  deliveriesTo(target: DeliveryTarget): string;
+  dead(service: string): string;
+  live(key: SessionKey): string;
+  /** The key of an event subject. */
+  keyOfEvent(subject: string): string;
+}
+
+const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
+  [accountId ?? '', to, threadId ?? ''].map(token).join('~');
+
+/** All subjects under a prefix (default `natter`; several systems can share a broker). */
+export const subjectsUnder = (prefix: string): Subjects => {
+  const path = (key: SessionKey): string => escapeText(key).replaceAll(':', '.');
+  return {
+    prefix,
+    command: (key) => `${prefix}.command.${escapeText(key)}`,
+    storedCommands: (partition) => `${prefix}.command.${partition}.*`,
+    timer: (key, name) => `${prefix}.timer.${escapeText(key)}.${token(name)}`,
+    inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
+    storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
+    inboundTimer: (key, name) => `${prefix}.inbound-timer.${token(key)}.${token(name)}`,
+    event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
+    eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
+    eventsUnder: (headline) => `${prefix}.event.${headline}.>`,
+    delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
+    deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
+    dead: (service) => `${prefix}.dead.${token(service)}`,
+    live: (key) => `${prefix}.live.${path(key)}`,
+    keyOfEvent: (subject) =>
+      unescapeText(
+        subject
+          .split('.')
+          .slice(prefix.split('.').length + 2)
+          .join(':'),
+      ),
+  };
+};
+
+/**
+ * The partition the broker puts a subject token into: FNV-1a 32 of the hashed tokens, as `{{partition(n,…)}}` computes it.
+ * `tokens` are the escaped wildcard tokens the transform hashes, in order.
+ */
+export const partitionOf = (partitions: number, ...tokens: readonly string[]): number => {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(tokens.join(''), 'utf8')) {
+    hash ^= byte;
+    hash = Math.imul(hash, 0x01000193) >>> 0;
+  }
+  return hash % partitions;
+};
+/** The token of a key in a command subject, as `partitionOf` wants it. */
+export const commandToken = (key: string): string => escapeText(key);
+export const inboundTokens = (channel: string, conversation: string): [string, string] => [token(channel), token(conversation)];

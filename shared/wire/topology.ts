@@ -1,0 +1,116 @@
+import { limits } from '../kit/limits.ts';
+import type { Subjects } from './subjects.ts';
+
+/**
+ * Streams, consumers and buckets as data (§5). `provision` makes the broker agree with it and reports where it does not.
+ * Times are in milliseconds here; the adapter turns them into what the broker wants.
+ */
+export interface StreamSpec {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  readonly retention: 'limits' | 'workqueue';
+  readonly replicas: number;
+  readonly maxMessageBytes: number;
+  readonly duplicateWindowMs: number;
+  readonly transform?: { readonly from: string; readonly to: string };
+  readonly schedules: boolean;
+  readonly messageTtl: boolean;
+  readonly denyDelete: boolean;
+  readonly directReads: boolean;
+  /** Keep only the newest message of each subject (a key-value bucket). */
+  readonly lastPerSubject: boolean;
+  /** A cache may lose its last writes; it does not wait for the disk. */
+  readonly cache: boolean;
+}
+export interface ConsumerSpec {
+  readonly stream: string;
+  readonly name: string;
+  readonly filter: string;
+  readonly ackWaitMs: number;
+  readonly pinMs: number;
+}
+export interface Topology {
+  readonly partitions: number;
+  readonly streams: readonly StreamSpec[];
+  readonly consumers: readonly ConsumerSpec[];
+}
+
+export const streamNames = (prefix: string) => {
+  const name = (suffix: string) => `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase()}_${suffix}`;
+  return {
+    inbound: name('INBOUND'),
+    commands: name('COMMANDS'),
+    events: name('EVENTS'),
+    deliveries: name('DELIVERIES'),
+    dead: name('DEAD'),
+  };
+};
+export const bucketNames = (prefix: string) => {
+  const name = (suffix: string) => `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_')}_${suffix}`;
+  return { snapshots: name('snapshots'), index: name('index'), hosts: name('hosts') };
+};
+
+/** The name of the durable consumer of one partition. */
+export const partitionConsumer = (partition: number): string => `partition-${partition}`;
+/** The priority group of the pinned consumers. */
+export const pinGroup = 'natter';
+
+const stream = (name: string, subjects: readonly string[], replicas: number, change: Partial<StreamSpec> = {}): StreamSpec => ({
+  name,
+  subjects,
+  retention: 'limits',
+  replicas,
+  maxMessageBytes: limits.commitBytes + 16 * 1024,
+  duplicateWindowMs: 120_000,
+  schedules: false,
+  messageTtl: false,
+  denyDelete: false,
+  directReads: true,
+  lastPerSubject: false,
+  cache: false,
+  ...change,
+});
+
+/** The whole topology under a prefix. */
+export const topologyOf = ({ prefix }: Subjects, options: { replicas: number; partitions: number }): Topology => {
+  const { replicas, partitions } = options;
+  const names = streamNames(prefix);
+  const buckets = bucketNames(prefix);
+  const queue = { retention: 'workqueue', schedules: true, messageTtl: true } as const;
+  const bucket = (name: string, change: Partial<StreamSpec>): StreamSpec =>
+    stream(`KV_${name}`, [`$KV.${name}.>`], replicas, { lastPerSubject: true, ...change });
+  const all = [...Array(partitions).keys()];
+  const consumer = (streamName: string, filter: string, partition: number): ConsumerSpec => ({
+    stream: streamName,
+    name: partitionConsumer(partition),
+    filter,
+    ackWaitMs: 3_000,
+    pinMs: 2_000,
+  });
+  return {
+    partitions,
+    streams: [
+      stream(names.inbound, [`${prefix}.inbound.*.*`, `${prefix}.inbound-timer.*.*`], replicas, {
+        ...queue,
+        transform: {
+          from: `${prefix}.inbound.*.*`,
+          to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
+        },
+      }),
+      stream(names.commands, [`${prefix}.command.*`, `${prefix}.timer.*.*`], replicas, {
+        ...queue,
+        transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
+      }),
+      stream(names.events, [`${prefix}.event.>`], replicas, { denyDelete: true }),
+      stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
+      stream(names.dead, [`${prefix}.dead.*`], replicas),
+      bucket(buckets.snapshots, { cache: true }),
+      bucket(buckets.index, { cache: true }),
+      bucket(buckets.hosts, { messageTtl: true, cache: true }),
+    ],
+    consumers: [
+      ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),
+      ...all.map((partition) => consumer(names.commands, `${prefix}.command.${partition}.*`, partition)),
+    ],
+  };
+};
