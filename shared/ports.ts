@@ -258,3 +258,24 @@ export interface Model {
    */
   instantly?(request: Omit<ModelRequest, 'history'>): StepOutcome | null;
 }
+
+// ------------------------------------------------------------------------------------------------ all of them
+
+/** What the broker gives a service. `services/<name>/main.ts` alone chooses the adapters and hands a service the ports it uses. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly commands: CommandBus;
+  readonly inbound: WorkQueue<InboundEnvelope>;
+  readonly answers: Answers;
+  readonly snapshots: Snapshots;
+  readonly index: SessionIndex;
+  readonly cursors: Cursors;
+  readonly leases: Leases;
+  readonly live: Live;
+  readonly custody: CustodyLog;
+  readonly deadLetters: DeadLetters;
+  /** Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty: all is well. */
+  problems(): readonly string[];
+  close(): Promise<void>;
+}
