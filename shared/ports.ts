@@ -3,7 +3,7 @@ import type { EventType } from './session/events.ts';
 import type { PlainState } from './session/evolve.ts';
 import type { IndexRow } from './session/summary.ts';
 import type { DeliveryTarget, StepOutcome, TurnRef } from './session/types.ts';
-import type { CommandAnswer, CommandEnvelope, Commit, RecordedCommit } from './wire/envelope.ts';
+import type { CommandAnswer, CommandEnvelope, Commit, InboundEnvelope, RecordedCommit } from './wire/envelope.ts';
 
 /**
  * The outside world on one screen. Each port has an in-memory and a NATS adapter and one contract suite that both pass. Unless said

@@ -132,6 +132,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
 export const summarize = (before: IndexRow | null, commit: RecordedCommit): IndexRow => {
   const row = before ?? { ...emptyRow(commit.key), createdAt: commit.at };
   if (commit.seq <= row.seq) return row;
-  const changed = commit.events.reduce<IndexRow>((current, event) => ({ ...current, ...change(current, event) }), row);
+  let changed = row;
+  for (const event of commit.events) changed = { ...changed, ...change(changed, event) };
   return { ...changed, updatedAt: commit.at, seq: commit.seq, rev: commit.rev };
 };
