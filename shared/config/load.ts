@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import JSON5 from 'json5';
+import { z } from 'zod';
+import { messageOf, NatterError } from '../kit/errors.ts';
+import { linesOf } from './locate.ts';
+import { type Config as ConfigFields, configSchema } from './schema.ts';
+import { suggest } from './suggest.ts';
+
+/** The configuration of one process: file, then environment, then defaults; `dataDir` is absolute. */
+export type Config = ConfigFields & { readonly dataDir: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that set a field, and how their text becomes its value. They win over the file. */
+const variables: readonly (readonly [variable: string, field: string, read: (text: string) => unknown])[] = [
+  ['NATS_URL', 'nats.url', String],
+  ['NATS_TOKEN', 'nats.token', String],
+  ['NATTER_PREFIX', 'prefix', String],
+  ['NATTER_DATA_DIR', 'dataDir', String],
+  ['NATTER_HOST', 'gateway.host', String],
+  ['NATTER_PORT', 'gateway.port', Number],
+  ['NATTER_TOKEN', 'gateway.token', String],
+  ['NATTER_MODEL', 'agent.model', String],
+  ['NATTER_LOG_LEVEL', 'log.level', String],
+];
+
+/** The parts of a JSON schema that this file reads. */
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly secret?: boolean;
+}
+const schemaTree = (): SchemaNode => z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
+
+const childOf = (node: SchemaNode | undefined, name: string): SchemaNode | undefined =>
+  node?.properties?.[name] ?? (typeof node?.additionalProperties === 'object' ? node.additionalProperties : undefined);
+
+/** Every field with its dotted path. */
+const fieldsUnder = (node: SchemaNode, path = ''): string[] =>
+  Object.entries(node.properties ?? {}).flatMap(([name, child]) => [`${path}${name}`, ...fieldsUnder(child, `${path}${name}.`)]);
+
+/** What to do about a key that no schema knows. */
+const unknownKey = (path: readonly string[], key: string): string => {
+  const tree = schemaTree();
+  const node = path.reduce<SchemaNode | undefined>(childOf, tree);
+  const known = Object.keys(node?.properties ?? {});
+  const near = suggest(key, known);
+  if (near !== null) return `unknown key; did you mean "${near}"?`;
+  const elsewhere = fieldsUnder(tree).find((field) => field.split('.').at(-1) === key);
+  if (elsewhere !== undefined) return `unknown key; did you mean "${elsewhere}"?`;
+  return `unknown key; remove it, or use one of: ${known.join(', ')}`;
+};
+
+interface Problem {
+  readonly field: string;
+  readonly text: string;
+}
+
+const problemsOf = (error: z.ZodError): Problem[] =>
+  error.issues.flatMap((issue) => {
+    const path = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') return [{ field: path.join('.'), text: issue.message }];
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), text: unknownKey(path, key) }));
+  });
+
+/** Reads and parses the file; `null` if it is not there and nobody asked for it by name. */
+const readFile = (file: string, required: boolean): { text: string; value: unknown } | null => {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if (!required && (cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new NatterError('invalid', `${file}: cannot be read: ${messageOf(cause)}; name an existing file with --config`, {
+      cause,
+    });
+  }
+  try {
+    return { text, value: JSON5.parse(text) };
+  } catch (cause) {
+    const { lineNumber, columnNumber } = cause as { lineNumber?: number; columnNumber?: number };
+    const place = lineNumber === undefined ? '' : `:${lineNumber}:${columnNumber ?? 1}`;
+    const message = messageOf(cause)
+      .replace(/^JSON5: /, '')
+      .replace(/ at \d+:\d+$/, '');
+    throw new NatterError('invalid', `${file}${place}: not JSON5: ${message}; look for a missing comma, quote or bracket there`, {
+      cause,
+    });
+  }
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A copy of `value` with the field at `path` set. A part of the path that is not an object is left for the schema to refuse. */
+const withField = (value: unknown, [name, ...rest]: readonly string[], to: unknown): unknown => {
+  if (name === undefined) return to;
+  if (value !== undefined && !isRecord(value)) return value;
+  return { ...value, [name]: withField(value?.[name], rest, to) };
+};
+
+const absolute = (path: string, base: string, home: string): string =>
+  path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
+
+/**
+ * Loads the configuration. `file` must exist if given (or named by `NATTER_CONFIG`); else `natter.json` of the data directory is read if
+ * it is there. Throws `NatterError('invalid')` whose message has one line per problem: file and line or variable, field, and the mend.
+ */
+export const loadConfig = (options: { file?: string; env: Environment; home: string }): Config => {
+  const { env, home } = options;
+  const usual = join(home, '.natter');
+  const named = options.file ?? env.NATTER_CONFIG;
+  const file =
+    named === undefined ? join(absolute(env.NATTER_DATA_DIR ?? usual, '.', home), 'natter.json') : absolute(named, '.', home);
+  const read = readFile(file, named !== undefined);
+
+  const overrides = variables.filter(([variable]) => (env[variable] ?? '') !== '');
+  const merged = overrides.reduce<unknown>(
+    (value, [variable, field, convert]) => withField(value, field.split('.'), convert(env[variable] ?? '')),
+    read?.value ?? {},
+  );
+  const result = configSchema.safeParse(merged);
+  if (!result.success) {
+    const lines = read === null ? new Map<string, number>() : linesOf(read.text);
+    const problems = problemsOf(result.error);
+    const place = ({ field }: Problem): string => {
+      const variable = overrides.find(([, path]) => path === field)?.[0];
+      return variable ?? (lines.has(field) ? `${file}:${lines.get(field)}` : file);
+    };
+    const message = problems.map((problem) =>
+      [place(problem), problem.field, problem.text].filter((part) => part !== '').join(': '),
+    );
+    throw new NatterError('invalid', message.join('\n'), { field: problems[0]?.field ?? '' });
+  }
+
+  const base = (env.NATTER_DATA_DIR ?? '') === '' ? dirname(file) : '.';
+  return { ...result.data, dataDir: absolute(result.data.dataDir ?? usual, base, home) };
+};
+
+const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] => {
+  if (node?.secret === true) return typeof value === 'string' ? [value] : [];
+  return isRecord(value) ? Object.entries(value).flatMap(([name, child]) => secretsUnder(childOf(node, name), child)) : [];
+};
+
+/** Every secret this configuration holds or points to: what the log must hide (I12). */
+export const secretsOf = (config: Config, env: Environment): string[] => [
+  ...secretsUnder(schemaTree(), config),
+  ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => env[apiKeyEnv ?? ''] ?? []),
+];

@@ -1,0 +1,25 @@
+/** Edits (insert, delete, replace) that make one text the other. */
+const distance = (one: string, other: string): number => {
+  let row = [...Array(other.length + 1).keys()];
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+};
+
+/** The name of `known` that somebody who typed `wrong` most likely meant, or `null` if none is near. Ignores case, `-` and `_`. */
+export const suggest = (wrong: string, known: Iterable<string>): string | null => {
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '').slice(0, 64);
+  let best: { name: string; edits: number } | null = null;
+  for (const name of known) {
+    const edits = distance(plain(wrong), plain(name));
+    if (edits <= (name.length < 4 ? 1 : Math.max(2, name.length / 3)) && (best === null || edits < best.edits))
+      best = { name, edits };
+  }
+  return best?.name ?? null;
+};

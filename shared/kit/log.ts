@@ -1,0 +1,79 @@
+import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
+import { scrubber } from './scrub.ts';
+
+export type { Logger } from 'pino';
+
+/** Characters of one text field, and items of one list, in a log line. */
+const textCharacters = 2_000;
+const listItems = 20;
+const causes = 3;
+
+const shortened = (text: string): string =>
+  text.length <= textCharacters ? text : `${text.slice(0, textCharacters)}… (shortened)`;
+
+/** What a log line may say of an error: never its other fields, which may hold a request with its headers. */
+const errorFields = (error: Error, depth = 0): Record<string, unknown> => ({
+  type: error.name,
+  message: shortened(error.message),
+  ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number') && { code: error.code }),
+  ...(depth === 0 && error.stack !== undefined && { stack: shortened(error.stack) }),
+  ...(error.cause instanceof Error && depth < causes && { cause: errorFields(error.cause, depth + 1) }),
+});
+
+/** Method and path of a request, without its query: the query is where tokens are. */
+const requestFields = (request: object): Record<string, unknown> => ({
+  ...('method' in request && typeof request.method === 'string' && { method: request.method }),
+  ...('url' in request && typeof request.url === 'string' && { path: shortened(request.url.split(/[?#]/)[0] ?? '') }),
+});
+
+const responseFields = (response: object): Record<string, unknown> =>
+  'statusCode' in response && typeof response.statusCode === 'number' ? { status: response.statusCode } : {};
+
+/** Names of text fields whose value nobody needs to read. */
+const secretName = /token|secret|password|passwd|authorization|cookie|api_?key|credential/i;
+
+/** The allow-list: scalars, lists of scalars, errors by their known fields. Anything else is left out, whatever its name. */
+const allowed = (name: string, value: unknown): unknown => {
+  if (typeof value === 'string') return secretName.test(name) ? '[secret]' : shortened(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value instanceof Error) return errorFields(value);
+  if (Array.isArray(value))
+    return value.slice(0, listItems).map((item) => (typeof item === 'object' ? '[left out]' : allowed('', item)));
+  if (typeof value === 'object' && name === 'req') return requestFields(value);
+  if (typeof value === 'object' && name === 'res') return responseFields(value);
+  return '[left out]';
+};
+const allowedFields = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, allowed(name, value)]));
+
+/**
+ * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars and errors;
+ * objects are left out, so that a whole envelope, request or event cannot be logged by mistake. `secrets` are the values this process
+ * knows; they, and anything shaped like a token, are hidden from the finished line (I12).
+ */
+export const createLog = (options: {
+  level: string;
+  name: string;
+  secrets?: readonly string[];
+  destination?: DestinationStream;
+}): Logger => {
+  const scrub = scrubber(options.secrets ?? []);
+  return pino(
+    {
+      name: options.name,
+      level: options.level,
+      base: { name: options.name, pid: process.pid },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      // Pino's own serializers would unfold errors and requests; by then ours have made plain, small objects of them.
+      serializers: { err: (value: unknown) => value, req: (value: unknown) => value, res: (value: unknown) => value },
+      formatters: {
+        level: (label) => ({ level: label }),
+        bindings: allowedFields,
+        log: allowedFields,
+      },
+      hooks: { streamWrite: scrub },
+    },
+    options.destination ?? fileDestination({ dest: 2, sync: true }),
+  );
+};

@@ -1,0 +1,50 @@
+/**
+ * The last step of every log line (I12): whatever a serializer let through, no known secret, nothing shaped like a token and no character
+ * that a terminal or a line-based reader would obey leaves the process. Works on finished JSON text and keeps it valid JSON.
+ */
+const hidden = '[secret]';
+
+/** Shapes of credentials, each with what stays of a match. None of them can match a quote or a backslash, so JSON stays whole. */
+const shapes: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${hidden}`],
+  [/(:\/\/)[^\s"\\/@]+@/g, `$1${hidden}@`],
+  [/([?&;](?:[a-z_-]*(?:token|key|secret|password|passwd|auth|signature|sig|code)))=[^\s"\\&;#]+/gi, `$1=${hidden}`],
+  [/\b(api[_-]?key|password|passwd|secret|token)(\s*[=:]\s*)[^\s"\\,;&[]{6,}/gi, `$1$2${hidden}`],
+  [/\bnatter_[A-Za-z0-9_-]{20,}/g, hidden],
+  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, hidden],
+  [/\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/g, hidden],
+  [/\bxox[a-z]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}/g, hidden],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}/g, hidden],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, hidden],
+  [/\bS[UAONCX][A-Z2-7]{54,56}\b/g, hidden],
+  [/\b\d{8,10}:[\w-]{35}\b/g, hidden],
+  [/\b[MNO][A-Za-z\d_-]{23,25}\.[\w-]{6}\.[\w-]{27,}/g, hidden],
+];
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; the final line feed of a line stays.
+const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Every form in which a secret may stand in a line: as it is, within JSON, within a URL, and in base64. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString('base64'),
+  Buffer.from(secret).toString('base64url'),
+];
+
+/** Shorter "secrets" are left alone: hiding every `ab` would hide the log itself. */
+const secretCharacters = 6;
+
+/** A scrubber for lines that may hold these secrets. The result never has a known secret, a token shape or a control character. */
+export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {
+  const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
+  // The longest first: a secret that begins with another one must not leave its end behind.
+  forms.sort((one, other) => other.length - one.length);
+  return (line) => {
+    let clean = line.replace(control, '');
+    for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, hidden);
+    for (const [shape, rest] of shapes) clean = clean.replace(shape, rest);
+    return clean;
+  };
+};
