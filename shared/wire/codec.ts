@@ -14,8 +14,15 @@ import {
 } from './envelope.ts';
 import { scan } from './scan.ts';
 
-/** Plain MessagePack that any language reads: no records, no extension types, `undefined` left out by the callers' schemas. */
-const packr = new Packr({ useRecords: false, variableMapSize: true, encodeUndefinedAsNil: true, int64AsType: 'number' });
+/** Plain MessagePack that any language reads: no records, no extension types; a field that is `undefined` is left out. */
+const dialect = {
+  useRecords: false,
+  variableMapSize: true,
+  encodeUndefinedAsNil: true,
+  skipValues: [undefined],
+  int64AsType: 'number',
+} as const;
+const packr = new Packr({ ...dialect });
 
 /** Encodes plain data. Throws `NatterError('too_large')` over `maxBytes`. */
 export const encode = (value: unknown, maxBytes: number = limits.commitBytes): Uint8Array => {

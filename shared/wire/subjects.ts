@@ -24,6 +24,16 @@ export const unescapeText = (escaped: string): string => decodeURIComponent(esca
 /** One token: `:` is escaped too. */
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
 
+/**
+ * A key of a bucket, one token for each part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because a bucket key may not have `%`.
+ * Injective and byte-exact; a part is never an empty token.
+ */
+export const bucketKey = (...parts: readonly string[]): string =>
+  parts.map((part) => token(part).replaceAll('%', '=') || '=').join('.');
+
+/** The subject of a bucket's key, as every key-value client has it. */
+export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
+
 export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
