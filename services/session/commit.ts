@@ -1,0 +1,54 @@
+import { messageOf } from '../../shared/kit/errors.ts';
+import type { Clock, EventLog } from '../../shared/ports.ts';
+import type { Commit } from '../../shared/wire/envelope.ts';
+
+/** What became of a commit. `fenced`: somebody else wrote first. `uncommitted`: still unknown after all patience; drop what you believe. */
+export type CommitResult =
+  | { readonly kind: 'committed'; readonly seq: number; readonly recordedAt: number }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'uncommitted'; readonly cause: string };
+
+export interface CommitOptions {
+  readonly clock: Clock;
+  /** How long an unknown outcome is worked on before giving up, ms. */
+  readonly patienceMs: number;
+  /** Off only in the tests that prove what the fence is for: then the commit is written whatever stands there. */
+  readonly fencing: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Appends one commit behind the fence (idea 5) and resolves what the broker leaves open: a conflict, a time-out and a missing leader all
+ * mean "unknown", so the key's last commit is read from the leader. It is ours: committed. Another's: fenced. As before: the same commit is
+ * tried again with the same expectation, so of two copies on their way at most one can land.
+ */
+export const commitFenced = async (
+  log: EventLog,
+  commit: Commit,
+  expectedSeq: number,
+  options: CommitOptions,
+): Promise<CommitResult> => {
+  const { clock, signal } = options;
+  const until = clock.monotonic() + options.patienceMs;
+  let expected = options.fencing ? expectedSeq : ((await log.last(commit.key).catch(() => null))?.seq ?? 0);
+  let cause = '';
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+    const result = await log.append(commit, expected);
+    if (result.kind === 'stored') return { kind: 'committed', seq: result.seq, recordedAt: clock.now() };
+    if (result.kind === 'refused') return result;
+    cause = result.cause;
+    try {
+      const last = await log.last(commit.key);
+      if (last?.id === commit.id) return { kind: 'committed', seq: last.seq, recordedAt: last.recordedAt };
+      if ((last?.seq ?? 0) !== expected) {
+        if (options.fencing) return { kind: 'fenced' };
+        expected = last?.seq ?? 0;
+      }
+    } catch (error) {
+      cause = messageOf(error);
+    }
+    if (signal.aborted || clock.monotonic() >= until) return { kind: 'uncommitted', cause };
+    await clock.sleep(pauseMs, signal);
+  }
+};

@@ -1,0 +1,279 @@
+import { fromCallback } from 'xstate';
+import type { Config } from '../../shared/config/schema.ts';
+import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Delivery, Model, Ports, Verdict } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import { type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import { sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
+import type { CommandAnswer, CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { type CommitResult, commitFenced } from './commit.ts';
+import { instantTurn } from './instant-turn.ts';
+import { loadState } from './load.ts';
+import { Registry } from './registry.ts';
+import { type Origin, type Outcome, SessionActor } from './session-actor.ts';
+import { runTurn } from './turn.ts';
+
+/** Safety mechanisms that tests switch off to prove that the checkers notice. All on in any other use. */
+export interface Switches {
+  readonly fencing: boolean;
+  readonly deduplication: boolean;
+  readonly stopOnUncommitted: boolean;
+}
+export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true };
+
+export interface HostOptions {
+  readonly config: Pick<Config, 'session'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
+  readonly log: Logger;
+  readonly member: string;
+  readonly model: Model;
+  readonly switches: Switches;
+  newId(): string;
+  /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
+  readonly commitPatienceMs: number;
+}
+
+/** One session host: holds actors for the keys of its partitions and runs their turns. */
+export class SessionHost {
+  readonly #options: HostOptions;
+  readonly #registry: Registry;
+  readonly #machine: typeof sessionMachine;
+  /** Which actor an XState system belongs to: how the one turn logic of the host finds its session. */
+  readonly #actorOf = new WeakMap<object, SessionActor>();
+  readonly #quarantined = new Map<SessionKey, string>();
+  readonly #stopping = new AbortController();
+  readonly counts = {
+    commits: 0,
+    fenced: 0,
+    uncommitted: 0,
+    duplicates: 0,
+    refused: 0,
+    loads: 0,
+    resumes: 0,
+    snapshots: 0,
+    turnsRunning: 0,
+  };
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#machine = sessionMachine.provide({
+      actors: { turn: fromCallback(({ input, system }) => this.#startTurn(input, system)) },
+    });
+    this.#registry = new Registry({
+      limit: options.config.session.residents,
+      load: (key) => this.#load(key),
+      passivate: (actor) => void this.#snapshot(actor),
+    });
+  }
+
+  get residents(): number {
+    return this.#registry.size;
+  }
+  get quarantined(): ReadonlyMap<SessionKey, string> {
+    return this.#quarantined;
+  }
+
+  /** One command from the queue, from decision to answer. The verdict is `done` only when its outcome is durable, or there is nothing to record. */
+  async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<Verdict> {
+    try {
+      const outcome = await this.dispatch(envelope, { seq, incarnation });
+      if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
+        return { kind: this.#options.switches.stopOnUncommitted ? 'retry' : 'done' };
+      }
+      if (envelope.answerTo !== undefined) this.#options.ports.answers.tell(envelope.answerTo, answerOf(envelope, outcome));
+      return { kind: 'done' };
+    } catch (error) {
+      if (!hasCode(error, 'quarantined')) throw error;
+      return { kind: 'dead', reason: messageOf(error) };
+    }
+  }
+
+  /** Hands a command to the live actor of its key; after a lost race the actor is loaded anew and decides again, a bounded number of times. */
+  async dispatch(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    let outcome: Outcome = { kind: 'stale' };
+    for (let attempt = 0; attempt < limits.fencedRetries && outcome.kind === 'stale'; attempt++) {
+      const actor = await this.#registry.get(envelope.key);
+      outcome = await actor.dispatch(envelope, origin);
+      this.#settle(actor, outcome);
+    }
+    return outcome;
+  }
+
+  /** Loads a session whose turn has lost its host; loading resumes it (idea 3). Sessions in memory are left alone. */
+  async recover(key: SessionKey): Promise<void> {
+    if (this.#registry.has(key) || this.#quarantined.has(key)) return;
+    await this.#registry.get(key);
+  }
+
+  /** Forgets the sessions of partitions that are no longer ours; their turns stop and their late results are fenced. */
+  lose(isLost: (key: SessionKey) => boolean): void {
+    const gone: Outcome = { kind: 'uncommitted', cause: 'the partition went to another host' };
+    for (const actor of [...this.#registry.actors()]) if (isLost(actor.key)) this.#registry.drop(actor, gone);
+  }
+
+  /** Waits for running turns, at most `graceMs`; then writes snapshots of all that changed so that the next host loads at once. */
+  async drain(graceMs: number): Promise<void> {
+    const { clock } = this.#options.ports;
+    const until = clock.monotonic() + graceMs;
+    while (this.counts.turnsRunning > 0 && clock.monotonic() < until) await clock.sleep(10);
+    const actors = [...this.#registry.actors()].filter((actor) => actor.state.position.rev % limits.snapshotCommits !== 0);
+    const next = actors.values();
+    const writers = Array.from({ length: 16 }, async () => {
+      for (const actor of next) if (clock.monotonic() < until + graceMs) await this.#snapshot(actor);
+    });
+    await Promise.all(writers);
+  }
+
+  close(): void {
+    this.#stopping.abort();
+    this.lose(() => true);
+  }
+
+  async #load(key: SessionKey): Promise<SessionActor> {
+    const known = this.#quarantined.get(key);
+    if (known !== undefined) throw new NatterError('quarantined', known);
+    try {
+      const state = await loadState(this.#options.ports, key);
+      this.counts.loads++;
+      return this.#bringToLife(key, state);
+    } catch (error) {
+      if (hasCode(error, 'quarantined')) this.#quarantine(key, messageOf(error));
+      throw error;
+    }
+  }
+
+  #bringToLife(key: SessionKey, state: SessionState): SessionActor {
+    const { model, switches, newId } = this.#options;
+    const actor: SessionActor = new SessionActor(key, state, {
+      machine: this.#machine,
+      deduplication: switches.deduplication,
+      newId,
+      commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
+      extend: (envelope, machine) => instantTurn(model, envelope, machine),
+      failed: (error) => {
+        this.#options.log.error(
+          { key, reason: messageOf(error) },
+          'session actor failed; it is loaded anew for its next command',
+        );
+        this.#registry.drop(actor);
+      },
+    });
+    this.#actorOf.set(actor.system, actor);
+    if (state.machine.value === 'running') {
+      this.counts.resumes++;
+      void actor
+        .dispatch(this.#own(key, 'resume', { type: 'resume_turn' }), null)
+        .then((outcome) => this.#settle(actor, outcome));
+    }
+    return actor;
+  }
+
+  #commit(commit: Parameters<typeof commitFenced>[1], expectedSeq: number): Promise<CommitResult> {
+    const { ports, commitPatienceMs, switches } = this.#options;
+    return commitFenced(ports.events, commit, expectedSeq, {
+      clock: ports.clock,
+      patienceMs: commitPatienceMs,
+      fencing: switches.fencing,
+      signal: this.#stopping.signal,
+    });
+  }
+
+  /** The one effect of the machine. It begins a microtask later, so a turn that ends within its own commit never begins. */
+  #startTurn(input: TurnInput, system: object): () => void {
+    const stop = new AbortController();
+    queueMicrotask(() => {
+      const actor = this.#actorOf.get(system);
+      if (actor !== undefined && !stop.signal.aborted) void this.#runTurn(actor, input, stop.signal);
+    });
+    return () => stop.abort();
+  }
+
+  async #runTurn(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
+    const { model, ports, log } = this.#options;
+    const { key } = actor;
+    const turn = { id: input.turn.id, attempt: input.turn.attempt };
+    this.counts.turnsRunning++;
+    try {
+      await runTurn(input, {
+        key,
+        model,
+        events: ports.events,
+        live: ports.live,
+        window: actor.state.position.window,
+        signal,
+        record: async (step, outcome) => {
+          const recorded = await actor.dispatch(this.#own(key, turn.id, { type: 'record_step', turn, step, outcome }), null);
+          this.#settle(actor, recorded);
+          return recorded.kind === 'accepted';
+        },
+      });
+    } catch (error) {
+      log.error({ key, turn: turn.id, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
+      this.#registry.drop(actor);
+    } finally {
+      this.counts.turnsRunning--;
+    }
+  }
+
+  /** A command of the host itself: it does not pass through the queue and needs no acknowledgement. */
+  #own(key: SessionKey, correlationId: string, data: SessionCommand): CommandEnvelope {
+    const { ports, member, newId } = this.#options;
+    return { id: newId(), key, at: ports.clock.now(), correlationId, causationId: correlationId, actor: `host:${member}`, data };
+  }
+
+  /** What every outcome leads to, whoever asked: an actor that may be wrong is forgotten, one in 64 commits leaves a snapshot. */
+  #settle(actor: SessionActor, outcome: Outcome): void {
+    this.#count(outcome);
+    if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') this.#registry.drop(actor, outcome);
+    else if (outcome.kind === 'accepted' && outcome.rev % limits.snapshotCommits === 0) void this.#snapshot(actor);
+  }
+
+  async #snapshot(actor: SessionActor): Promise<void> {
+    try {
+      await this.#options.ports.snapshots.put(actor.key, toPlain(actor.state));
+      this.counts.snapshots++;
+    } catch (error) {
+      this.#options.log.debug({ key: actor.key, reason: messageOf(error) }, 'snapshot not written; the log has it all');
+    }
+  }
+
+  #quarantine(key: SessionKey, reason: string): void {
+    if (this.#quarantined.size < limits.residentSessions) this.#quarantined.set(key, reason);
+    this.#options.log.error(
+      { key, reason },
+      'session quarantined: its commands go to the dead letters, other sessions are not affected',
+    );
+  }
+
+  #count(outcome: Outcome): void {
+    const { counts } = this;
+    if (outcome.kind === 'accepted') counts.commits++;
+    else if (outcome.kind === 'stale') counts.fenced++;
+    else if (outcome.kind === 'uncommitted') counts.uncommitted++;
+    else if (outcome.kind === 'duplicate') counts.duplicates++;
+    else if (outcome.kind === 'refused') counts.refused++;
+  }
+}
+
+const answerOf = ({ id: commandId }: CommandEnvelope, outcome: Outcome): CommandAnswer => {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { commandId, outcome: 'accepted', seq: outcome.seq, rev: outcome.rev };
+    case 'refused':
+      return { commandId, outcome: 'refused', code: outcome.code, message: outcome.message };
+    case 'nothing':
+    case 'duplicate':
+      return { commandId, outcome: outcome.kind };
+    case 'stale':
+    case 'uncommitted':
+      return {
+        commandId,
+        outcome: 'refused',
+        code: 'unavailable',
+        message: 'the command is not recorded yet; it is being retried',
+      };
+  }
+};

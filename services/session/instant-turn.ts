@@ -1,0 +1,30 @@
+import type { Model } from '../../shared/ports.ts';
+import { decide } from '../../shared/session/decide/index.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import { evolve, initialState } from '../../shared/session/evolve.ts';
+import type { MachineSnapshot } from '../../shared/session/machine.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+
+/**
+ * A turn that a model without effects can answer at once becomes part of the decision that starts it: one commit instead of two (ADR 3).
+ * The events are those the recorded loop would have written, made by the same `decide`. `machine` is the state after the decision so far.
+ */
+export const instantTurn = (
+  model: Model,
+  envelope: CommandEnvelope,
+  machine: MachineSnapshot,
+): { events: readonly SessionEvent[]; machine: MachineSnapshot } => {
+  const { data } = envelope;
+  const { turn } = machine.context;
+  const ours = data.type === 'post_message' && machine.value === 'running' && turn?.messageId === data.message.messageId;
+  if (!ours || turn === null || model.instantly === undefined) return { events: [], machine };
+
+  const ref = { id: turn.id, attempt: turn.attempt };
+  const outcome = model.instantly({ key: envelope.key, turn: ref, step: turn.step, prompt: data.message.text, steps: [] });
+  if (outcome === null || outcome.kind === 'continue') return { events: [], machine };
+
+  const step: CommandEnvelope = { ...envelope, data: { type: 'record_step', turn: ref, step: turn.step, outcome } };
+  const decision = decide(step, { machine, position: initialState.position });
+  const events = 'accept' in decision ? decision.accept : [];
+  return { events, machine: events.reduce(evolve, machine) };
+};

@@ -1,0 +1,82 @@
+import { uuidv7 } from 'uuidv7';
+import { createModel } from '../../shared/adapters/model/create.ts';
+import type { Config } from '../../shared/config/schema.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Service } from '../../shared/kit/service.ts';
+import type { Model, Ports } from '../../shared/ports.ts';
+import { allOn, SessionHost, type Switches } from './host.ts';
+import { recoverLostTurns } from './recovery.ts';
+
+export interface SessionServiceOptions {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  /** Unique name of this host among all hosts. */
+  readonly member: string;
+  /** Environment variables that model providers may name for their keys. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly model?: Model;
+  readonly switches?: Switches;
+  readonly newId?: () => string;
+  readonly commitPatienceMs?: number;
+  readonly recoveryEveryMs?: number;
+}
+
+/** Starts a session host: it takes commands of its share of the partitions, and recovers turns that lost their host. */
+export const startSession = async (options: SessionServiceOptions): Promise<Service> => {
+  const { config, ports, log, member } = options;
+  const host = new SessionHost({
+    config,
+    ports,
+    log,
+    member,
+    model: options.model ?? createModel(config, options.env, ports.clock),
+    switches: options.switches ?? allOn,
+    newId: options.newId ?? uuidv7,
+    commitPatienceMs: options.commitPatienceMs ?? 10_000,
+  });
+  const stopping = new AbortController();
+  const { commands } = ports;
+  const consumption = await commands.consume({
+    member,
+    handle: (delivery) => host.handle(delivery),
+    lost: (partition) => host.lose((key) => commands.partitionOf(key) === partition),
+  });
+  const view = await ports.index.watch();
+  const recovery = recoverLostTurns({
+    clock: ports.clock,
+    view,
+    log,
+    everyMs: options.recoveryEveryMs ?? 1_000,
+    owns: (key) => consumption.owned().includes(commands.partitionOf(key)),
+    recover: (key) => host.recover(key),
+    signal: stopping.signal,
+  });
+
+  return {
+    name: 'session',
+    problems: () => consumption.problems(),
+    metrics: () => ({
+      sessions_resident: host.residents,
+      sessions_quarantined: host.quarantined.size,
+      partitions_owned: consumption.owned().length,
+      commits_total: host.counts.commits,
+      commits_fenced_total: host.counts.fenced,
+      commits_uncommitted_total: host.counts.uncommitted,
+      commands_duplicate_total: host.counts.duplicates,
+      commands_refused_total: host.counts.refused,
+      loads_total: host.counts.loads,
+      turns_resumed_total: host.counts.resumes,
+      turns_running: host.counts.turnsRunning,
+      snapshots_total: host.counts.snapshots,
+    }),
+    stop: async (deadlineMs) => {
+      stopping.abort();
+      await recovery;
+      await host.drain(deadlineMs / 4);
+      await consumption.close(deadlineMs / 4);
+      host.close();
+      await view.close();
+    },
+  };
+};

@@ -1,0 +1,126 @@
+import { type Actor, createActor } from 'xstate';
+import { messageOf } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { Mailbox } from '../../shared/kit/mailbox.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { decide, isRepeat, type RefusalCode } from '../../shared/session/decide/index.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import type { MachineSnapshot, sessionMachine } from '../../shared/session/machine.ts';
+import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
+import type { CommitResult } from './commit.ts';
+
+/** Where a command came from: its place in the command stream, or `null` for the host's own. */
+export type Origin = { readonly seq: number; readonly incarnation: number } | null;
+
+/** What became of a command. After `stale` and `uncommitted` the actor is closed: what it believes may be wrong. */
+export type Outcome =
+  | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large'; readonly message: string }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'uncommitted'; readonly cause: string };
+
+export interface ActorOptions {
+  /** The session machine with the host's turn logic provided, one for all actors of a host. */
+  readonly machine: typeof sessionMachine;
+  readonly deduplication: boolean;
+  newId(): string;
+  commit(commit: Commit, expectedSeq: number): Promise<CommitResult>;
+  /** Adds what a turn without effects answers at once to the same decision (ADR 3). */
+  extend(envelope: CommandEnvelope, machine: MachineSnapshot): { events: readonly SessionEvent[]; machine: MachineSnapshot };
+  /** The live actor failed: a bug of ours, in this session alone. */
+  failed(error: unknown): void;
+}
+
+/** One session, live: the only thing that decides for its key on this host. Commands go through its mailbox one at a time (A5/70). */
+export class SessionActor {
+  readonly key: SessionKey;
+  readonly #options: ActorOptions;
+  readonly #mailbox = new Mailbox(limits.mailboxCommands);
+  readonly #actor: Actor<typeof sessionMachine>;
+  #position: Position;
+  #closed: Outcome | null = null;
+
+  /** Going live starts nothing: the snapshot has no children, so only a freshly recorded event can start a turn (idea 2). */
+  constructor(key: SessionKey, state: SessionState, options: ActorOptions) {
+    this.key = key;
+    this.#options = options;
+    this.#position = state.position;
+    this.#actor = createActor(options.machine, { id: key, snapshot: fromPlain(toPlain(state)).machine });
+    this.#actor.subscribe({ error: options.failed });
+    this.#actor.start();
+  }
+
+  /** XState's own handle: tells which actor a turn belongs to. */
+  get system(): object {
+    return this.#actor.system;
+  }
+  get state(): SessionState {
+    return { machine: this.#actor.getSnapshot(), position: this.#position };
+  }
+  get busy(): boolean {
+    return this.#mailbox.size > 0 || this.#actor.getSnapshot().value === 'running';
+  }
+
+  dispatch(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    return this.#mailbox.run(async () => this.#closed ?? (await this.#handle(envelope, origin)));
+  }
+
+  /** Stops the turn, if one runs; commands still in the mailbox come back with this outcome. */
+  close(outcome: Outcome): void {
+    this.#closed ??= outcome;
+    this.#actor.stop();
+  }
+
+  /** Steps 4 to 7 of §3: decide, check, commit, live. */
+  async #handle(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    const { state, key } = this;
+    if (this.#options.deduplication && isRepeat(envelope, origin, state)) return { kind: 'duplicate' };
+
+    const decision = decide(envelope, state);
+    if ('refuse' in decision) return { kind: 'refused', code: decision.refuse, message: decision.message };
+    if (decision.accept.length === 0) return { kind: 'nothing' };
+
+    const decided = decision.accept.reduce(evolve, state.machine);
+    const extended = this.#options.extend(envelope, decided);
+    const events = [...decision.accept, ...extended.events];
+    const { sessionId, epoch } = extended.machine.context;
+    const commit: Commit = {
+      v: 1,
+      id: this.#options.newId(),
+      key,
+      rev: state.position.rev + 1,
+      sessionId,
+      epoch,
+      at: envelope.at,
+      correlationId: envelope.correlationId,
+      causationId: envelope.id,
+      actor: envelope.actor,
+      command: { id: envelope.id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+      events,
+    };
+
+    const result = await this.#options.commit(commit, state.position.seq);
+    if (result.kind === 'committed') return this.#goLive(commit, result.seq, result.recordedAt);
+    if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
+    const outcome: Outcome = result.kind === 'fenced' ? { kind: 'stale' } : result;
+    this.close(outcome);
+    return outcome;
+  }
+
+  #goLive(commit: Commit, seq: number, recordedAt: number): Outcome {
+    if (this.#closed !== null) return { kind: 'accepted', seq, rev: commit.rev };
+    try {
+      this.#position = advance(this.#position, { ...commit, seq, recordedAt });
+      for (const event of commit.events) this.#actor.send(event);
+    } catch (error) {
+      this.close({ kind: 'stale' });
+      this.#options.failed(
+        new Error(`session ${this.key}@${seq} failed after its commit: ${messageOf(error)}`, { cause: error }),
+      );
+    }
+    return { kind: 'accepted', seq, rev: commit.rev };
+  }
+}

@@ -1,0 +1,55 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import type { Config } from '../../config/schema.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { Clock, Model } from '../../ports.ts';
+import { AiSdkModel } from './ai-sdk.ts';
+import { OfflineModel } from './offline.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The model that the configuration names: `offline`, or `provider/model` with a provider of `model.providers`. API keys come from the
+ * environment variable the provider names. Throws `NatterError('invalid')` naming the field to mend.
+ */
+export const createModel = (config: Config, env: Environment, clock: Clock): Model => {
+  const { model: name, systemPrompt } = config.agent;
+  if (name === 'offline') return new OfflineModel(clock);
+  return new AiSdkModel({ name, model: languageModel(config, env), systemPrompt, limits: config.model, clock });
+};
+
+const languageModel = ({ agent, model }: Config, env: Environment): LanguageModel => {
+  const [providerName = '', ...rest] = agent.model.split('/');
+  const modelId = rest.join('/');
+  const provider = Object.hasOwn(model.providers, providerName) ? model.providers[providerName] : undefined;
+  if (provider === undefined || modelId === '') {
+    const known = ['offline', ...Object.keys(model.providers).map((known) => `${known}/<model>`)].join(', ');
+    throw new NatterError('invalid', `agent.model "${agent.model}" is not known; use one of: ${known}`, { field: 'agent.model' });
+  }
+  const apiKey = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv];
+  if (provider.apiKeyEnv !== undefined && !apiKey) {
+    const field = `model.providers.${providerName}.apiKeyEnv`;
+    throw new NatterError('invalid', `${field} names ${provider.apiKeyEnv}, which is not set in the environment`, { field });
+  }
+  if (provider.kind === 'anthropic') {
+    return createAnthropic({ ...(apiKey && { apiKey }), ...(provider.baseUrl && { baseURL: provider.baseUrl }) })(modelId);
+  }
+  if (provider.baseUrl === undefined) {
+    const field = `model.providers.${providerName}.baseUrl`;
+    throw new NatterError(
+      'invalid',
+      `${field} is missing; an OpenAI-compatible server needs its address, for example "http://127.0.0.1:11434/v1"`,
+      {
+        field,
+      },
+    );
+  }
+  const create = createOpenAICompatible({
+    name: providerName,
+    baseURL: provider.baseUrl,
+    includeUsage: true,
+    ...(apiKey && { apiKey }),
+  });
+  return create(modelId);
+};
