@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { message, sessionSource, stepOutcome, turnRef } from './types.ts';
+import { message, sessionSource, stepOutcome, timestamp, turnRef } from './types.ts';
 
 /** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor (§4). */
 const id = z.string().min(1).max(128);
@@ -27,7 +27,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     turn: turnRef,
     approvalId: id,
     action: z.string().max(2_000),
-    expiresAt: z.number(),
+    expiresAt: timestamp,
   }),
   /** A person's answer to a pending approval. */
   z.object({

@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 /** Parts that commands, events and state have in common. Everything is plain data: it survives MessagePack and JSON unchanged. */
 
+/** Milliseconds since 1970, UTC, up to the year 9999: what a CloudEvents time (RFC 3339) can say. */
+export const timestamp = z.number().min(0).max(253_402_300_799_999);
+
 /** A turn and the attempt at it. The attempt grows with each resume and is never used again: it fences late results (I5). */
 export const turnRef = z.object({ id: z.string().min(1).max(128), attempt: z.int().min(1) });
 export type TurnRef = z.infer<typeof turnRef>;

@@ -1,5 +1,6 @@
 import { Packr } from 'msgpackr';
 import type { z } from 'zod';
+import { assert } from '../kit/assert.ts';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import { upcast } from '../session/upcast.ts';
@@ -24,12 +25,24 @@ const dialect = {
 } as const;
 const packr = new Packr({ ...dialect });
 
-/** Encodes plain data. Throws `NatterError('too_large')` over `maxBytes`. */
+/** The value with every broken surrogate pair replaced by U+FFFD: JSON and a cut-off answer can hold one, UTF-8 cannot. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, wellFormed(part)]));
+};
+
+/** Encodes plain data; what it writes, `decode` and any other reader accept. Throws `NatterError('too_large')` over `maxBytes`. */
 export const encode = (value: unknown, maxBytes: number = limits.commitBytes): Uint8Array => {
   const bytes = packr.pack(value);
   if (bytes.byteLength > maxBytes)
     throw new NatterError('too_large', `message of ${bytes.byteLength} bytes; at most ${maxBytes} are allowed`);
-  return bytes;
+  if (scan(bytes) === null) return bytes;
+  const mended = packr.pack(wellFormed(value));
+  const problem = scan(mended);
+  assert(problem === null, `a message of ours ${problem}`);
+  return mended;
 };
 
 /** Decodes plain data from anybody. Throws `NatterError('invalid' | 'too_large')`, never anything else. */

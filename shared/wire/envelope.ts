@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type SessionKey, sessionKey } from '../routing/session-key.ts';
 import { type SessionCommand, sessionCommand } from '../session/commands.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { deliveryTarget, sender, sessionSource } from '../session/types.ts';
+import { deliveryTarget, sender, sessionSource, timestamp } from '../session/types.ts';
 
 /**
  * The three messages of the system: an inbound envelope (what a platform said), a command envelope (what a session is asked) and a
@@ -30,7 +30,7 @@ export type CommandEnvelope = Envelope<SessionCommand>;
 export const commandEnvelope = z.object({
   id,
   key: sessionKey,
-  at: z.number(),
+  at: timestamp,
   correlationId: id,
   causationId: id,
   actor: z.string().min(1).max(256),
@@ -68,7 +68,7 @@ export const inboundEnvelope = z.object({
   text: z.string().max(262_144),
   mentioned: z.boolean().default(false),
   directed: z.boolean().default(false),
-  at: z.number().optional(),
+  at: timestamp.optional(),
   agentId: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
@@ -116,7 +116,7 @@ export const commitShape = z.object({
   rev: z.int().min(1),
   sessionId: z.string().max(128),
   epoch: z.int().min(0),
-  at: z.number(),
+  at: timestamp,
   correlationId: id,
   causationId: id,
   actor: z.string().min(1).max(256),

@@ -1,9 +1,12 @@
 import { limits } from '../kit/limits.ts';
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /**
  * Walks a MessagePack message without building anything and says what is wrong with it, or `null`. Refused before the decoder sees them:
  * extension types (msgpackr would build RegExps, Sets and record definitions from foreign bytes), the never-used byte 0xc1, nesting and
- * item counts over our limits, keys that are not text, `__proto__`, truncation and trailing bytes (reliability §2, 17).
+ * item counts over our limits, keys that are not text, `__proto__`, truncation and trailing bytes (reliability §2, 17), and text that is
+ * not UTF-8: the decoder would put U+FFFD in its place, and two ids could become one.
  */
 export const scan = (bytes: Uint8Array): string | null => {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -23,6 +26,18 @@ export const scan = (bytes: Uint8Array): string | null => {
   const skip = (length: number): void => {
     need(length);
     at += length;
+  };
+  const text = (length: number): void => {
+    const start = at;
+    skip(length);
+    for (let i = start; i < at; i++) if (data.getUint8(i) >= 0x80) return foreign(bytes.subarray(start, at));
+  };
+  const foreign = (part: Uint8Array): void => {
+    try {
+      utf8.decode(part);
+    } catch {
+      throw new RangeError('has text that is not valid UTF-8');
+    }
   };
   const collection = (count: number, depth: number, keyed: boolean): void => {
     if (depth >= limits.decodeDepth) throw new RangeError(`is nested deeper than ${limits.decodeDepth}`);
@@ -50,21 +65,24 @@ export const scan = (bytes: Uint8Array): string | null => {
     if (type <= 0x7f || type >= 0xe0) return;
     if (type <= 0x8f) return collection(type & 0x0f, depth, true);
     if (type <= 0x9f) return collection(type & 0x0f, depth, false);
-    if (type <= 0xbf) return skip(type & 0x1f);
+    if (type <= 0xbf) return text(type & 0x1f);
     switch (type) {
       case 0xc0:
       case 0xc2:
       case 0xc3:
         return;
       case 0xc4:
-      case 0xd9:
         return skip(unsigned(1));
       case 0xc5:
-      case 0xda:
         return skip(unsigned(2));
       case 0xc6:
-      case 0xdb:
         return skip(unsigned(4));
+      case 0xd9:
+        return text(unsigned(1));
+      case 0xda:
+        return text(unsigned(2));
+      case 0xdb:
+        return text(unsigned(4));
       case 0xca:
       case 0xce:
       case 0xd2:
