@@ -1,0 +1,56 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterEach, expect, test, vi } from 'vitest';
+import { failureOf } from '../../../shared/adapters/nats/broker-errors.ts';
+import { type Connections, openConnections } from '../../../shared/adapters/nats/connection.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+
+let server: TestServer | undefined;
+let connections: Connections | undefined;
+afterEach(async () => {
+  await connections?.close();
+  await server?.stop();
+  server = undefined;
+  connections = undefined;
+});
+
+const open = (servers: string): Promise<Connections> => openConnections({ servers, name: 'test', requestTimeoutMs: 300 });
+
+test('a service may start before its broker: calls fail as unavailable, subscriptions wait, and all works when it is there', async () => {
+  const early = await startServer();
+  const { port } = early;
+  await early.stop();
+  const opened = await open(`nats://127.0.0.1:${port}`);
+  connections = opened;
+  expect(opened.problems().join()).toMatch(/not connected/);
+  const manager = await jetstreamManager(opened.commits, { checkAPI: false, timeout: 300 });
+  expect(failureOf(await manager.streams.info('NONE').catch((error: unknown) => error))).toBe('unknown');
+  const heard: string[] = [];
+  opened.consumers.subscribe('hello', { callback: (_error, message) => heard.push(message.string()) });
+
+  server = await startServer({ port });
+  await vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);
+  await opened.consumers.flush();
+  opened.commits.publish('hello', 'world');
+  await vi.waitFor(() => expect(heard).toEqual(['world']));
+  expect(failureOf(await manager.streams.info('NONE').catch((error: unknown) => error))).toBe('missing');
+});
+
+test('a connection outlives the kill and the restart of its broker', async () => {
+  const started = await startServer();
+  server = started;
+  const opened = await open(started.url);
+  connections = opened;
+  expect(opened.problems()).toEqual([]);
+  await started.kill9();
+  await vi.waitFor(() => expect(opened.problems()).not.toEqual([]));
+  await started.restart();
+  await vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);
+});
+
+test('closing a connection that never got through ends at once', async () => {
+  const opened = await open('nats://127.0.0.1:1');
+  const started = performance.now();
+  await opened.close();
+  expect(performance.now() - started).toBeLessThan(500);
+  expect(opened.problems().join()).toMatch(/closed/);
+});
