@@ -37,6 +37,9 @@ export const limits = {
   /** Frames and bytes buffered for one streaming client before it is closed with its cursor. */
   streamFrames: 1_000,
   streamBytes: 1024 * 1024,
+  /** Commits and bytes of one read of the log. */
+  readCommits: 256,
+  readBytes: 4 * 1024 * 1024,
   /** Rows of one page of any list. */
   pageRows: 1_000,
   /** Seconds one call may wait for a run. */

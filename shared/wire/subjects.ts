@@ -47,6 +47,8 @@ export interface Subjects {
   /** Every commit of a key, whatever its headline: the fence, and the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
+  /** Where the broker tells, with headers only, that a message of these event subjects has been stored: a nudge for followers (ADR 2). */
+  stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
   dead(service: string): string;
@@ -72,6 +74,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
     eventsUnder: (headline) => `${prefix}.event.${headline}.>`,
+    stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
     dead: (service) => `${prefix}.dead.${token(service)}`,

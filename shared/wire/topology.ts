@@ -13,6 +13,8 @@ export interface StreamSpec {
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
+  /** After storing a message, publish its headers here: a nudge for followers (ADR 2). */
+  readonly republish?: { readonly from: string; readonly to: string };
   readonly schedules: boolean;
   readonly messageTtl: boolean;
   readonly denyDelete: boolean;
@@ -101,7 +103,10 @@ export const topologyOf = ({ prefix }: Subjects, options: { replicas: number; pa
         ...queue,
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.events, [`${prefix}.event.>`], replicas, { denyDelete: true }),
+      stream(names.events, [`${prefix}.event.>`], replicas, {
+        denyDelete: true,
+        republish: { from: `${prefix}.event.>`, to: `${prefix}.stored.>` },
+      }),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [`${prefix}.dead.*`], replicas),
       bucket(buckets.snapshots, { cache: true }),
