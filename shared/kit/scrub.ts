@@ -24,10 +24,13 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; the final line feed of a line stays.
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Every form in which a secret may stand in a line: as it is, within JSON, within a URL, and in base64. */
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Every form in which a secret may stand in a line: as it is, within JSON, within JSON that a message quotes, within a URL, in base64. */
 const formsOf = (secret: string): string[] => [
   secret,
-  JSON.stringify(secret).slice(1, -1),
+  escaped(secret),
+  escaped(escaped(secret)),
   encodeURIComponent(secret),
   Buffer.from(secret).toString('base64'),
   Buffer.from(secret).toString('base64url'),
