@@ -32,13 +32,15 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10009, 'unavailable'], // not the leader
   [10039, 'unavailable'], // JetStream not enabled for the account
   [10076, 'unavailable'], // JetStream not enabled
-  [10074, 'unavailable'], // no leader yet for the replicas asked for
+  [10005, 'unavailable'], // no suitable peers: a cluster that is starting
+  [10167, 'unavailable'], // too many requests
   [10118, 'unavailable'], // the stream is offline
   [10119, 'unavailable'], // the consumer is offline
   [10037, 'empty'], // no message found
   [10059, 'missing'], // stream not found
   [10014, 'missing'], // consumer not found
   [10060, 'missing'], // the expected stream is another one
+  [10002, 'full'], // resource limits of the account
   [10023, 'full'], // insufficient resources
   [10028, 'full'], // memory resources exceeded
   [10047, 'full'], // storage resources exceeded

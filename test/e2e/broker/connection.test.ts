@@ -25,7 +25,7 @@ test('a service may start before its broker: calls fail as unavailable, subscrip
   const manager = await jetstreamManager(opened.commits, { checkAPI: false, timeout: 300 });
   expect(failureOf(await manager.streams.info('NONE').catch((error: unknown) => error))).toBe('unknown');
   const heard: string[] = [];
-  opened.consumers.subscribe('hello', { callback: (_error, message) => heard.push(message.string()) });
+  opened.consumers.subscribe('hello', { callback: (_error, message) => void heard.push(message.string()) });
 
   server = await startServer({ port });
   await vi.waitFor(() => expect(opened.problems()).toEqual([]), 5_000);

@@ -1,0 +1,231 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type ConsumerConfig,
+  type ConsumerInfo,
+  type JetStreamManager,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { NatterError } from '../../kit/errors.ts';
+import { type ConsumerSpec, pinGroup, type StreamSpec, type Topology } from '../../wire/topology.ts';
+import { failureOf, toNatterError } from './broker-errors.ts';
+
+/** One setting on the broker that is not as the topology wants it. `resource` is `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`. */
+export interface Drift {
+  readonly resource: string;
+  readonly field: string;
+  readonly wanted: string;
+  readonly found: string;
+}
+export interface ProvisionReport {
+  readonly created: readonly string[];
+  readonly updated: readonly string[];
+  /** What is still different. The services work only on a broker without drift. */
+  readonly drift: readonly Drift[];
+}
+
+/** Settings that may be changed while the system runs, because no message or position is lost or moved by it. */
+const updatable = new Set([
+  'num_replicas',
+  'max_msg_size',
+  'duplicate_window',
+  'allow_direct',
+  'deny_delete',
+  'ack_wait',
+  'priority_timeout',
+]);
+
+/** A cluster elects leaders for new streams and consumers; 128 of them took 2 s. */
+const patienceMs = 30_000;
+/** Requests under way at once: more only makes the broker's queue longer. */
+const requestsAtOnce = 16;
+
+/**
+ * Makes the broker agree with the topology: creates what is missing, reports what differs, destroys nothing. With `update` it also changes
+ * what may safely be changed. May be called again at any time and by several processes at once. Throws `NatterError('unavailable')`.
+ */
+export const provision = async (
+  connection: NatsConnection,
+  topology: Topology,
+  options: { update?: boolean } = {},
+): Promise<ProvisionReport> => {
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
+  const work: Work = { manager, update: options.update ?? false, created: [], updated: [], drift: [] };
+  for (const spec of topology.streams) await ensureStream(work, spec);
+  for (const spec of topology.streams) {
+    const consumers = topology.consumers.filter(({ stream }) => stream === spec.name);
+    if (consumers.length > 0) await ensureConsumers(work, spec, consumers);
+  }
+  return { created: work.created, updated: work.updated, drift: work.drift };
+};
+
+/** Names of the topology's streams that the broker does not have. */
+export const missingStreams = async (manager: JetStreamManager, topology: Topology): Promise<readonly string[]> => {
+  const found = new Set<string>();
+  for await (const name of manager.streams.names()) found.add(name);
+  return topology.streams.map(({ name }) => name).filter((name) => !found.has(name));
+};
+
+interface Work {
+  readonly manager: JetStreamManager;
+  readonly update: boolean;
+  readonly created: string[];
+  readonly updated: string[];
+  readonly drift: Drift[];
+}
+
+const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
+  const { streams } = work.manager;
+  const wanted = streamConfig(spec);
+  const found = await persistently(`read the stream ${spec.name}`, () => orMissing(streams.info(spec.name)));
+  const info = found ?? (await persistently(`create the stream ${spec.name}`, () => streams.add(wanted)));
+  if (found === null) work.created.push(spec.name);
+  await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
+};
+
+const ensureConsumers = async (
+  work: Work,
+  { name: stream, replicas }: StreamSpec,
+  specs: readonly ConsumerSpec[],
+): Promise<void> => {
+  const { consumers } = work.manager;
+  const found = await persistently(`list the consumers of ${stream}`, () => consumersByName(work.manager, stream));
+  await inParallel(specs, async (spec) => {
+    const resource = `${stream}/${spec.name}`;
+    const wanted = consumerConfig(spec, replicas);
+    const existing = found.get(spec.name);
+    if (existing !== undefined)
+      return settle(work, resource, wanted, existing.config, (config) => consumers.update(stream, spec.name, config));
+    await persistently(`create the consumer ${resource}`, () => consumers.add(stream, wanted));
+    work.created.push(resource);
+  });
+  const expected = new Set(specs.map(({ name }) => name));
+  for (const name of found.keys())
+    if (!expected.has(name))
+      work.drift.push({ resource: `${stream}/${name}`, field: 'name', wanted: 'no such consumer', found: name });
+  await persistently(`elect the leaders of the consumers of ${stream}`, async () => {
+    const now = await consumersByName(work.manager, stream);
+    const leaderless = specs.filter(({ name }) => !hasLeader(now.get(name)));
+    if (leaderless.length > 0)
+      throw new NatterError('unavailable', `${leaderless.length} consumers of ${stream} have no leader yet`);
+  });
+};
+
+/** A server alone has no leaders to elect, and says nothing of a cluster. */
+const hasLeader = (info: ConsumerInfo | undefined): boolean =>
+  info !== undefined && (info.cluster === undefined || Boolean(info.cluster.leader));
+
+const consumersByName = async (manager: JetStreamManager, stream: string): Promise<Map<string, ConsumerInfo>> => {
+  const byName = new Map<string, ConsumerInfo>();
+  for await (const info of manager.consumers.list(stream)) byName.set(info.name, info);
+  return byName;
+};
+
+/** Updates what may be updated, if asked, and notes every difference that stays. */
+const settle = async <C extends object>(
+  work: Work,
+  resource: string,
+  wanted: C,
+  found: Partial<C>,
+  update: (config: C) => Promise<unknown>,
+): Promise<void> => {
+  const drift = differences(resource, wanted, found);
+  if (drift.length === 0) return;
+  if (!work.update || !drift.every(({ field }) => updatable.has(field))) {
+    work.drift.push(...drift);
+    return;
+  }
+  await persistently(`update ${resource}`, () => update({ ...found, ...wanted }));
+  work.updated.push(resource);
+};
+
+const differences = (resource: string, wanted: object, found: object): Drift[] => {
+  const foundFields = new Map(Object.entries(found));
+  return Object.entries(wanted)
+    .map(([field, value]) => ({ resource, field, wanted: canonical(value), found: canonical(foundFields.get(field)) }))
+    .filter((drift) => drift.wanted !== drift.found);
+};
+
+/** The broker leaves out what is at its default; `false`, 0 and absence are then the same. */
+const canonical = (value: unknown): string =>
+  value === undefined || value === false || value === 0 || value === 'default' ? 'unset' : JSON.stringify(value);
+
+type NewStream = Partial<StreamConfig> & { name: string };
+
+const streamConfig = (spec: StreamSpec): NewStream => ({
+  name: spec.name,
+  subjects: [...spec.subjects],
+  retention: spec.retention,
+  storage: 'file',
+  // The broker allows schedules only with "old"; without a limit on messages nothing is ever discarded, and a full disk refuses the newest.
+  discard: spec.schedules ? 'old' : 'new',
+  num_replicas: spec.replicas,
+  max_msg_size: spec.maxMessageBytes,
+  duplicate_window: nanos(spec.duplicateWindowMs),
+  max_age: 0,
+  deny_purge: false,
+  allow_direct: spec.directReads,
+  allow_msg_ttl: spec.messageTtl,
+  allow_msg_schedules: spec.schedules,
+  // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
+  persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
+  ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
+  ...(spec.republish ? { republish: { src: spec.republish.from, dest: spec.republish.to, headers_only: true } } : {}),
+  ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: spec.denyDelete }),
+  // Scheduled messages replace each other, which the broker does by roll-up, and turns on by itself.
+  ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
+});
+
+/** What the key-value client expects of a bucket's stream. A removed or expired key leaves a marker for a while, so that watchers hear of it. */
+const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
+  max_msgs_per_subject: 1,
+  deny_delete: true,
+  ...(spec.messageTtl ? { subject_delete_marker_ttl: nanos(60_000) } : {}),
+});
+
+type NewConsumer = Partial<ConsumerConfig>;
+
+const consumerConfig = (spec: ConsumerSpec, replicas: number): NewConsumer => ({
+  name: spec.name,
+  durable_name: spec.name,
+  filter_subject: spec.filter,
+  ack_policy: 'explicit',
+  max_ack_pending: 1,
+  ack_wait: nanos(spec.ackWaitMs),
+  priority_groups: [pinGroup],
+  priority_policy: 'pinned_client',
+  priority_timeout: nanos(spec.pinMs),
+  mem_storage: replicas > 1,
+});
+
+const orMissing = async <T>(asked: Promise<T>): Promise<T | null> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (failureOf(error) === 'missing') return null;
+    throw error;
+  }
+};
+
+/** Repeats while the broker is not available: every request here may be made twice. Throws `NatterError`. */
+const persistently = async <T>(doing: string, attempt: () => Promise<T>): Promise<T> => {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const failure = error instanceof NatterError ? error.code : failureOf(error);
+      if ((failure !== 'unavailable' && failure !== 'unknown') || performance.now() > deadline) throw toNatterError(error, doing);
+      await delay(100);
+    }
+  }
+};
+
+const inParallel = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+  const rest = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all([...Array(requestsAtOnce)].map(worker));
+};
