@@ -24,6 +24,13 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; the final line feed of a line stays.
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
+/** Text of strangers for a terminal: without what moves the cursor, colours, beeps or turns the direction of writing. Keeps line feeds. */
+export const printable = (text: string): string => text.replace(control, '');
+
+/** The same for finished JSON, where nothing may be lost: these characters become escapes. */
+export const escapeControls = (json: string): string =>
+  json.replace(control, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Every form in which a secret may stand in a line: as it is, within JSON, within JSON that a message quotes, within a URL, in base64. */
@@ -45,7 +52,7 @@ export const scrubber = (secrets: readonly string[]): ((line: string) => string)
   // The longest first: a secret that begins with another one must not leave its end behind.
   forms.sort((one, other) => other.length - one.length);
   return (line) => {
-    let clean = line.replace(control, '');
+    let clean = printable(line);
     for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, hidden);
     for (const [shape, rest] of shapes) clean = clean.replace(shape, rest);
     return clean;

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../../shared/config/load.ts';
+
+/** What a running `natter up` tells the other commands on this machine, in files of the data directory that only the user can read. */
+const gatewayFile = z.object({ url: z.string(), token: z.string(), pid: z.number().optional() });
+export type GatewayFile = z.infer<typeof gatewayFile>;
+const brokerFile = z.object({ servers: z.string(), token: z.string().optional(), pid: z.number().optional() });
+export type BrokerFile = z.infer<typeof brokerFile>;
+
+const read = <T>(path: string, schema: z.ZodType<T>): T | null => {
+  try {
+    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null;
+  }
+};
+
+/** Replaces a file whole or not at all; only the user can read it. */
+const writePrivate = (path: string, value: unknown): void => {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, path);
+};
+
+/** The files of one data directory. */
+export const installationIn = (dataDir: string) => {
+  const paths = {
+    gateway: join(dataDir, 'gateway.json'),
+    broker: join(dataDir, 'broker.json'),
+    log: join(dataDir, 'natter.log'),
+  };
+  return {
+    paths,
+    /** Makes the directory if it is missing, for the user alone. */
+    prepare: () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }),
+    gateway: () => read(paths.gateway, gatewayFile),
+    writeGateway: (file: GatewayFile) => writePrivate(paths.gateway, file),
+    broker: () => read(paths.broker, brokerFile),
+    writeBroker: (file: BrokerFile) => writePrivate(paths.broker, file),
+    removeBroker: () => rmSync(paths.broker, { force: true }),
+  };
+};
+export type Installation = ReturnType<typeof installationIn>;
+
+/** The token clients must bear: the configured one, else the one made on the first start, else a new one of 256 random bits. */
+export const gatewayToken = (config: Config, installation: Installation): string =>
+  config.gateway.token ?? installation.gateway()?.token ?? `natter_${randomBytes(32).toString('base64url')}`;
+
+/** True when a process with this id exists. */
+export const isAlive = (pid: number | undefined): boolean => {
+  if (pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};

@@ -1,0 +1,98 @@
+import pc from 'picocolors';
+import { escapeControls, printable } from '../../shared/kit/scrub.ts';
+
+/** What a command may know of the world. `main.ts` makes the real one. */
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly terminal: Terminal;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Aborts when the user or the system wants the command to end. */
+  readonly interrupted: AbortSignal;
+}
+
+export interface Terminal {
+  /** True when a person reads the output and can type. */
+  readonly interactive: boolean;
+  /** One line of the result, on standard output. */
+  out(line: string): void;
+  /** A part of a line, for text that arrives piece by piece. */
+  write(text: string): void;
+  /** One line beside the result: hints, problems, on standard error. */
+  note(line: string): void;
+  /** Says how far a long work is: one line that is replaced on a terminal, one line every five seconds elsewhere. */
+  progress(text: string): void;
+  /** Ends the progress line. */
+  settled(): void;
+}
+
+const everyMs = 5_000;
+
+interface Stream {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** A terminal on two streams. All text is made printable here: what strangers wrote must not command a terminal. */
+export const createTerminal = (options: { out: Stream; err: Stream; interactive: boolean; now: () => number }): Terminal => {
+  const { out, err, interactive, now } = options;
+  let shown = false;
+  let last = now();
+  const settled = (): void => {
+    if (shown && err.isTTY) err.write('\r\u001b[K');
+    shown = false;
+  };
+  return {
+    interactive,
+    out: (line) => {
+      settled();
+      out.write(`${safe(line)}\n`);
+    },
+    write: (text) => out.write(safe(text)),
+    note: (line) => {
+      settled();
+      err.write(`${safe(line)}\n`);
+    },
+    progress: (text) => {
+      if (err.isTTY) err.write(`\r\u001b[K${safe(text)}`);
+      else if (now() - last >= everyMs) {
+        err.write(`${safe(text)}\n`);
+        last = now();
+      }
+      shown = true;
+    },
+    settled,
+  };
+};
+
+/** Keeps our own colours, which are the only escape sequences that pass. */
+const colour = /\u001b\[\d{1,2}m/g;
+const safe = (text: string): string => {
+  const colours = text.match(colour) ?? [];
+  return text
+    .split(colour)
+    .map((part, index) => printable(part) + (colours[index] ?? ''))
+    .join('');
+};
+
+/** JSON for a program or a person: what a terminal would obey stands as an escape, so that nothing is lost. */
+export const asJson = (value: unknown, indent = 0): string => escapeControls(JSON.stringify(value, null, indent));
+
+/** Text of strangers on one line, at most `width` characters. */
+export const oneLine = (text: string, width: number): string => {
+  const line = printable(text).replace(/\s+/gu, ' ').trim();
+  const characters = [...line];
+  return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
+};
+
+/** Lines of a table with a bold head; columns as wide as their widest cell. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => [...(row[column] ?? '')].length)));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length)))
+      .join('  ')
+      .trimEnd();
+  return [pc.bold(line(head)), ...rows.map(line)];
+};
