@@ -53,14 +53,15 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
   }
 };
 
-/** True when this command, or the message in it, has taken effect before (I2). */
+/** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
 export const isRepeat = (
-  { id, data }: CommandEnvelope,
+  { id, correlationId, data }: CommandEnvelope,
   delivery: { seq: number; incarnation: number } | null,
-  state: SessionState,
+  { machine: { context }, position: { command, recentIds } }: SessionState,
 ): boolean => {
-  const { command, recentIds } = state.position;
   if (delivery && delivery.incarnation === command.incarnation && delivery.seq <= command.seq) return true;
   if (recentIds.includes(id)) return true;
-  return (data.type === 'post_message' || data.type === 'append_message') && recentIds.includes(data.message.messageId);
+  if (data.type !== 'post_message' && data.type !== 'append_message') return false;
+  if (recentIds.includes(data.message.messageId)) return true;
+  return data.type === 'post_message' && [context.turn, ...context.queue].some((turn) => turn?.id === correlationId);
 };

@@ -1,0 +1,169 @@
+import { expect } from 'vitest';
+import { assertNever } from '../../shared/kit/assert.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import { type Decision, decide, type RefusalCode } from '../../shared/session/decide/index.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import { evolve, fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+
+/**
+ * `given(history).when(command).then(events)` with one line of text per command and event, so that a test reads as a story:
+ *
+ *     given('post m1', 'post m2').when('stop').then('queue_cleared m2', 'turn_aborted m1/1 stop')
+ *
+ * A turn has the id of the message that asked for it; `m1/2` is the second attempt at it. A row may end in `@TIME`.
+ */
+export const key = 'agent:main:test' as SessionKey;
+
+const usage = { inputTokens: 2, outputTokens: 3, totalTokens: 5 };
+
+const refOf = (text = ''): { id: string; attempt: number } => {
+  const [id = '', attempt = '1'] = text.split('/');
+  return { id, attempt: Number(attempt) };
+};
+
+const messageOf = (messageId = '') => ({ messageId, text: `text of ${messageId}`, sender: { id: 'user-1' } });
+
+const step = (ref: string | undefined, number: string | undefined, kind: 'reply' | 'continue' | 'failed'): SessionCommand => ({
+  type: 'record_step',
+  turn: refOf(ref),
+  step: Number(number),
+  outcome:
+    kind === 'failed'
+      ? { kind, code: 'model_failed', message: 'no answer' }
+      : { kind, text: `step ${number} of ${ref}`, model: 'test', usage },
+});
+
+/** What each word of a command row means. */
+const verbs: Record<string, (...words: string[]) => SessionCommand> = {
+  post: (message) => ({ type: 'post_message', sessionId: 's1', message: messageOf(message) }),
+  append: (message) => ({ type: 'append_message', sessionId: 's1', message: messageOf(message) }),
+  open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
+  stop: () => ({ type: 'stop', reason: 'stop' }),
+  reset: (sessionId = 's2') => ({ type: 'reset', sessionId, reason: 'new' }),
+  deactivate: () => ({ type: 'deactivate_session', reason: 'rest' }),
+  resume: () => ({ type: 'resume_turn' }),
+  reply: (ref, number) => step(ref, number, 'reply'),
+  continue: (ref, number) => step(ref, number, 'continue'),
+  fail: (ref, number) => step(ref, number, 'failed'),
+  ask: (ref, approvalId = '', until = '1000') => ({
+    type: 'request_approval',
+    turn: refOf(ref),
+    approvalId,
+    action: 'send mail',
+    expiresAt: Number(until),
+  }),
+  answer: (approvalId = '', verdict) => ({
+    type: 'resolve_approval',
+    approvalId,
+    verdict: verdict === 'granted' ? 'granted' : 'denied',
+    by: 'owner-1',
+  }),
+};
+
+/** A command in its envelope. The correlation id of a message is its message id, which thereby is its turn's id. */
+export const envelope = (data: SessionCommand, id: string, at = 100): CommandEnvelope => {
+  const correlationId = data.type === 'post_message' ? data.message.messageId : id;
+  return { id, key, at, correlationId, causationId: id, actor: 'test', data };
+};
+
+/** Reads a command row. */
+export const command = (row: string, id = `command ${row}`): CommandEnvelope => {
+  const [words = '', at = '100'] = row.split(' @');
+  const [verb = '', ...rest] = words.split(' ');
+  const make = verbs[verb];
+  if (make === undefined) throw new Error(`no command is called "${verb}" in "${row}"`);
+  return envelope(make(...rest), id, Number(at));
+};
+
+/** One line of text for an event: its type and what tells it from others of its type. */
+export const rowOf = (event: SessionEvent): string => {
+  const turn = 'turn' in event && 'attempt' in event.turn ? `${event.turn.id}/${event.turn.attempt}` : '';
+  switch (event.type) {
+    case 'session_opened':
+      return `${event.type} ${event.sessionId} g${event.generation}`;
+    case 'session_reopened':
+    case 'session_deactivated':
+      return event.type;
+    case 'user_message':
+      return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
+    case 'message_refused':
+      return `${event.type} ${event.messageId} ${event.code}`;
+    case 'turn_queued':
+      return `${event.type} ${event.turn.id} #${event.position}`;
+    case 'turn_started':
+      return `${event.type} ${event.turn.id}/${event.attempt}`;
+    case 'turn_resumed':
+      return `${event.type} ${turn} step ${event.step}`;
+    case 'model_step':
+      return `${event.type} ${turn} ${event.step} ${event.finish}`;
+    case 'assistant_message':
+    case 'turn_completed':
+      return `${event.type} ${turn}`;
+    case 'turn_failed':
+      return `${event.type} ${turn} ${event.code}`;
+    case 'turn_aborted':
+      return `${event.type} ${turn} ${event.reason}`;
+    case 'queue_cleared':
+      return `${event.type} ${event.turnIds.join(' ')}`;
+    case 'approval_requested':
+      return `${event.type} ${turn} ${event.approvalId}`;
+    case 'approval_resolved':
+      return `${event.type} ${turn} ${event.approvalId} ${event.verdict}`;
+    case 'session_reset':
+      return `${event.type} ${event.previousSessionId} to ${event.sessionId} g${event.generation}`;
+    default:
+      return assertNever(event);
+  }
+};
+
+/** The commit these events make, as the log gives it back. `origin` is the command's sequence in the command stream, `null` for a host's own. */
+export const commitOf = (
+  { machine, position }: SessionState,
+  { id, at, correlationId, actor }: CommandEnvelope,
+  events: readonly SessionEvent[],
+  origin: number | null = null,
+): RecordedCommit => {
+  const { sessionId, epoch } = events.reduce(evolve, machine).context;
+  const rev = position.rev + 1;
+  const ids = {
+    id: `commit-${rev}`,
+    correlationId,
+    causationId: id,
+    command: { id, seq: origin, incarnation: origin === null ? null : 1 },
+  };
+  return { v: 1, ...ids, key, rev, sessionId, epoch, at, actor, events, seq: position.seq + 2, recordedAt: at };
+};
+
+/** The state after a history of command rows, commands and events. A command that is refused breaks the story. */
+export const stateAfter = (...history: readonly (string | CommandEnvelope | SessionEvent)[]): SessionState => {
+  let state = initialState;
+  for (const [index, item] of history.entries()) {
+    const asked = typeof item === 'string' ? command(item, `c${index}`) : 'data' in item ? item : command('resume', `c${index}`);
+    const decision: Decision = typeof item === 'object' && 'type' in item ? { accept: [item] } : decide(asked, state);
+    if ('refuse' in decision) throw new Error(`the story breaks at "${asked.data.type}": ${decision.refuse}`);
+    if (decision.accept.length > 0) state = fold(state, commitOf(state, asked, decision.accept));
+  }
+  return state;
+};
+
+export const given = (...history: Parameters<typeof stateAfter>) => ({
+  when: (asked: string | CommandEnvelope) => {
+    const state = stateAfter(...history);
+    const decision = decide(typeof asked === 'string' ? command(asked) : asked, state);
+    const events = 'accept' in decision ? decision.accept : [];
+    const rows = 'accept' in decision ? events.map(rowOf) : [`refused: ${decision.refuse}`];
+    return {
+      events,
+      rows,
+      /** Exactly these events, and the machine takes them. */
+      then: (...expected: readonly string[]) => {
+        expect(rows).toEqual(expected);
+        events.reduce(evolve, state.machine);
+      },
+      thenNothing: () => expect(rows).toEqual([]),
+      thenRefused: (code: RefusalCode) => expect(rows).toEqual([`refused: ${code}`]),
+    };
+  },
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { sessionCommand } from '../../../shared/session/commands.ts';
+import { command, given, stateAfter } from '../../support/given.ts';
+
+/** Every command in every status: what it leads to. `-` is "legal, and nothing happens". */
+const histories: Record<string, readonly string[]> = {
+  unknown: [],
+  idle: ['open'],
+  running: ['post m1'],
+  queued: ['post m1', 'post m2'],
+  awaiting: ['post m1', 'ask m1/1 p1'],
+  inactive: ['open', 'deactivate'],
+};
+
+const table = `
+  unknown  | open            | session_opened s1 g1
+  idle     | open            | -
+  running  | open            | -
+  queued   | open            | -
+  awaiting | open            | -
+  inactive | open            | session_reopened
+
+  unknown  | post m9         | session_opened s1 g1, user_message m9 for a turn, turn_started m9/1
+  idle     | post m9         | user_message m9 for a turn, turn_started m9/1
+  running  | post m9         | user_message m9 for a turn, turn_queued m9 #1
+  queued   | post m9         | user_message m9 for a turn, turn_queued m9 #2
+  awaiting | post m9         | user_message m9 for a turn, turn_queued m9 #1
+  inactive | post m9         | session_reopened, user_message m9 for a turn, turn_started m9/1
+
+  unknown  | append m9       | session_opened s1 g1, user_message m9
+  idle     | append m9       | user_message m9
+  running  | append m9       | user_message m9
+  queued   | append m9       | user_message m9
+  awaiting | append m9       | user_message m9
+  inactive | append m9       | session_reopened, user_message m9
+
+  unknown  | stop            | -
+  idle     | stop            | -
+  running  | stop            | turn_aborted m1/1 stop
+  queued   | stop            | queue_cleared m2, turn_aborted m1/1 stop
+  awaiting | stop            | turn_aborted m1/1 stop
+  inactive | stop            | -
+
+  unknown  | reset s2        | refused: session_unknown
+  idle     | reset s2        | session_reset s1 to s2 g2
+  running  | reset s2        | turn_aborted m1/1 new, session_reset s1 to s2 g2
+  queued   | reset s2        | queue_cleared m2, turn_aborted m1/1 new, session_reset s1 to s2 g2
+  awaiting | reset s2        | turn_aborted m1/1 new, session_reset s1 to s2 g2
+  inactive | reset s2        | session_reset s1 to s2 g2
+
+  unknown  | deactivate      | -
+  idle     | deactivate      | session_deactivated
+  running  | deactivate      | refused: session_busy
+  queued   | deactivate      | refused: session_busy
+  awaiting | deactivate      | refused: session_busy
+  inactive | deactivate      | -
+
+  unknown  | resume          | -
+  idle     | resume          | -
+  running  | resume          | turn_resumed m1/2 step 1
+  queued   | resume          | turn_resumed m1/2 step 1
+  awaiting | resume          | -
+  inactive | resume          | -
+
+  unknown  | reply m1/1 1    | -
+  idle     | reply m1/1 1    | -
+  running  | reply m1/1 1    | model_step m1/1 1 stop, assistant_message m1/1, turn_completed m1/1
+  queued   | reply m1/1 1    | model_step m1/1 1 stop, assistant_message m1/1, turn_completed m1/1, turn_started m2/1
+  awaiting | reply m1/1 1    | -
+  inactive | reply m1/1 1    | -
+
+  unknown  | continue m1/1 1 | -
+  idle     | continue m1/1 1 | -
+  running  | continue m1/1 1 | model_step m1/1 1 continue
+  queued   | continue m1/1 1 | model_step m1/1 1 continue
+  awaiting | continue m1/1 1 | -
+  inactive | continue m1/1 1 | -
+
+  unknown  | fail m1/1 1     | -
+  idle     | fail m1/1 1     | -
+  running  | fail m1/1 1     | turn_failed m1/1 model_failed
+  queued   | fail m1/1 1     | turn_failed m1/1 model_failed, turn_started m2/1
+  awaiting | fail m1/1 1     | -
+  inactive | fail m1/1 1     | -
+
+  unknown  | ask m1/1 p9     | -
+  idle     | ask m1/1 p9     | -
+  running  | ask m1/1 p9     | approval_requested m1/1 p9
+  queued   | ask m1/1 p9     | approval_requested m1/1 p9
+  awaiting | ask m1/1 p9     | -
+  inactive | ask m1/1 p9     | -
+
+  unknown  | answer p1 granted | refused: approval_not_pending
+  idle     | answer p1 granted | refused: approval_not_pending
+  running  | answer p1 granted | refused: approval_not_pending
+  queued   | answer p1 granted | refused: approval_not_pending
+  awaiting | answer p1 granted | approval_resolved m1/2 p1 granted
+  inactive | answer p1 granted | refused: approval_not_pending
+`;
+
+const rows = table
+  .split('\n')
+  .filter((line) => line.includes('|'))
+  .map((line) => line.split('|').map((cell) => cell.trim()) as [string, string, string]);
+
+describe('every command in every status (A4/53, A5/60-64, 68-70, A11/125)', () => {
+  test.each(rows)('%s: %s', (status, asked, outcome) => {
+    const history = histories[status] ?? [];
+    const { rows: happened, then } = given(...history).when(asked);
+    const expected = outcome === '-' ? [] : outcome.split(', ');
+    if (outcome.startsWith('refused')) expect(happened).toEqual(expected);
+    else then(...expected);
+  });
+
+  test('the table has no hole', () => {
+    const cells = new Set(rows.map(([status, asked]) => `${status} ${command(asked).data.type}`));
+    const types = sessionCommand.options.map((option) => option.shape.type.value);
+    const missing = Object.keys(histories).flatMap((status) => types.filter((type) => !cells.has(`${status} ${type}`)));
+    expect(missing).toEqual([]);
+  });
+
+  test('the histories are in the statuses they are named after', () => {
+    const statuses = Object.values(histories).map((history) => stateAfter(...history).machine.value);
+    expect(statuses).toEqual(['inactive', 'idle', 'running', 'running', 'awaiting_approval', 'inactive']);
+  });
+});
