@@ -213,6 +213,8 @@ export interface Outlet {
   readonly channel: string;
   /** True when the other side recognises `Outbound.id` again: an unknown send may then be repeated. */
   readonly idempotent: boolean;
+  /** Times a send is tried before it is given up. Default `limits.deliveryAttempts`. */
+  readonly attempts?: number;
   send(outbound: Outbound, signal: AbortSignal): Promise<SendResult>;
 }
 

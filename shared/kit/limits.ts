@@ -40,6 +40,29 @@ export const limits = {
   /** Commits and bytes of one read of the log. */
   readCommits: 256,
   readBytes: 4 * 1024 * 1024,
+  /** Milliseconds a streaming client may leave a full buffer unread. */
+  streamStallMs: 30_000,
+  /** Streams one gateway keeps open, and calls it lets wait for a run. */
+  streamClients: 2_000,
+  waitingCalls: 10_000,
+  /** Recent commits, and characters of their texts, a gateway keeps to hand out to its streams without asking the log. */
+  feedCommits: 1_000,
+  feedCharacters: 8 * 1024 * 1024,
+  /** Outbounds taken from the log and not yet in a final state, and the length of their texts. */
+  deliveryWindow: 2_000,
+  deliveryWindowCharacters: 32 * 1024 * 1024,
+  /** Sends at a time through one outlet. */
+  deliverySends: 32,
+  /** Times a send is tried where its outlet does not say. */
+  deliveryAttempts: 8,
+  /** Conversations whose last custody record is remembered. */
+  deliveryConversations: 10_000,
+  /** Longest wait before a send is tried again, whatever the other side asks for. */
+  deliveryBackoffMs: 60_000,
+  deliveryRetryAfterMs: 300_000,
+  /** Index rows kept in memory by the projection, and rows changed and not yet written before it stops reading. */
+  indexCachedRows: 10_000,
+  indexDirtyRows: 2_000,
   /** Rows of one page of any list. */
   pageRows: 1_000,
   /** Seconds one call may wait for a run. */

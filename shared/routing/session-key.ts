@@ -28,3 +28,39 @@ export const sessionKey = z.string().transform((text, context): SessionKey => {
   context.addIssue({ code: 'custom', message: `session key ${problem}` });
   return z.NEVER;
 });
+
+/** A key that was built, or why these parts cannot be in one. */
+export type KeyResult = { readonly key: SessionKey } | { readonly problem: string };
+
+const build = (part: string, ...segments: readonly string[]): KeyResult => {
+  const text = segments.join(':');
+  const problem = sessionKeyProblem(text);
+  return problem === null
+    ? { key: text as SessionKey }
+    : { problem: `${part}: the session key ${JSON.stringify(text)} ${problem}` };
+};
+
+/** `agent:<agentId>:<mainKey>`: the one session that all direct chats with an agent share (A3/20, 21, 25). */
+export const mainSessionKey = (agentId: string, mainKey: string): KeyResult =>
+  mainKey.includes(':')
+    ? { problem: `session.mainKey: ${JSON.stringify(mainKey)} contains ":", which would make it look like another session's key` }
+    : build('session.mainKey', 'agent', agentId, mainKey);
+
+/**
+ * `agent:<agentId>:<channel>:group|channel:<id>[:topic:<threadId>]` (A3/32, 34). Ids are byte-exact. An id may have `:` in it, as Matrix
+ * rooms do: it ends at the first segment `topic` after its first segment, and an id that has one itself is refused, so that two
+ * conversations never share a key.
+ */
+export const conversationKey = (
+  agentId: string,
+  channel: string,
+  { kind, id, threadId }: { kind: 'group' | 'channel'; id: string; threadId?: string | undefined },
+): KeyResult => {
+  if (id.split(':').slice(1).includes('topic')) {
+    return {
+      problem: `conversation.id: ${JSON.stringify(id)} contains ":topic", which separates the thread's id in a session key`,
+    };
+  }
+  const thread = threadId === undefined ? [] : ['topic', threadId];
+  return build('conversation', 'agent', agentId, channel, kind, id, ...thread);
+};

@@ -1,0 +1,75 @@
+import { LRUCache } from 'lru-cache';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { EventLog, SessionIndex } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+
+export interface ProjectionOptions {
+  readonly index: Pick<SessionIndex, 'get' | 'put'>;
+  readonly events: Pick<EventLog, 'read'>;
+  /** Sequence the index reflects. */
+  readonly after: number;
+}
+
+/** The session index in the making: commits are folded in memory, changed rows are written in batches (A2/17). */
+export const createProjection = ({ index, events, after }: ProjectionOptions) => {
+  const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
+  let changed = new Map<SessionKey, IndexRow>();
+  /** The batch on its way out: still the newest we know of its keys until it is written. */
+  let writing: ReadonlyMap<SessionKey, IndexRow> = new Map();
+  let position = after;
+  let written = after;
+
+  /** The row that `commit` continues. One that does not join up (a stale read, a cache put back) is folded from the log instead. */
+  const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
+    if (commit.rev === 1) return null;
+    const row = await index.get(commit.key);
+    if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
+    let folded: IndexRow | null = null;
+    for await (const earlier of events.read(commit.key, { upTo: commit.seq - 1 })) folded = summarize(folded, earlier);
+    if (folded?.rev === commit.rev - 1) return folded;
+    throw new NatterError('unavailable', `the history of ${commit.key} cannot be read up to rev ${commit.rev - 1} yet`);
+  };
+
+  const remembered = (key: SessionKey): IndexRow | undefined => changed.get(key) ?? writing.get(key) ?? rows.get(key);
+
+  return {
+    /** Takes in one commit, in the order of the log. Awaits only when the row is not at hand. */
+    fold: (commit: RecordedCommit): Promise<void> | undefined => {
+      const take = (before: IndexRow | null) => {
+        const row = summarize(before, commit);
+        rows.set(commit.key, row);
+        changed.set(commit.key, row);
+        position = commit.seq;
+      };
+      const row = remembered(commit.key);
+      if (row === undefined) return rowBefore(commit).then(take);
+      take(row);
+      return undefined;
+    },
+    /** Writes what has changed, and the position it reflects. After a failure everything is still to be written. */
+    flush: async (): Promise<void> => {
+      const batch = changed;
+      const reached = position;
+      writing = batch;
+      changed = new Map();
+      try {
+        await index.put([...batch.values()], reached);
+        written = reached;
+      } catch (error) {
+        changed = new Map([...batch, ...changed]);
+        throw error;
+      } finally {
+        writing = new Map();
+      }
+    },
+    /** Sequence folded, and sequence written. */
+    position: () => position,
+    written: () => written,
+    isDirty: () => position > written,
+    dirtyRows: () => changed.size,
+  };
+};
+export type Projection = ReturnType<typeof createProjection>;

@@ -1,0 +1,100 @@
+import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Clock, Outbound, Outlet, SendResult } from '../../shared/ports.ts';
+import { backoffMs } from './backoff.ts';
+import type { Custodian } from './custodian.ts';
+import { type Mark, markAfter, nextMark } from './custody.ts';
+import { createSlots } from './slots.ts';
+
+export interface CourierOptions {
+  readonly outlets: readonly Outlet[];
+  readonly custodian: Custodian;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Aborts when we must not send or write any more. */
+  readonly held: AbortSignal;
+  /** Aborts when nothing new is to be begun. */
+  readonly stopping: AbortSignal;
+  /** Called before an outbound is recorded as failed: it must not be lost from sight. */
+  giveUp(outbound: Outbound, reason: string): Promise<void>;
+  /** Called with each mark once it is recorded. */
+  marked(mark: Mark): void;
+}
+
+/** Takes one outbound at a time per conversation from the log to its outlet, one custody record after the other. */
+export const createCourier = (options: CourierOptions) => {
+  const { custodian, clock, random, log, held, stopping, giveUp, marked } = options;
+  const ways = new Map(
+    options.outlets.map((outlet) => [
+      outlet.channel,
+      {
+        outlet,
+        slots: createSlots(limits.deliverySends),
+        idempotent: outlet.idempotent,
+        attempts: outlet.attempts ?? limits.deliveryAttempts,
+      },
+    ]),
+  );
+
+  /** Records a mark; false when the conversation was somebody else's meanwhile. */
+  const record = async (outbound: Outbound, mark: Mark): Promise<boolean> => {
+    if (mark.state === 'failed') await giveUp(outbound, mark.detail ?? 'refused');
+    if (!(await custodian.write(outbound, mark))) {
+      log.warn({ outboundId: outbound.id, state: mark.state }, 'another delivery service wrote to this conversation');
+      await clock.sleep(backoffMs(1, random()), stopping);
+      return false;
+    }
+    marked(mark);
+    const level = mark.state === 'failed' || mark.state === 'unknown' || mark.attempt > 1 ? 'warn' : 'debug';
+    log[level]({ outboundId: outbound.id, key: outbound.key, ...mark }, 'custody');
+    return true;
+  };
+
+  /** One recorded intent and one send. The slot is taken first, so that `sending` is said of nothing that waits. */
+  const attempt = (outbound: Outbound, mark: Mark, way: NonNullable<ReturnType<typeof ways.get>>) =>
+    way.slots.use(async (): Promise<SendResult | null> => {
+      if (stopping.aborted || !(await record(outbound, mark))) return null;
+      if (held.aborted) return null;
+      const result = await way.outlet
+        .send(outbound, held)
+        .catch((error: unknown): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
+      return held.aborted ? null : result;
+    });
+
+  /** Brings an outbound to its final state. False when it was left before that, because we are stopping or the lease is lost. */
+  const carry = async (outbound: Outbound): Promise<boolean> => {
+    const way = ways.get(outbound.target.channel);
+    while (!stopping.aborted) {
+      const { record: last } = await custodian.last(outbound.target);
+      const mark = nextMark(last, outbound, way);
+      if (mark === null) return true;
+      if (mark.state !== 'sending' || way === undefined) {
+        await record(outbound, mark);
+        continue;
+      }
+      const result = await attempt(outbound, mark, way);
+      if (result === null) continue;
+      const after = markAfter(result, mark.attempt, way);
+      if ((await record(outbound, after)) && after.state === 'prepared') {
+        await clock.sleep(backoffMs(mark.attempt, random(), result.kind === 'retry' ? result.afterMs : 0), stopping);
+      }
+    }
+    return false;
+  };
+
+  /** As `carry`, and begins again while the broker is away. */
+  return async (outbound: Outbound): Promise<boolean> => {
+    for (let failures = 0; !stopping.aborted; failures += 1) {
+      try {
+        return await carry(outbound);
+      } catch (error) {
+        const level = held.aborted || hasCode(error, 'unavailable') ? 'debug' : 'error';
+        log[level]({ err: error, outboundId: outbound.id }, 'an outbound waits');
+        await clock.sleep(backoffMs(failures, random()), stopping);
+      }
+    }
+    return false;
+  };
+};

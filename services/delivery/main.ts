@@ -1,0 +1,131 @@
+import type { Config } from '../../shared/config/schema.ts';
+import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import { keepWitness, witnessLog } from '../../shared/kit/log-witness.ts';
+import type { Service } from '../../shared/kit/service.ts';
+import { together } from '../../shared/kit/together.ts';
+import type { CustodyState, Outbound, Outlet, Ports } from '../../shared/ports.ts';
+import { encode } from '../../shared/wire/codec.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { createCourier } from './courier.ts';
+import { createCustodian } from './custodian.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { webhookOutlet } from './outlets/webhook.ts';
+import { outboundHeadlines, plan } from './plan.ts';
+
+export interface DeliveryOptions {
+  readonly config: Config;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters'>;
+  readonly log: Logger;
+  readonly member: string;
+  /** Ways out besides the configured webhooks; one for a webhook's channel takes its place. */
+  readonly outlets?: readonly Outlet[];
+  /** Chance for the backoff, in 0..1. */
+  readonly random?: () => number;
+}
+
+/** Name of the lease and of the cursor. */
+const name = 'delivery';
+/** Milliseconds between two reads of the log, and between two writes of the cursor. */
+const readPauseMs = 10;
+const cursorPauseMs = 250;
+
+/** Sends what the log says is to be sent (step 8a of §3), with a record of custody before and after each attempt (ADR 4). */
+export const startDelivery = async (options: DeliveryOptions): Promise<Service> => {
+  const { config, ports, log, member } = options;
+  const outlets = [...webhooksOf(options), ...(options.outlets ?? [])];
+  const counts: Record<`${CustodyState}_total`, number> = {
+    prepared_total: 0,
+    sending_total: 0,
+    delivered_total: 0,
+    unknown_total: 0,
+    suppressed_total: 0,
+    failed_total: 0,
+  };
+  const subjects = subjectsUnder(config.prefix);
+  let outbox: Outbox | null = null;
+  let lastSeq = 0;
+
+  const giveUp = (outbound: Outbound, reason: string): Promise<void> =>
+    ports.deadLetters.put({
+      id: outbound.id,
+      service: name,
+      reason,
+      subject: subjects.delivery('failed', outbound.target),
+      at: ports.clock.now(),
+      bytes: encode(outbound),
+    });
+
+  const openOutbox = (after: number, { held, stopping }: Pick<Tenure, 'held' | 'stopping'>): Outbox => {
+    const { clock, custody } = ports;
+    const random = options.random ?? Math.random;
+    const custodian = createCustodian({ custody, clock, random, held });
+    const marked = ({ state }: { state: CustodyState }) => {
+      counts[`${state}_total`] += 1;
+    };
+    const carry = createCourier({ outlets, custodian, clock, random, log, held, stopping, giveUp, marked });
+    return createOutbox({ after, held, carry });
+  };
+
+  const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
+    const after = await ports.cursors.get(name);
+    lastSeq = await witnessLog(ports, { name, position: () => after });
+    const over = new AbortController();
+    const hard = AbortSignal.any([held, over.signal]);
+    const current = openOutbox(after, { held: hard, stopping: AbortSignal.any([stopping, over.signal]) });
+    outbox = current;
+    healthy();
+
+    let saved = after;
+    const save = async (): Promise<void> => {
+      const position = current.position();
+      if (held.aborted || position === saved) return;
+      await ports.cursors.put(name, position);
+      saved = position;
+    };
+    const read = async (until: AbortSignal): Promise<void> => {
+      const follow = { after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
+      for await (const commit of ports.events.follow(follow)) await current.accept(commit.seq, plan(commit));
+    };
+    const keepCursor = async (until: AbortSignal): Promise<void> => {
+      while (!until.aborted) {
+        await ports.clock.sleep(cursorPauseMs, until);
+        await save().catch((error: unknown) => log.debug({ err: error }, 'the delivery cursor waits to be written'));
+      }
+    };
+    const witness = (until: AbortSignal): Promise<void> =>
+      keepWitness(
+        ports,
+        { name, position: current.position },
+        (seen) => {
+          lastSeq = seen;
+        },
+        until,
+      );
+    try {
+      await together(stopping, read, keepCursor, witness);
+      await current.settled();
+      await save();
+    } finally {
+      over.abort();
+    }
+  };
+
+  const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
+  return {
+    name,
+    problems: leased.problems,
+    metrics: () => ({
+      ...counts,
+      active: leased.active() ? 1 : 0,
+      position: outbox?.position() ?? 0,
+      log_last_seq: lastSeq,
+      in_hand: outbox?.inHand() ?? 0,
+      conversations: outbox?.conversations() ?? 0,
+    }),
+    stop: leased.stop,
+  };
+};
+
+const webhooksOf = ({ config, ports }: DeliveryOptions): Outlet[] =>
+  Object.entries(config.outlets.webhooks).map(([channel, webhook]) => webhookOutlet({ channel, ...webhook, clock: ports.clock }));

@@ -1,0 +1,73 @@
+import { createBell } from '../../shared/kit/bell.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Outbound } from '../../shared/ports.ts';
+import { conversationOf } from './custodian.ts';
+
+export interface OutboxOptions {
+  /** The log is done with up to this sequence. */
+  readonly after: number;
+  /** Aborts when waiting has no point any more. */
+  readonly held: AbortSignal;
+  /** Brings an outbound to its final state; false when it was left before. */
+  carry(outbound: Outbound): Promise<boolean>;
+}
+
+/**
+ * The window of outbounds in hand. Each conversation is a chain, so its outbounds go out strictly in the order of the log; chains run side
+ * by side, and one that hangs holds up nothing but itself and the cursor.
+ */
+export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
+  /** Outbounds not yet final, per commit, in log order: the first one bounds the cursor. */
+  const unfinished = new Map<number, number>();
+  const chains = new Map<string, Promise<void>>();
+  let head = after;
+  let count = 0;
+  let characters = 0;
+  const finished = createBell();
+
+  const waitUntil = async (condition: () => boolean): Promise<void> => {
+    while (!condition() && !held.aborted) await finished.rung(held);
+  };
+
+  const finish = ({ seq, text }: Outbound, isFinal: boolean): void => {
+    count -= 1;
+    characters -= text.length;
+    const left = (unfinished.get(seq) ?? 0) - 1;
+    if (isFinal && left > 0) unfinished.set(seq, left);
+    if (isFinal && left <= 0) unfinished.delete(seq);
+    finished.ring();
+  };
+
+  const enqueue = (outbound: Outbound): void => {
+    const conversation = conversationOf(outbound.target);
+    count += 1;
+    characters += outbound.text.length;
+    unfinished.set(outbound.seq, (unfinished.get(outbound.seq) ?? 0) + 1);
+    const chain = (chains.get(conversation) ?? Promise.resolve()).then(async () => {
+      finish(outbound, await carry(outbound));
+      if (chains.get(conversation) === chain) chains.delete(conversation);
+    });
+    chains.set(conversation, chain);
+  };
+
+  return {
+    /** Takes what the commit at `seq` sends, as soon as there is room. */
+    async accept(seq: number, outbounds: readonly Outbound[]): Promise<void> {
+      if (outbounds.length > 0)
+        await waitUntil(() => count < limits.deliveryWindow && characters < limits.deliveryWindowCharacters);
+      if (held.aborted) return;
+      for (const outbound of outbounds) enqueue(outbound);
+      head = seq;
+    },
+    /** Everything up to this sequence is in a final state. */
+    position: (): number => {
+      const first = unfinished.keys().next();
+      return first.done ? head : first.value - 1;
+    },
+    /** Resolves when nothing is in hand, or the lease is lost. */
+    settled: () => waitUntil(() => count === 0),
+    inHand: () => count,
+    conversations: () => chains.size,
+  };
+};
+export type Outbox = ReturnType<typeof createOutbox>;

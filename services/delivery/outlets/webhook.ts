@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import type { Clock, Outbound, Outlet, SendResult } from '../../../shared/ports.ts';
+
+export interface WebhookOptions {
+  readonly channel: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly timeoutMs: number;
+  readonly attempts: number;
+  readonly idempotent: boolean;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** `v1=<hex>`: HMAC-SHA256 over `<timestamp>.<id>.<body>`, as `docs/webhooks.md` promises. */
+export const signatureOf = (secret: string, timestamp: string, id: string, body: string): string =>
+  `v1=${createHmac('sha256', secret).update(`${timestamp}.${id}.${body}`).digest('hex')}`;
+
+/** Posts each outbound as JSON to one URL. The answer's body is never read and redirects are not followed: a webhook is one fixed place. */
+export const webhookOutlet = (options: WebhookOptions): Outlet => {
+  const { channel, url, secret, timeoutMs, attempts, idempotent, clock } = options;
+  return {
+    channel,
+    idempotent,
+    attempts,
+    async send(outbound, signal) {
+      const body = bodyOf(outbound);
+      const timestamp = String(Math.floor(clock.now() / 1_000));
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'natter',
+        'idempotency-key': outbound.id,
+        'natter-delivery-id': outbound.id,
+        'natter-timestamp': timestamp,
+        'natter-signature': signatureOf(secret, timestamp, outbound.id, body),
+      };
+      const within = limited(signal, timeoutMs);
+      try {
+        const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal: within.signal });
+        await response.body?.cancel();
+        return resultOf(response, idempotent, clock.now());
+      } catch (error) {
+        return resultOfError(error, idempotent);
+      } finally {
+        within.clear();
+      }
+    },
+  };
+};
+
+const bodyOf = ({ id, key, turnId, kind, text, target }: Outbound): string =>
+  JSON.stringify({ id, sessionKey: key, turnId, kind, text, to: target });
+
+/** A signal of its own for each request, which leaves nothing behind on the long-lived one. */
+const limited = (signal: AbortSignal, timeoutMs: number) => {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    clear: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    },
+  };
+};
+
+/** An answer that leaves open whether the message was taken may be asked again only where the other side knows the id again. */
+const uncertain = (detail: string, idempotent: boolean): SendResult =>
+  idempotent ? { kind: 'retry', afterMs: 0, detail } : { kind: 'unknown', detail };
+
+const resultOf = ({ status, headers }: Response, idempotent: boolean, now: number): SendResult => {
+  const detail = `HTTP ${status}`;
+  const retryAfter = headers.get('retry-after');
+  if (status >= 200 && status < 300) return { kind: 'sent', detail };
+  if (status === 429 || (status === 503 && retryAfter !== null)) {
+    return { kind: 'retry', afterMs: retryAfterMs(retryAfter, now), detail };
+  }
+  return status >= 500 ? uncertain(detail, idempotent) : { kind: 'failed', detail };
+};
+
+/** `Retry-After` is seconds or a date; 0 when it is neither. */
+const retryAfterMs = (value: string | null, now: number): number => {
+  const seconds = Number(value ?? 0);
+  const ms = Number.isNaN(seconds) ? Date.parse(value ?? '') - now : seconds * 1_000;
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+};
+
+/** Errors after which the other side has certainly not seen the request. */
+const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+const resultOfError = (error: unknown, idempotent: boolean): SendResult => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const detail = code === '' ? messageOf(error) : `${messageOf(error)} (${code})`;
+  return neverArrived.has(code) ? { kind: 'retry', afterMs: 0, detail } : uncertain(detail, idempotent);
+};

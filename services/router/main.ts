@@ -1,0 +1,51 @@
+import type { Config } from '../../shared/config/schema.ts';
+import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Service } from '../../shared/kit/service.ts';
+import type { Delivery, Ports, Verdict } from '../../shared/ports.ts';
+import { route } from '../../shared/routing/route.ts';
+import type { InboundEnvelope } from '../../shared/wire/envelope.ts';
+
+export interface RouterOptions {
+  readonly config: Config;
+  readonly ports: Pick<Ports, 'clock' | 'inbound' | 'commands'>;
+  readonly log: Logger;
+  readonly member: string;
+}
+
+/** Turns inbound envelopes into commands, in order per conversation (steps 1 to 3 of §3). */
+export const startRouter = async ({ config, ports, log, member }: RouterOptions): Promise<Service> => {
+  const counts = { routed_total: 0, duplicates_total: 0, unroutable_total: 0, retries_total: 0 };
+
+  const unroutable = (envelope: InboundEnvelope, reason: string): Verdict => {
+    counts.unroutable_total += 1;
+    log.warn({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope goes to the dead letters');
+    return { kind: 'dead', reason };
+  };
+
+  const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<Verdict> => {
+    const routed = route(envelope, config, ports.clock.now());
+    if ('unroutable' in routed) return unroutable(envelope, routed.unroutable);
+    try {
+      const { duplicate } = await ports.commands.publish(routed.command);
+      counts[duplicate ? 'duplicates_total' : 'routed_total'] += 1;
+      return { kind: 'done' };
+    } catch (error) {
+      if (hasCode(error, 'too_large') || hasCode(error, 'invalid')) return unroutable(envelope, messageOf(error));
+      counts.retries_total += 1;
+      log.warn(
+        { inboundId: envelope.id, attempt, reason: messageOf(error) },
+        'a command cannot be published; its partition waits',
+      );
+      return { kind: 'retry' };
+    }
+  };
+
+  const consumption = await ports.inbound.consume({ member, handle });
+  return {
+    name: 'router',
+    problems: () => consumption.problems(),
+    metrics: () => ({ ...counts, partitions: consumption.owned().length }),
+    stop: (deadlineMs) => consumption.close(deadlineMs),
+  };
+};
