@@ -66,7 +66,8 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
   };
 };
 
-/** Keeps our own colours, which are the only escape sequences that pass. */
+/** Our own colours are the only escape sequences that pass. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the character that starts a colour.
 const colour = /\u001b\[\d{1,2}m/g;
 const safe = (text: string): string => {
   const colours = text.match(colour) ?? [];

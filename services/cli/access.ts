@@ -1,0 +1,41 @@
+import { InvalidArgumentError } from 'commander';
+import { type Config, loadConfig } from '../../shared/config/load.ts';
+import { type ApiClient, createClient } from './api-client.ts';
+import { installationIn } from './installation.ts';
+import type { World } from './terminal.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly url?: string;
+  readonly token?: string;
+  readonly config?: string;
+  readonly dataDir?: string;
+}
+
+/** The configuration a command works with: the file, the environment, and `--data-dir` before both. */
+export const configOf = ({ env, home }: World, { config, dataDir }: CommonOptions): Config =>
+  loadConfig({
+    env: dataDir === undefined ? env : { ...env, NATTER_DATA_DIR: dataDir },
+    home,
+    ...(config !== undefined && { file: config }),
+  });
+
+/** A client of the gateway: `--url` and `--token`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
+export const clientOf = (world: World, options: CommonOptions): ApiClient => {
+  const config = configOf(world, options);
+  const written = installationIn(config.dataDir).gateway();
+  const url = options.url ?? world.env.NATTER_URL ?? written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
+  // The token of the installation here is for the gateway here; another one never gets to see it.
+  const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
+  const token = options.token ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '';
+  return createClient({ url, token });
+};
+
+/** Reads a whole number of the command line. */
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`use a whole number from ${least} to ${most}`);
+    return value;
+  };

@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { type CommonOptions, clientOf } from '../access.ts';
+import { type ApiClient, sessionPath } from '../api-client.ts';
+import { commitsOf } from '../commits.ts';
+import { type Difference, differences } from '../comparison.ts';
+import { gist } from '../event-line.ts';
+import { asJson, type World } from '../terminal.ts';
+import { parsePlace } from '../time.ts';
+
+/** What came of a replay. `differences` is empty when our fold of the log and the server's state agree (I4). */
+export interface Replay {
+  readonly key: string;
+  readonly commits: number;
+  readonly events: number;
+  readonly state: PlainState;
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * Folds a session's log here, from nothing, up to where the server's own state stands (`at`: up to there), and compares the two. Nothing
+ * is executed. `seen` gets each commit with the states around it.
+ */
+export const replaySession = async (
+  client: ApiClient,
+  key: string,
+  options: { at?: string; seen?: (commit: RecordedCommit, before: SessionState, after: SessionState) => void } = {},
+): Promise<Replay> => {
+  const server = await client.get<PlainState>(sessionPath(key, '/state'), {
+    query: options.at === undefined ? {} : { at: options.at },
+    patienceMs: 10_000,
+  });
+  let state = initialState;
+  let commits = 0;
+  let events = 0;
+  for await (const commit of commitsOf(client, key)) {
+    if (commit.seq > server.position.seq) break;
+    const after = fold(state, commit);
+    options.seen?.(commit, state, after);
+    state = after;
+    commits += 1;
+    events += commit.events.length;
+  }
+  const plain = toPlain(state);
+  return { key, commits, events, state: plain, differences: differences(plain, server) };
+};
+
+/** What a commit changed, without the bookkeeping that every commit changes. */
+const changesOf = (before: SessionState, after: SessionState): Difference[] => {
+  const [one, other] = [toPlain(before), toPlain(after)];
+  return differences({ status: one.status, ...one.context }, { status: other.status, ...other.context });
+};
+
+const showCommit = ({ terminal }: World, commit: RecordedCommit, before: SessionState, after: SessionState): void => {
+  terminal.out(`${pc.dim(`seq ${commit.seq}`)}  ${pc.bold(`rev ${commit.rev}`)}  ${pc.dim(new Date(commit.at).toISOString())}`);
+  for (const event of commit.events) terminal.out(`  ${pc.cyan(event.type)}  ${gist(event)}`);
+  for (const change of changesOf(before, after))
+    terminal.out(`    ${change.path}: ${pc.red(asJson(change.before ?? null))} → ${pc.green(asJson(change.after ?? null))}`);
+};
+
+/** `natter replay`: shows that the log alone makes the state the server has. Exit code 1 when it does not. */
+export const replayCommand = (program: Command, world: World): void => {
+  program
+    .command('replay')
+    .argument('<key>', 'the session')
+    .description("rebuild a session from its log and compare the result with the server's state; executes nothing")
+    .option('--at <place>', 'as it was at this sequence or time')
+    .option('--diff', 'show what each commit changed')
+    .option('--json', 'as JSON')
+    .action(async (key: string, _: unknown, command: Command) => {
+      const { at, diff, json, ...common } = command.optsWithGlobals<
+        CommonOptions & { at?: string; diff?: boolean; json?: boolean }
+      >();
+      const place = at === undefined ? undefined : parsePlace(at, world.now());
+      const history: object[] = [];
+      const replay = await replaySession(clientOf(world, common), key, {
+        ...(place && { at: 'seq' in place ? String(place.seq) : new Date(place.time).toISOString() }),
+        seen: (commit, before, after) => {
+          if (diff && json)
+            history.push({ seq: commit.seq, rev: commit.rev, events: commit.events, changes: changesOf(before, after) });
+          else if (diff) showCommit(world, commit, before, after);
+          else world.terminal.progress(`replaying ${key}: commit ${commit.rev}`);
+        },
+      });
+      world.terminal.settled();
+      const identical = replay.differences.length === 0;
+      if (!identical) process.exitCode = 1;
+      if (json) return world.terminal.out(asJson({ ...replay, identical, ...(diff && { history }) }, 2));
+      showResult(world, replay);
+    });
+};
+
+const showResult = ({ terminal }: World, { key, commits, events, state, differences: found }: Replay): void => {
+  const { status, context, position } = state;
+  terminal.out(`${pc.bold(key)}  ${status}, generation ${context.generation}, epoch ${context.epoch}`);
+  terminal.out(`${commits} commits, ${events} events, up to sequence ${position.seq}`);
+  terminal.out(`${context.messages} messages, ${context.completedTurns} completed turns, ${context.queue.length} queued`);
+  if (found.length === 0) return terminal.out(pc.green("identical to the server's state"));
+  terminal.out(pc.red(`differs from the server's state in ${found.length} places:`));
+  for (const { path, before, after } of found.slice(0, 20))
+    terminal.out(`  ${path}: replay ${asJson(before ?? null)}, server ${asJson(after ?? null)}`);
+};

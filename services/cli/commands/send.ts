@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { uuidv7 } from 'uuidv7';
+import { limits } from '../../../shared/kit/limits.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
+import { sessionPath } from '../api-client.ts';
+import { asJson, type World } from '../terminal.ts';
+import { parseTime } from '../time.ts';
+
+interface SendOptions extends CommonOptions {
+  readonly wait?: number | true;
+  readonly at?: string;
+  readonly json?: boolean;
+}
+/** The gateway's answer to a message. */
+export interface RunAnswer {
+  readonly runId: string;
+  readonly status: string;
+  readonly reply?: string | null;
+  readonly error?: unknown;
+}
+
+const defaultWaitSeconds = 60;
+/** How long a message is sent again, with the same id, while the gateway is away. */
+const patienceMs = 10_000;
+
+const standardInput = async (): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8').trimEnd();
+};
+
+const errorText = (error: unknown): string => {
+  if (typeof error === 'string') return error;
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  return JSON.stringify(error) ?? 'no reason given';
+};
+
+/** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 when the run failed or is not done. */
+export const sendCommand = (program: Command, world: World): void => {
+  program
+    .command('send')
+    .argument('<key>', 'the session, such as agent:main:main')
+    .argument('<text>', 'the message; - reads it from standard input')
+    .description('send a message to a session')
+    .option(
+      '--wait [seconds]',
+      `wait for the answer (${defaultWaitSeconds} seconds unless said)`,
+      wholeNumber(1, limits.waitSeconds),
+    )
+    .option('--at <time>', 'send it later: an ISO time, or a span such as +10m')
+    .option('--json', 'the answer of the gateway as JSON')
+    .action(async (key: string, text: string, _: unknown, command: Command) => {
+      const { wait, at, json, ...common } = command.optsWithGlobals<SendOptions>();
+      if (wait !== undefined && at !== undefined) throw new InvalidArgumentError('use --wait or --at, not both');
+      const seconds = wait === true ? defaultWaitSeconds : wait;
+      const messageId = uuidv7();
+      const body = {
+        text: text === '-' ? await standardInput() : text,
+        messageId,
+        ...(at !== undefined && { sendAt: parseTime(at, world.now()) }),
+      };
+      const answer = await clientOf(world, common).post<RunAnswer>(sessionPath(key, '/messages'), body, {
+        // The same id on every attempt: the message takes effect once, however often it is sent.
+        headers: { 'idempotency-key': messageId },
+        patienceMs,
+        ...(seconds !== undefined && { query: { wait: seconds }, timeoutMs: (seconds + 10) * 1_000 }),
+      });
+      if (answer.status === 'error' || answer.status === 'timeout') process.exitCode = 1;
+      if (json) return world.terminal.out(asJson(answer, 2));
+      if (answer.status === 'ok') return world.terminal.out(answer.reply ?? '(no reply)');
+      if (answer.status === 'error') return world.terminal.note(`the run ${answer.runId} failed: ${errorText(answer.error)}`);
+      if (answer.status === 'timeout')
+        return world.terminal.note(`the run ${answer.runId} goes on; see its answer with: natter tail --key ${key} --from 1`);
+      world.terminal.out(`${answer.status} ${answer.runId}`);
+    });
+};

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { IndexRow } from '../../../shared/session/summary.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
+import type { ApiClient } from '../api-client.ts';
+import { asJson, oneLine, table, type World } from '../terminal.ts';
+import { ago } from '../time.ts';
+
+interface SessionsOptions extends CommonOptions {
+  readonly active?: number;
+  readonly json?: boolean;
+}
+
+/** All rows of the session index, newest first, page by page. */
+async function* rowsOf(client: ApiClient, activeMinutes?: number): AsyncGenerator<IndexRow> {
+  for (let cursor: string | undefined; ; ) {
+    const page: { sessions: IndexRow[]; nextCursor?: string | null } = await client.get('/v1/sessions', {
+      query: { limit: 500, cursor, activeMinutes },
+      patienceMs: 5_000,
+    });
+    yield* page.sessions;
+    if (!page.nextCursor) return;
+    cursor = page.nextCursor;
+  }
+}
+
+/** Lines that show index rows to a person. */
+export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =>
+  table(
+    ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'LAST MESSAGE'],
+    rows.map((row) => [
+      oneLine(row.key, 60),
+      row.status,
+      String(row.messageCount),
+      String(row.completedTurns),
+      String(row.queuedTurns),
+      ago(row.updatedAt, now),
+      oneLine(row.lastMessagePreview, 48),
+    ]),
+  );
+
+/** `natter sessions` (A12/129). */
+export const sessionsCommand = (program: Command, world: World): void => {
+  program
+    .command('sessions')
+    .description('list the sessions')
+    .option('--active <minutes>', 'only those with activity in the last MINUTES', wholeNumber(1, 10_000_000))
+    .option('--json', 'every entry, as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
+      const rows: IndexRow[] = [];
+      for await (const row of rowsOf(clientOf(world, common), active)) rows.push(row);
+      if (json) world.terminal.out(asJson({ sessions: rows }, 2));
+      else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
+      else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);
+    });
+};

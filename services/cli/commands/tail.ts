@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
+import { eventLine, type ToldEvent } from '../event-line.ts';
+import { asJson, type World } from '../terminal.ts';
+
+interface TailOptions extends CommonOptions {
+  readonly key?: string;
+  readonly type?: string[];
+  readonly from?: number;
+  readonly json?: boolean;
+}
+
+/** `natter tail`: the events of all sessions or of one, as they are recorded; it resumes by itself where it lost the gateway. */
+export const tailCommand = (program: Command, world: World): void => {
+  program
+    .command('tail')
+    .description('follow the events as they are recorded; ends with Ctrl-C')
+    .option('--key <prefix>', 'only sessions whose key begins with these segments')
+    .option('--type <types...>', 'only these types of events, such as assistant_message')
+    .option('--from <seq>', 'begin at this sequence of the log instead of now', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'one JSON object per line')
+    .action(async (_: unknown, command: Command) => {
+      const { key, type, from, json, ...common } = command.optsWithGlobals<TailOptions>();
+      const messages = clientOf(world, common).stream('/v1/events', {
+        query: { key, type, after: from === undefined ? undefined : Math.max(0, from - 1) },
+        signal: world.interrupted,
+        waiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+      });
+      for await (const { event: kind, data } of messages) {
+        if (kind === 'delta') continue;
+        const event = JSON.parse(data) as ToldEvent;
+        if (!('type' in event)) continue;
+        world.terminal.out(json ? asJson(event) : eventLine(event));
+      }
+    });
+};

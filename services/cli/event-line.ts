@@ -1,0 +1,56 @@
+import pc from 'picocolors';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import { oneLine } from './terminal.ts';
+
+/** An event as the gateway tells it: its own fields beside those of its commit. */
+export type ToldEvent = SessionEvent & { readonly id: string; readonly seq: number; readonly key: string; readonly at: number };
+
+const width = 100;
+
+/** What an event says, in a few words. */
+export const gist = (event: SessionEvent): string => {
+  switch (event.type) {
+    case 'user_message':
+      return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
+    case 'assistant_message':
+      return oneLine(event.text, width);
+    case 'model_step':
+      return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
+    case 'turn_failed':
+      return `${event.code}: ${oneLine(event.message, width)}`;
+    case 'message_refused':
+      return event.code;
+    case 'turn_queued':
+      return `position ${event.position}`;
+    case 'turn_started':
+      return `attempt ${event.attempt}`;
+    case 'turn_resumed':
+      return `attempt ${event.turn.attempt}, from step ${event.step}`;
+    case 'approval_requested':
+      return oneLine(event.action, width);
+    case 'approval_resolved':
+      return `${event.verdict} by ${event.by}`;
+    case 'session_opened':
+    case 'session_reset':
+      return `generation ${event.generation}, ${event.sessionId}`;
+    case 'turn_aborted':
+    case 'queue_cleared':
+    case 'session_deactivated':
+      return event.reason;
+    case 'turn_completed':
+    case 'session_reopened':
+      return '';
+  }
+};
+
+/** One line for one event. */
+export const eventLine = (event: ToldEvent): string =>
+  [
+    pc.dim(event.id.padStart(8)),
+    pc.dim(new Date(event.at).toISOString().slice(11, 23)),
+    pc.cyan(oneLine(event.key, 60)),
+    pc.bold(event.type),
+    gist(event),
+  ]
+    .join('  ')
+    .trimEnd();
