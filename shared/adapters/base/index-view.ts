@@ -1,0 +1,75 @@
+import type { Clock, IndexView } from '../../ports.ts';
+import type { IndexRow } from '../../session/summary.ts';
+import { rowKey, rowOf, rowPart } from './index-row.ts';
+import type { KeyValue } from './key-value.ts';
+import { createNudge } from './nudge.ts';
+
+/** Rows of one read. */
+const readRows = 5_000;
+/** Longest wait between two reads, and the least: many changes at once are one read. */
+const checkMs = 750;
+const gatherMs = 50;
+
+/** All rows of one life of the bucket, up to a revision. */
+interface Copy {
+  readonly incarnation: number;
+  readonly rows: Map<string, IndexRow>;
+  revision: number;
+}
+
+/**
+ * A copy of all rows, loaded at once and then read on from its revision whenever a hint comes, and at least every 750 ms. It creates no
+ * consumer: a service must not hold the right to (reliability §0, 7). While the broker is away it keeps what it has. Rejects with
+ * `unavailable` when the first load fails.
+ */
+export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<IndexView> => {
+  let copy: Copy = { incarnation: Number.NaN, rows: new Map(), revision: 0 };
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  /** A bucket that is another one than before, or shorter, is copied from its beginning. */
+  const copyToContinue = async (): Promise<Copy> => {
+    if (clock.monotonic() - checkedAt < checkMs) return copy;
+    const { incarnation, revision } = await bucket.info();
+    checkedAt = clock.monotonic();
+    return incarnation === copy.incarnation && revision >= copy.revision ? copy : { incarnation, rows: new Map(), revision: 0 };
+  };
+  const refresh = async (): Promise<void> => {
+    const next = await copyToContinue();
+    for (let more = true; more && !closed; ) {
+      const changes = await bucket.changes(rowPart, next.revision, readRows);
+      for (const entry of changes.entries) {
+        const row = rowOf(entry);
+        if (row === null) next.rows.delete(entry.key);
+        else next.rows.set(entry.key, row);
+        next.revision = entry.revision;
+      }
+      more = changes.more;
+    }
+    copy = next;
+  };
+
+  await refresh();
+  const nudge = createNudge(clock);
+  const endHints = bucket.hint(`${rowPart}.>`, nudge.wake);
+  const keepCurrent = async (): Promise<void> => {
+    while (!closed) {
+      await nudge.wait(checkMs);
+      await clock.sleep(gatherMs);
+      // The broker is away: the copy stays as it is until it is back. `Ports.problems` tells.
+      if (!closed) await refresh().catch(() => {});
+    }
+  };
+  const ended = keepCurrent();
+
+  return {
+    get: (key) => copy.rows.get(rowKey(key)),
+    rows: () => copy.rows.values(),
+    close: async () => {
+      closed = true;
+      endHints();
+      nudge.wake();
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,22 @@
+import { createInbox, type NatsConnection } from '@nats-io/transport-node';
+import type { Ephemera } from '../base/ephemera.ts';
+
+/** Core NATS: no stream, no acknowledgement. */
+export const createEphemera = (connection: NatsConnection): Ephemera => ({
+  publish: (subject, bytes) => {
+    if (connection.isClosed() || connection.isDraining()) return;
+    connection.publish(subject, bytes);
+  },
+  subscribe: (subject, receive) => {
+    if (connection.isClosed()) return () => {};
+    const subscription = connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) receive(message.data);
+      },
+    });
+    return () => subscription.unsubscribe();
+  },
+});
+
+/** An address for `createAnswers`: an inbox under this service's prefix. */
+export const answersAddress = (inboxPrefix = '_INBOX'): string => createInbox(inboxPrefix);

@@ -1,0 +1,89 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { bucketSubject } from '../../wire/subjects.ts';
+import type { Entry, KeyValue } from '../base/key-value.ts';
+import { toNatterError } from './broker-errors.ts';
+import { readBatch } from './direct-batch.ts';
+import { publishFenced, type WriteState } from './fenced-publish.ts';
+import { ReplyInbox } from './reply-inbox.ts';
+
+export interface KvStoreOptions {
+  readonly connection: NatsConnection;
+  /** A provisioned bucket of `bucketNames`. */
+  readonly bucket: string;
+  readonly requestTimeoutMs: number;
+}
+
+/**
+ * A NATS key-value bucket, used through its stream: the client's own `KV` reads from any replica, cannot renew a time to live and watches
+ * through a consumer, which a service must not have the right to create (reliability §0, 7).
+ */
+export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeout }: KvStoreOptions): Promise<KeyValue> => {
+  const stream = `KV_${bucket}`;
+  const client = jetstream(connection, { timeout });
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
+  const inbox = new ReplyInbox(connection);
+  const subjectOf = (key: string): string => bucketSubject(bucket, key);
+  const keyOf = (subject: string): string => subject.slice(subjectOf('').length);
+
+  const orNatterError = async <T>(doing: string, asked: Promise<T>): Promise<T> => {
+    try {
+      return await asked;
+    } catch (error) {
+      throw toNatterError(error, `${doing} ${bucket}`);
+    }
+  };
+  const entryOf = (key: string, message: { seq: number; data: Uint8Array } | null): Entry => ({
+    key,
+    revision: message?.seq ?? 0,
+    value: message === null || message.data.length === 0 ? null : message.data,
+  });
+  const read = async (key: string): Promise<Entry> =>
+    entryOf(key, await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) })));
+
+  return {
+    read,
+    peek: async (key) =>
+      entryOf(key, await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }))),
+    put: (key, value, { fence, ttlMs } = {}) => {
+      const bytes = value ?? new Uint8Array();
+      const state = async (): Promise<WriteState> => {
+        const entry = await read(key);
+        const landed = entry.revision > (fence?.key === key ? fence.revision : 0) && sameBytes(entry.value, value);
+        if (landed) return { kind: 'ours', seq: entry.revision };
+        if (fence === undefined) return { kind: 'open' };
+        const fenced = fence.key === key ? entry : await read(fence.key);
+        return { kind: fenced.revision === fence.revision ? 'open' : 'taken' };
+      };
+      const options = {
+        ...(value === null && { headers: removal() }),
+        ...(ttlMs !== undefined && { ttl: `${Math.ceil(ttlMs / 1_000)}s` }),
+        ...(fence && { expect: { lastSubjectSequence: fence.revision, lastSubjectSequenceSubject: subjectOf(fence.key) } }),
+      };
+      return publishFenced(client, { subject: subjectOf(key), bytes, options, resolve: state, doing: `write ${bucket}` });
+    },
+    changes: async (part, after, count) => {
+      const request = { stream, after, subject: subjectOf(`${part}.>`), count, timeoutMs: timeout };
+      const { messages, more } = await orNatterError('read', readBatch(inbox, request));
+      return { entries: messages.map((message) => entryOf(keyOf(message.subject), message)), more };
+    },
+    hint: (filter, wake) => {
+      const subscription = connection.subscribe(subjectOf(filter), { callback: wake });
+      return () => subscription.unsubscribe();
+    },
+    info: async () => {
+      const { created, state } = await orNatterError('look at', manager.streams.info(stream));
+      return { incarnation: Date.parse(created), revision: state.last_seq };
+    },
+  };
+};
+
+/** How other key-value clients know a removed key. */
+const removal = () => {
+  const header = headers();
+  header.set('KV-Operation', 'DEL');
+  return header;
+};
+
+const sameBytes = (one: Uint8Array | null, other: Uint8Array | null): boolean =>
+  one === null || other === null ? one === other : Buffer.compare(one, other) === 0;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
+import type { CustodyRecord, DeadLetter, Delta } from '../ports.ts';
+import { sessionKey } from '../routing/session-key.ts';
+import type { IndexRow } from '../session/summary.ts';
+import { deliveryTarget, sessionSource, turnRef } from '../session/types.ts';
+import { check, decode, encode } from './codec.ts';
+import { type CommandAnswer, commandAnswer } from './envelope.ts';
+
+/** How a record of one kind is written and read. Both throw `NatterError('invalid' | 'too_large')`, never anything else. */
+export interface Codec<T> {
+  encode(value: T): Uint8Array;
+  decode(bytes: Uint8Array): T;
+}
+
+/** The codec of a schema: checked on both sides of the wire (rule 9). */
+const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
+  encode: (value) => encode(check(schema, value), maxBytes),
+  decode: (bytes) => check(schema, decode(bytes, maxBytes)),
+});
+
+const count = z.int().min(0);
+
+const indexRow = z.object({
+  key: sessionKey,
+  sessionId: z.string(),
+  generation: count,
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
+  source: sessionSource.nullable(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  seq: count,
+  rev: count,
+  messageCount: count,
+  completedTurns: count,
+  failedTurns: count,
+  refusedMessages: count,
+  queuedTurns: count,
+  activeTurnId: z.string().nullable(),
+  lastMessagePreview: z.string(),
+  participants: z.array(z.string()).max(limits.participants),
+  inputTokens: count,
+  outputTokens: count,
+  totalTokens: count,
+  lastRoute: deliveryTarget.nullable(),
+}) satisfies z.ZodType<IndexRow, unknown>;
+/** Rows of the session index. */
+export const indexRowCodec = codecOf<IndexRow>(indexRow);
+
+/** A sequence number of the event log: the index's position, a reader's cursor. */
+export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));
+
+const custodyRecord = z.object({
+  v: z.literal(1),
+  outboundId: z.string().min(1).max(128),
+  outboundSeq: count,
+  key: sessionKey,
+  target: deliveryTarget,
+  state: z.enum(['prepared', 'sending', 'delivered', 'unknown', 'suppressed', 'failed']),
+  attempt: count,
+  at: z.number(),
+  detail: z.string().optional(),
+}) satisfies z.ZodType<CustodyRecord, unknown>;
+/** Messages of the custody log. */
+export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
+
+const deadLetter = z.object({
+  id: z.string().min(1),
+  service: z.string().min(1).max(64),
+  reason: z.string(),
+  subject: z.string(),
+  at: z.number(),
+  bytes: z.instanceof(Uint8Array),
+}) satisfies z.ZodType<DeadLetter, unknown>;
+/** Dead letters: a message of the largest size with what there is to say about it. */
+export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
+
+const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<
+  Delta,
+  unknown
+>;
+/** Pieces of an answer in the making. */
+export const deltaCodec = codecOf<Delta>(delta, limits.commandBytes);
+
+/** Outcomes of commands, on their way to whoever asked. */
+export const answerCodec = codecOf<CommandAnswer>(commandAnswer);

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
+import type { SessionKey } from '../routing/session-key.ts';
+import type { PlainState } from '../session/evolve.ts';
+import { deliveryTarget } from '../session/types.ts';
+import { decode, encode } from './codec.ts';
+
+/** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
+export const snapshotSchema = 1;
+
+const count = z.int().min(0);
+const id = z.string();
+
+const plainState = z.strictObject({
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
+  context: z.strictObject({
+    sessionId: id,
+    generation: count,
+    epoch: count,
+    messages: count,
+    completedTurns: count,
+    queue: z.array(z.strictObject({ id, messageId: id, deliverTo: deliveryTarget.optional() })),
+    turn: z
+      .strictObject({
+        id,
+        attempt: z.int().min(1),
+        messageId: id,
+        step: z.int().min(1),
+        resumes: count,
+        deliverTo: deliveryTarget.optional(),
+      })
+      .nullable(),
+    approval: z.strictObject({ approvalId: id, action: z.string(), expiresAt: z.number() }).nullable(),
+  }),
+  position: z.strictObject({
+    seq: count,
+    rev: count,
+    at: z.number(),
+    command: z.strictObject({ seq: count, incarnation: z.number() }),
+    recentIds: z.array(id),
+    window: z.array(count),
+  }),
+}) satisfies z.ZodType<PlainState, unknown>;
+
+const frame = z.strictObject({
+  schema: z.literal(snapshotSchema),
+  key: z.string(),
+  checksum: z.string(),
+  state: z.instanceof(Uint8Array),
+});
+
+const checksumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
+
+/** A snapshot of a session as plain MessagePack `{ schema, key, checksum, state }`; the checksum covers the encoded state. */
+export const encodeSnapshot = (key: SessionKey, state: PlainState): Uint8Array => {
+  const bytes = encode(state);
+  return encode({ schema: snapshotSchema, key, checksum: checksumOf(bytes), state: bytes }, limits.commitBytes + 1024);
+};
+
+/** The state in a snapshot of this key, or `null` on any doubt: another schema, key or checksum, or a state that is none (I4). Never throws. */
+export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array): PlainState | null => {
+  try {
+    const { key: writtenFor, checksum, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));
+    if (writtenFor !== key || checksum !== checksumOf(state)) return null;
+    return plainState.parse(decode(state));
+  } catch {
+    return null;
+  }
+};
