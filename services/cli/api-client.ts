@@ -129,12 +129,21 @@ export const createClient = (options: { url: string; token: string }): ApiClient
     }
   };
 
-  async function* connection(path: string, lastEventId: string | null, signal: AbortSignal): AsyncGenerator<EventSourceMessage> {
+  async function* connection(
+    path: string,
+    lastEventId: string | null,
+    signal: AbortSignal,
+    placed: (id: string | undefined) => void,
+  ): AsyncGenerator<EventSourceMessage> {
     const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
     const response = await call('GET', path, { headers }, signal);
     if (!response.ok || response.body === null) await raise(response);
     const messages: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (message) => messages.push(message) });
+    const parser = createParser({
+      onEvent: (message) => messages.push(message),
+      // The gateway begins a stream with the place it starts after; the parser hands out an id only with an event.
+      onComment: (comment) => placed(/^\s*after (\S+)/.exec(comment)?.[1]),
+    });
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) {
       parser.feed(decoder.decode(bytes, { stream: true }));
@@ -147,11 +156,14 @@ export const createClient = (options: { url: string; token: string }): ApiClient
     { query, signal, waiting }: { query?: Query; signal: AbortSignal; waiting?: (reason: string) => void },
   ): AsyncGenerator<EventSourceMessage> {
     let lastEventId: string | null = null;
+    const placed = (id: string | undefined): void => {
+      lastEventId = id ?? lastEventId;
+    };
     for (let failures = 0; !signal.aborted; failures++) {
       let reason = 'the stream ended';
       try {
-        for await (const message of connection(withQuery(path, query), lastEventId, signal)) {
-          if (message.id !== undefined) lastEventId = message.id;
+        for await (const message of connection(withQuery(path, query), lastEventId, signal, placed)) {
+          placed(message.id);
           failures = 0;
           yield message;
         }

@@ -16,6 +16,8 @@ export interface Replay {
   readonly commits: number;
   readonly events: number;
   readonly state: PlainState;
+  /** What the server's state was made from: `snapshot` (and the commits after it) or the whole `log`. */
+  readonly serverFrom: string;
   readonly differences: readonly Difference[];
 }
 
@@ -28,10 +30,14 @@ export const replaySession = async (
   key: string,
   options: { at?: string; seen?: (commit: RecordedCommit, before: SessionState, after: SessionState) => void } = {},
 ): Promise<Replay> => {
-  const server = await client.get<PlainState>(sessionPath(key, '/state'), {
-    query: options.at === undefined ? {} : { at: options.at },
-    patienceMs: 10_000,
-  });
+  const { from: serverFrom, ...server } = await client.get<PlainState & { key?: string; from: string }>(
+    sessionPath(key, '/state'),
+    {
+      query: options.at === undefined ? {} : { at: options.at },
+      patienceMs: 10_000,
+    },
+  );
+  delete server.key;
   let state = initialState;
   let commits = 0;
   let events = 0;
@@ -44,7 +50,7 @@ export const replaySession = async (
     events += commit.events.length;
   }
   const plain = toPlain(state);
-  return { key, commits, events, state: plain, differences: differences(plain, server) };
+  return { key, commits, events, state: plain, serverFrom, differences: differences(plain, server) };
 };
 
 /** What a commit changed, without the bookkeeping that every commit changes. */
@@ -92,12 +98,17 @@ export const replayCommand = (program: Command, world: World): void => {
     });
 };
 
-const showResult = ({ terminal }: World, { key, commits, events, state, differences: found }: Replay): void => {
+const showResult = ({ terminal }: World, { key, commits, events, state, serverFrom, differences: found }: Replay): void => {
   const { status, context, position } = state;
   terminal.out(`${pc.bold(key)}  ${status}, generation ${context.generation}, epoch ${context.epoch}`);
   terminal.out(`${commits} commits, ${events} events, up to sequence ${position.seq}`);
   terminal.out(`${context.messages} messages, ${context.completedTurns} completed turns, ${context.queue.length} queued`);
-  if (found.length === 0) return terminal.out(pc.green("identical to the server's state"));
+  if (found.length === 0)
+    return terminal.out(
+      pc.green(
+        `identical to the server's state (made from its ${serverFrom === 'snapshot' ? 'snapshot and the commits after it' : 'log'})`,
+      ),
+    );
   terminal.out(pc.red(`differs from the server's state in ${found.length} places:`));
   for (const { path, before, after } of found.slice(0, 20))
     terminal.out(`  ${path}: replay ${asJson(before ?? null)}, server ${asJson(after ?? null)}`);

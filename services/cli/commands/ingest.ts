@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import pc from 'picocolors';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { conversationKey, type KeyResult, mainSessionKey } from '../../../shared/routing/session-key.ts';
+import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { type CommonOptions, clientOf, configOf } from '../access.ts';
+import { type Conversation, type Fed, feed } from '../ingest/feed.ts';
+import { dayOf, readSource, type Source, type SourceOptions } from '../ingest/source.ts';
+import { asJson, oneLine, type World } from '../terminal.ts';
+import { duration } from '../time.ts';
+import { replaySession } from './replay.ts';
+
+interface IngestOptions extends CommonOptions {
+  readonly format: 'irc' | 'jsonl';
+  readonly channel: string;
+  readonly group: string;
+  readonly mention?: string;
+  readonly day?: string;
+  readonly json?: boolean;
+}
+
+/** What `natter ingest` tells at the end. */
+interface Report {
+  readonly file: string;
+  readonly lines: number;
+  readonly notices: number;
+  readonly blank: number;
+  readonly repairedUtf8: number;
+  readonly messagesIn: number;
+  readonly mentions: number;
+  readonly sent: number;
+  readonly alreadyStored: number;
+  readonly stored: number;
+  readonly turns: { readonly completed: number; readonly failed: number; readonly aborted: number; readonly open: number };
+  readonly refused: Readonly<Record<string, number>>;
+  readonly missing: number;
+  readonly wallMs: number;
+  readonly sessions: readonly { readonly key: string; readonly commits: number; readonly replayIdentical: boolean }[];
+}
+
+/** Which session an envelope will go to, by the router's own rules. */
+const keyOf = ({ channel, conversation, agentId }: InboundEnvelope, agent: string, mainKey: string): KeyResult => {
+  const { kind, id, threadId } = conversation;
+  return kind === 'direct'
+    ? mainSessionKey(agentId ?? agent, mainKey)
+    : conversationKey(agentId ?? agent, channel, { kind, id, threadId });
+};
+
+const count = (counts: Record<string, number>, reason: string, by = 1): void => {
+  counts[reason] = (counts[reason] ?? 0) + by;
+};
+
+/** Groups envelopes by session, in the order of the file. An envelope no session can have is refused here, with the reason. */
+const conversationsOf = (
+  { envelopes }: Source,
+  agent: string,
+  mainKey: string,
+  refused: Record<string, number>,
+): Conversation[] => {
+  const byKey = new Map<string, InboundEnvelope[]>();
+  for (const envelope of envelopes) {
+    const keyed = keyOf(envelope, agent, mainKey);
+    if ('problem' in keyed) count(refused, keyed.problem);
+    else {
+      const ofKey = byKey.get(keyed.key) ?? [];
+      byKey.set(keyed.key, ofKey);
+      ofKey.push({ ...envelope, agentId: envelope.agentId ?? agent });
+    }
+  }
+  return [...byKey].map(([key, ofKey]) => ({ key, envelopes: ofKey }));
+};
+
+/** Reads the file, feeds it, waits until all of it has taken effect, and replays every session it touched. */
+const ingest = async (world: World, file: string, options: IngestOptions): Promise<Report> => {
+  const began = performance.now();
+  const client = clientOf(world, options);
+  const { agent, session } = configOf(world, options);
+  const day = options.day ?? dayOf(file);
+  const { format, channel, group, mention } = options;
+  const sourceOptions: SourceOptions = { format, channel, group, ...(mention && { mention }), ...(day && { day }) };
+  const source = readSource(file, await readBytes(file), sourceOptions);
+
+  const refused: Record<string, number> = {};
+  for (const { reason } of source.refused) count(refused, reason);
+  const conversations = conversationsOf(source, agent.id, session.mainKey, refused);
+  const fed = await feed(client, conversations, (text) => world.terminal.progress(text));
+  for (const { reason } of fed.refused) count(refused, reason);
+  for (const outcome of fed.outcomes.values()) for (const [code, times] of outcome.refused) count(refused, code, times);
+
+  const sessions: { key: string; commits: number; replayIdentical: boolean }[] = [];
+  for (const { key } of conversations) {
+    world.terminal.progress(`replaying ${key}`);
+    const { commits, differences } = await replaySession(client, key);
+    sessions.push({ key, commits, replayIdentical: differences.length === 0 });
+  }
+  world.terminal.settled();
+  return {
+    file,
+    lines: source.lines,
+    notices: source.notices,
+    blank: source.blank,
+    repairedUtf8: source.repaired,
+    messagesIn: source.envelopes.length,
+    mentions: source.envelopes.filter(({ mentioned }) => mentioned).length,
+    sent: fed.sent,
+    alreadyStored: fed.already,
+    stored: [...fed.outcomes.values()].reduce((sum, { stored }) => sum + stored, 0),
+    turns: turnsOf(fed),
+    refused,
+    missing: fed.missing,
+    wallMs: Math.round(performance.now() - began),
+    sessions,
+  };
+};
+
+const turnsOf = ({ outcomes }: Fed): Report['turns'] => {
+  const sum = { completed: 0, failed: 0, aborted: 0, open: 0 };
+  for (const outcome of outcomes.values())
+    for (const [how, times] of Object.entries(outcome.turns())) sum[how as keyof typeof sum] += times;
+  return sum;
+};
+
+const readBytes = async (file: string): Promise<Buffer> => {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new InvalidArgumentError(`cannot read ${file}: ${messageOf(error)}`);
+  }
+};
+
+const show = ({ terminal }: World, report: Report): void => {
+  const line = (name: string, text: string | number): void => terminal.out(`${name.padEnd(16)} ${text}`);
+  line('lines', `${report.lines} (${report.notices} notices, ${report.blank} blank)`);
+  if (report.repairedUtf8 > 0)
+    line('repaired', `${report.repairedUtf8} lines were not valid UTF-8; U+FFFD stands for the bad bytes`);
+  line('messages in', `${report.messagesIn} (${report.mentions} mention the agent)`);
+  if (report.alreadyStored > 0) line('already stored', report.alreadyStored);
+  line('stored', report.stored);
+  const { completed, failed, aborted, open } = report.turns;
+  line(
+    'turns run',
+    `${completed + failed + aborted} (${completed} completed, ${failed} failed, ${aborted} aborted)${open > 0 ? `, ${open} still open` : ''}`,
+  );
+  const reasons = Object.entries(report.refused);
+  line(
+    'refused',
+    reasons.reduce((sum, [, times]) => sum + times, 0),
+  );
+  for (const [reason, times] of reasons) terminal.out(`  ${times} × ${oneLine(reason, 120)}`);
+  if (report.missing > 0) line('missing', pc.red(`${report.missing} messages or turns of which nothing was heard for a minute`));
+  line('wall time', duration(report.wallMs));
+  for (const { key, commits, replayIdentical } of report.sessions)
+    line('replay', `${key}: ${commits} commits, ${replayIdentical ? pc.green('identical') : pc.red('NOT identical')}`);
+};
+
+/** `natter ingest`: feeds a log of a group chat. Exit code 1 when something is missing or a replay is not identical. */
+export const ingestCommand = (program: Command, world: World): void => {
+  program
+    .command('ingest')
+    .argument('<file>', 'the log to read')
+    .description('feed a chat log as group messages; doing it again changes nothing')
+    .addOption(new Option('--format <format>', 'how the file is written').choices(['irc', 'jsonl']).makeOptionMandatory())
+    .requiredOption('--channel <name>', 'the channel the messages come from, such as irc')
+    .requiredOption('--group <id>', 'the id of the group, such as #ubuntu')
+    .option('--mention <nick>', 'lines that address this nick ask the agent for an answer')
+    .option('--day <YYYY-MM-DD>', "the day of the log, if the file's name does not say it")
+    .option('--json', 'the report as JSON')
+    .action(async (file: string, _: unknown, command: Command) => {
+      const options = command.optsWithGlobals<IngestOptions>();
+      const report = await ingest(world, file, options);
+      if (report.missing > 0 || report.sessions.some(({ replayIdentical }) => !replayIdentical)) process.exitCode = 1;
+      if (options.json) world.terminal.out(asJson(report, 2));
+      else show(world, report);
+    });
+};

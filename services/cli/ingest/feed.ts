@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { IndexRow } from '../../../shared/session/summary.ts';
+import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { type ApiClient, ApiError, sessionPath } from '../api-client.ts';
+import { commitsOf } from '../commits.ts';
+import { SessionOutcome } from './outcome.ts';
+
+/** Conversations that are fed at the same time; within one, messages go one after another, in order. */
+const conversationsAtOnce = 16;
+/** How long one message is sent again while the gateway is away or overloaded. */
+const patienceMs = 120_000;
+/** The wait ends when nothing has moved for so long. */
+const stillMs = 60_000;
+const lookMs = 100;
+
+/** Envelopes of one session, in order. */
+export interface Conversation {
+  readonly key: string;
+  readonly envelopes: readonly InboundEnvelope[];
+}
+
+export interface Fed {
+  readonly sent: number;
+  /** In the log before: the file was ingested earlier. */
+  readonly already: number;
+  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+  readonly outcomes: ReadonlyMap<string, SessionOutcome>;
+  /** Messages and turns of which nothing was heard for too long. */
+  readonly missing: number;
+}
+
+/** Brings an outcome up to what the log has now. */
+const update = async (client: ApiClient, key: string, outcome: SessionOutcome): Promise<void> => {
+  try {
+    for await (const commit of commitsOf(client, key, outcome.state.position.seq)) outcome.accept(commit);
+  } catch (error) {
+    // A session begins to exist with its first message.
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  }
+};
+
+const inParallel = async <T>(items: readonly T[], workers: number, work: (item: T) => Promise<void>): Promise<void> => {
+  const rest = items.values();
+  await Promise.all(
+    [...Array(Math.min(workers, items.length))].map(async () => {
+      for (const item of rest) await work(item);
+    }),
+  );
+};
+
+/**
+ * Sends the envelopes and waits until the log and the index show what became of each. Messages that the log has already are not sent
+ * again: the broker recognises an id for two minutes and a session for its last 64, and a file may be older than both.
+ */
+export const feed = async (
+  client: ApiClient,
+  conversations: readonly Conversation[],
+  progress: (text: string) => void,
+): Promise<Fed> => {
+  const outcomes = new Map(conversations.map(({ key }) => [key, new SessionOutcome()]));
+  const refused: { id: string; reason: string }[] = [];
+  const total = conversations.reduce((sum, { envelopes }) => sum + envelopes.length, 0);
+  let sent = 0;
+  let already = 0;
+
+  const send = async (envelope: InboundEnvelope): Promise<boolean> => {
+    try {
+      await client.post('/v1/inbound', envelope, { patienceMs });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 0 || error.status === 401 || error.status >= 500) throw error;
+      refused.push({ id: envelope.id, reason: error.message });
+      return false;
+    }
+  };
+
+  await inParallel(conversations, conversationsAtOnce, async ({ key, envelopes }) => {
+    const outcome = outcomes.get(key) ?? new SessionOutcome();
+    await update(client, key, outcome);
+    for (const envelope of envelopes) {
+      if (outcome.known.has(envelope.id)) already += 1;
+      else if (await send(envelope)) {
+        outcome.expect(envelope.id);
+        sent += 1;
+      }
+      progress(`sending: ${sent + already + refused.length} of ${total}`);
+    }
+  });
+
+  const missing = await settle(client, outcomes, progress);
+  return { sent, already, refused, outcomes, missing };
+};
+
+/** Waits until the log tells the end of every message and turn, and the index has come as far. Returns how many are still open. */
+const settle = async (
+  client: ApiClient,
+  outcomes: ReadonlyMap<string, SessionOutcome>,
+  progress: (text: string) => void,
+): Promise<number> => {
+  let movedAt = performance.now();
+  let before = '';
+  for (;;) {
+    let open = 0;
+    let behind = 0;
+    for (const [key, outcome] of outcomes) {
+      await update(client, key, outcome);
+      open += outcome.pending;
+      if (outcome.state.position.seq > 0 && (await indexed(client, key)) < outcome.state.position.seq) behind += 1;
+    }
+    if (open === 0 && behind === 0) return 0;
+    progress(`waiting: ${open} messages and turns to be done, ${behind} sessions to be indexed`);
+    const now = `${open} ${behind}`;
+    if (now !== before) movedAt = performance.now();
+    if (performance.now() - movedAt > stillMs) return open + behind;
+    before = now;
+    await delay(lookMs);
+  }
+};
+
+/** Sequence that the session's row in the index reflects; 0 if it has none. */
+const indexed = async (client: ApiClient, key: string): Promise<number> => {
+  try {
+    return (await client.get<Pick<IndexRow, 'seq'>>(sessionPath(key), { patienceMs })).seq;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 0;
+    throw error;
+  }
+};
