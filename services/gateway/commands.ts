@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../shared/kit/errors.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+
+/** Commands as the door makes them: the caller's wish with an identity and a time. */
+
+/** Who asks, in the log. There is one token, so there is one name. */
+const actor = 'token:api';
+
+/**
+ * The id of a command, which is its run's. With an `Idempotency-Key` it is derived from that, the session key and the command's type: the
+ * same request again is the same run on any replica, and no key reaches into another session. Throws `NatterError('invalid')`.
+ */
+export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: SessionCommand['type']): string => {
+  const given = request.headers['idempotency-key'];
+  if (given === undefined) return uuidv7();
+  if (typeof given !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(given)) {
+    const message = 'idempotency-key: use 1 to 255 printable ASCII characters without spaces';
+    throw new NatterError('invalid', message, { field: 'idempotency-key' });
+  }
+  const hash = createHash('sha256').update(JSON.stringify([key, type, given]));
+  return `once-${hash.digest('base64url')}`;
+};
+
+/** A session id for a session that this command may open or reset (A3/41: the API is its own source). */
+export const newSessionId = (): string => `api:${uuidv7()}`;
+
+export const envelopeOf = (
+  request: FastifyRequest,
+  command: { id: string; key: SessionKey; at: number; data: SessionCommand; answerTo?: string },
+): CommandEnvelope => ({ ...command, correlationId: command.id, causationId: request.id, actor });

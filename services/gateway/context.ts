@@ -1,0 +1,23 @@
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { EventFeed } from './event-feed.ts';
+import type { EventFrames } from './event-frames.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Runs } from './runs.ts';
+import type { SessionList } from './session-list.ts';
+
+/** What the routes work with. */
+export interface GatewayContext {
+  readonly ports: Ports;
+  readonly log: Logger;
+  readonly version: string;
+  readonly feed: EventFeed;
+  readonly frames: EventFrames;
+  readonly sessions: SessionList;
+  readonly runs: Runs;
+  readonly metrics: GatewayMetrics;
+  /** Aborted when the gateway stops: streams end, waits answer. */
+  readonly closing: AbortSignal;
+  /** Why the gateway is not ready; empty: it is. */
+  problems(): readonly string[];
+}

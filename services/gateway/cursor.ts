@@ -1,0 +1,56 @@
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { EventType, SessionEvent } from '../../shared/session/events.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+
+/** A place in the log: after event `index` of commit `seq`. All events of the commit: `index` is infinite. */
+export interface Cursor {
+  readonly seq: number;
+  readonly index: number;
+}
+
+/** The place after the whole commit. */
+export const afterCommit = (seq: number): Cursor => ({ seq, index: Number.POSITIVE_INFINITY });
+
+/** Reads `SEQ` or `SEQ.INDEX`; `null` if it is neither. */
+export const parseCursor = (text: string): Cursor | null => {
+  const [, seq, index] = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  if (seq === undefined) return null;
+  return index === undefined ? afterCommit(Number(seq)) : { seq: Number(seq), index: Number(index) };
+};
+export const formatCursor = ({ seq, index }: Cursor): string => (Number.isFinite(index) ? `${seq}.${index}` : `${seq}`);
+
+/** The sequence to read the log after, so that a commit the cursor is in the middle of comes again. */
+export const logPosition = ({ seq, index }: Cursor): number => (Number.isFinite(index) ? Math.max(0, seq - 1) : seq);
+
+export const isAfter = (cursor: Cursor, seq: number, index: number): boolean =>
+  seq > cursor.seq || (seq === cursor.seq && index > cursor.index);
+
+/** One event as clients see it: the event's own fields beside those of its commit. `id` is `<seq>.<index>`. */
+export type EventView = SessionEvent & {
+  readonly id: string;
+  readonly seq: number;
+  readonly index: number;
+  readonly rev: number;
+  readonly key: SessionKey;
+  readonly at: number;
+  readonly correlationId: string;
+  readonly actor: string;
+};
+
+/** The events of a commit that come after a cursor. */
+export const eventsAfter = (cursor: Cursor, commit: RecordedCommit): EventView[] =>
+  commit.events.flatMap((event, index) => {
+    const { seq, rev, key, sessionId, at, correlationId, actor } = commit;
+    if (!isAfter(cursor, seq, index)) return [];
+    return [{ id: `${seq}.${index}`, seq, index, rev, key, sessionId, at, correlationId, actor, ...event }];
+  });
+
+/** What a reader wants to see; everything if nothing is said. */
+export interface EventFilter {
+  readonly types?: ReadonlySet<string> | undefined;
+  /** Whole segments of the key's beginning. */
+  readonly keyPrefix?: string | undefined;
+}
+export const wantsKey = ({ keyPrefix }: EventFilter, key: SessionKey): boolean =>
+  keyPrefix === undefined || key === keyPrefix || key.startsWith(`${keyPrefix}:`);
+export const wantsType = ({ types }: EventFilter, type: EventType): boolean => types === undefined || types.has(type);

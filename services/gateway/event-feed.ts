@@ -1,0 +1,171 @@
+import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Clock, EventLog } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { readable } from './history.ts';
+
+/** Least milliseconds between two reads of the feed: some latency for much less work under load. */
+const feedPauseMs = 2;
+const restartMs = 500;
+/** Commits asked for at once while a reader catches up. */
+const catchUpCommits = 64;
+/** A replica that lags behind the leader is asked again this often, at this pace. */
+const lagRetries = 50;
+const lagRetryMs = 20;
+
+type Wake = (commit: RecordedCommit | null) => void;
+
+/**
+ * One subscription to the log per process, handed out to any number of readers. Readers pull: recent commits come from a bounded memory
+ * that all share, older ones from the log itself, so a slow reader costs no memory and neither way leaves a gap or repeats a commit.
+ */
+export class EventFeed {
+  readonly #events: EventLog;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Map<SessionKey | '*', Set<Wake>>();
+  readonly #running: Promise<void>;
+  /** The last commits, oldest first: all of the log after `#floor`. */
+  #recent: RecordedCommit[] = [];
+  #characters = 0;
+  #floor: number | null = null;
+  #position = 0;
+  #problem: string | null = 'the event log has not answered yet';
+
+  constructor(events: EventLog, clock: Clock, log: Logger) {
+    this.#events = events;
+    this.#clock = clock;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** Sequence of the last commit seen: "now". Throws `NatterError('unavailable')` before the log has answered. */
+  get position(): number {
+    if (this.#floor === null) throw new NatterError('unavailable', 'the event log has not answered yet');
+    return this.#position;
+  }
+
+  problems(): readonly string[] {
+    return this.#problem === null ? [] : [`event feed: ${this.#problem}`];
+  }
+
+  /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
+  async *follow(options: { after: number; key?: SessionKey; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void> {
+    const { key } = options;
+    const signal = AbortSignal.any([options.signal, this.#closing.signal]);
+    let position = options.after;
+    while (!signal.aborted) {
+      const seen = this.position;
+      if (this.#floor === null || position < this.#floor) {
+        position = yield* this.#catchUp(position, key, signal);
+        continue;
+      }
+      const fresh = this.#since(position, key);
+      if (fresh.length === 0) {
+        // Nothing of ours can come between this look and the wait: both happen in one step.
+        const commit = await this.#next(key, signal);
+        if (commit) position = Math.max(position, commit.seq - 1);
+      } else {
+        yield* fresh;
+        position = Math.max(position, seen);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        if (this.#floor === null) {
+          this.#position = (await this.#events.info()).lastSeq;
+          this.#floor = this.#position;
+        }
+        this.#problem = null;
+        const after = this.#position;
+        for await (const commit of this.#events.follow({ after, signal, pauseMs: feedPauseMs })) this.#take(commit);
+      } catch (error) {
+        this.#problem = messageOf(error);
+        this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+      }
+      await this.#clock.sleep(restartMs, signal);
+    }
+  }
+
+  #take(commit: RecordedCommit): void {
+    this.#recent.push(commit);
+    this.#characters += charactersOf(commit);
+    this.#position = commit.seq;
+    while (this.#recent.length > limits.feedCommits || this.#characters > limits.feedCharacters) {
+      const oldest = this.#recent.shift();
+      if (oldest === undefined) break;
+      this.#characters -= charactersOf(oldest);
+      this.#floor = oldest.seq;
+    }
+    for (const group of [commit.key, '*'] as const) {
+      const wakes = this.#waiting.get(group);
+      this.#waiting.delete(group);
+      for (const wake of wakes ?? []) wake(commit);
+    }
+  }
+
+  #since(position: number, key: SessionKey | undefined): RecordedCommit[] {
+    let first = this.#recent.length;
+    while (first > 0 && (this.#recent[first - 1]?.seq ?? 0) > position) first -= 1;
+    const fresh = this.#recent.slice(first);
+    return key === undefined ? fresh : fresh.filter((commit) => commit.key === key);
+  }
+
+  /** The next commit of the key (or of any); `null` when the signal aborts. */
+  #next(key: SessionKey | undefined, signal: AbortSignal): Promise<RecordedCommit | null> {
+    const group = key ?? '*';
+    return new Promise((resolve) => {
+      const wakes = this.#waiting.get(group) ?? new Set();
+      this.#waiting.set(group, wakes);
+      const wake: Wake = (commit) => {
+        signal.removeEventListener('abort', gone);
+        resolve(commit);
+      };
+      const gone = () => {
+        wakes.delete(wake);
+        if (wakes.size === 0 && this.#waiting.get(group) === wakes) this.#waiting.delete(group);
+        wake(null);
+      };
+      wakes.add(wake);
+      if (signal.aborted) gone();
+      else signal.addEventListener('abort', gone, { once: true });
+    });
+  }
+
+  /** Reads from the log what the shared memory no longer has. Returns the position up to which the reader now has everything. */
+  async *#catchUp(after: number, key: SessionKey | undefined, signal: AbortSignal): AsyncGenerator<RecordedCommit, number> {
+    const seen = this.position;
+    // Of one key we know from the leader how far there is to read, so that a lagging replica cannot hide the end.
+    const target = key === undefined ? seen : ((await this.#events.last(key))?.seq ?? 0);
+    let position = after;
+    for (let empty = 0; position < target && empty < lagRetries && !signal.aborted; ) {
+      const { commits } = await readable(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
+      for (const commit of commits) {
+        yield commit;
+        position = commit.seq;
+      }
+      empty = commits.length === 0 ? empty + 1 : 0;
+      if (empty > 0) await this.#clock.sleep(lagRetryMs, signal);
+    }
+    return Math.max(position, seen);
+  }
+}
+
+/** About how much a commit holds on to: its texts and an allowance for the rest. */
+const charactersOf = ({ events }: RecordedCommit): number =>
+  events.reduce((sum, event) => {
+    const text = event.type === 'user_message' ? event.message.text : 'text' in event ? event.text : '';
+    return sum + text.length + 512;
+  }, 0);

@@ -1,0 +1,68 @@
+import { AssertionError } from '../../shared/kit/assert.ts';
+import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import type { EventLog } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { afterCommit, type Cursor, formatCursor } from './cursor.ts';
+
+/** Reading the log for an answer. A record that cannot be read is the log's fault, not the caller's: `quarantined`, never `invalid`. */
+
+/** Commits read at once while a page is filled. */
+const readCommits = 256;
+/** Commits one call may look at; a filter that matches little gets a shorter page and goes on from its cursor. */
+const scannedCommits = 10_000;
+
+const quarantined = (cause: unknown): unknown =>
+  hasCode(cause, 'invalid') || cause instanceof AssertionError
+    ? new NatterError('quarantined', 'part of the history cannot be read by this version; `natter doctor` tells more', { cause })
+    : cause;
+
+/** The work's result, or `NatterError('quarantined')` where a record cannot be read or folded. */
+export const readable = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw quarantined(error);
+  }
+};
+
+/** Throws `NatterError('not_found')` if nothing is recorded under the key; otherwise its last commit, from the leader. */
+export const lastOf = async (events: EventLog, key: SessionKey): Promise<RecordedCommit> => {
+  const last = await readable(events.last(key));
+  if (last === null) throw new NatterError('not_found', `there is no session ${key}`, { field: 'key' });
+  return last;
+};
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins: the `after` of the next call. */
+  readonly next: string;
+  readonly more: boolean;
+}
+
+/** A page of what `pick` takes from each commit (`cursor` is the place after an item), oldest first, up to `limit` items. */
+export const pageOf = async <T>(
+  events: EventLog,
+  options: { after: Cursor; limit: number; from: number; key?: SessionKey },
+  pick: (commit: RecordedCommit) => readonly { readonly cursor: Cursor; readonly item: T }[],
+): Promise<Page<T>> => {
+  const { limit, key } = options;
+  const items: T[] = [];
+  let next = options.after;
+  let position = options.from;
+  for (let scanned = 0; scanned < scannedCommits; ) {
+    const { commits, more } = await readable(events.page({ after: position, limit: readCommits, ...(key && { key }) }));
+    for (const commit of commits) {
+      for (const { cursor, item } of pick(commit)) {
+        if (items.length === limit) return { items, next: formatCursor(next), more: true };
+        items.push(item);
+        next = cursor;
+      }
+      next = afterCommit(commit.seq);
+      position = commit.seq;
+    }
+    scanned += commits.length;
+    if (!more || commits.length === 0) return { items, next: formatCursor(next), more: false };
+  }
+  return { items, next: formatCursor(next), more: true };
+};

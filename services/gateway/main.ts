@@ -1,0 +1,100 @@
+import type { Config } from '../../shared/config/schema.ts';
+import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Service } from '../../shared/kit/service.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { GatewayContext } from './context.ts';
+import { EventFeed } from './event-feed.ts';
+import { EventFrames } from './event-frames.ts';
+import { GatewayMetrics } from './metrics.ts';
+import { Runs } from './runs.ts';
+import { buildServer } from './server.ts';
+import { SessionList } from './session-list.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  /** The bearer token every call must have. */
+  readonly token: string;
+  readonly version: string;
+  /** The other services of this process: their numbers are on the metrics page too. */
+  readonly services?: () => readonly Service[];
+}
+export type Gateway = Service & { readonly url: string };
+
+/** Only this machine can reach these. */
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
+
+/** Throws `NatterError('invalid')` for an address others can reach, unless the operator says that is meant. */
+const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {
+  if (isLoopback(host) || allowPublicBind) return;
+  throw new NatterError(
+    'invalid',
+    `gateway.host: ${host} can be reached from other machines without encryption; use 127.0.0.1, or put a TLS proxy in front and set gateway.allowPublicBind`,
+    { field: 'gateway.host' },
+  );
+};
+
+/**
+ * Starts the door. It listens at once, whether the broker answers or not: `/readyz` tells, and calls get 503 until it does.
+ * Throws `NatterError('invalid')` for a public address, `'unavailable'` when the port is taken.
+ */
+export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
+  const { config, ports, log, token, version } = options;
+  refusePublicBind(config.gateway);
+  if (token === '') throw new NatterError('invalid', 'gateway.token: is empty', { field: 'gateway.token' });
+  const closing = new AbortController();
+  const feed = new EventFeed(ports.events, ports.clock, log);
+  const sessions = new SessionList(ports);
+  const metrics = new GatewayMetrics(() => [
+    service,
+    ...(options.services?.().filter(({ name }) => name !== service.name) ?? []),
+  ]);
+  const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
+  const context: GatewayContext = {
+    ports,
+    log,
+    version,
+    feed,
+    frames: new EventFrames(),
+    sessions,
+    runs: new Runs(ports, feed),
+    metrics,
+    closing: closing.signal,
+    problems,
+  };
+  const server = buildServer(context, token);
+
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await Promise.all([server.close(), feed.close(), sessions.close()]);
+  };
+  const service: Service = {
+    name: 'gateway',
+    problems,
+    metrics: () => ({
+      event_streams: metrics.streams,
+      waiting_calls: metrics.waits,
+      feed_ready: feed.problems().length === 0 ? 1 : 0,
+    }),
+    stop: async (deadlineMs) => {
+      const done = new AbortController();
+      const cutOff = ports.clock.sleep(deadlineMs, done.signal).then(() => server.server.closeAllConnections());
+      await Promise.race([close(), cutOff]);
+      done.abort();
+    },
+  };
+
+  try {
+    const { host, port } = config.gateway;
+    const url = await server.listen({ host, port });
+    log.info({ url }, 'gateway listens');
+    return { ...service, url };
+  } catch (error) {
+    await close();
+    throw new NatterError('unavailable', `the gateway cannot listen: ${messageOf(error)}; set gateway.port to a free one`, {
+      cause: error,
+    });
+  }
+};

@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
+import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
+import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { bodyOf, keyOf, noQuery, queryOf } from '../input.ts';
+import { isProblemCode, problemOf, sendProblem } from '../problem.ts';
+
+/** How long a session may take to answer before the caller is told "accepted". */
+const answerMs = 5_000;
+
+const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
+const emptyBody = z.strictObject({});
+
+/** What each of these commands is made of. */
+const commandsByName = {
+  stop: (request: FastifyRequest): SessionCommand => ({ type: 'stop', reason: bodyOf(reasonBody, request).reason }),
+  reset: (request: FastifyRequest): SessionCommand => ({
+    type: 'reset',
+    sessionId: newSessionId(),
+    reason: bodyOf(reasonBody, request).reason,
+  }),
+  open: (request: FastifyRequest): SessionCommand => {
+    bodyOf(emptyBody, request);
+    return { type: 'open_session', sessionId: newSessionId() };
+  },
+} as const;
+
+const sendAnswer = (reply: FastifyReply, runId: string, answer: CommandAnswer | null): FastifyReply => {
+  if (answer === null) return reply.code(202).send({ runId, status: 'accepted' });
+  const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = answer;
+  if (outcome === 'refused') {
+    return sendProblem(reply, problemOf(isProblemCode(code) ? code : 'refused', message, reply.request.id));
+  }
+  return reply.send({ runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) });
+};
+
+/** `POST /v1/sessions/{key}/stop|reset|open`: answered by the session itself (A11/125, A4/53, A5/64). */
+export const controlRoutes = (app: FastifyInstance, { ports }: GatewayContext): void => {
+  for (const [name, commandFrom] of Object.entries(commandsByName)) {
+    app.post(`/v1/sessions/:key/${name}`, async (request, reply) => {
+      const key = keyOf(request);
+      queryOf(noQuery, request);
+      const data = commandFrom(request);
+      const id = commandIdOf(request, key, data.type);
+      const answer = ports.answers.wait(id, answerMs);
+      const { duplicate } = await ports.commands.publish(
+        envelopeOf(request, { id, key, at: ports.clock.now(), data, answerTo: ports.answers.address }),
+      );
+      // A repeat within the broker's memory reaches no session, so nobody will answer it.
+      return duplicate ? reply.send({ runId: id, status: 'ok', outcome: 'duplicate' }) : sendAnswer(reply, id, await answer);
+    });
+  }
+};

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
+import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { type Cursor, isAfter, logPosition } from '../cursor.ts';
+import { lastOf, pageOf } from '../history.ts';
+import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
+import { waiting } from '../waiting.ts';
+
+const postBody = z.strictObject({
+  text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
+  messageId: message.shape.messageId.optional(),
+  sender: sender.omit({ role: true }).strict().optional(),
+  deliverTo: deliveryTarget.strict().optional(),
+  /** `append`: remembered without a turn (A5/69). */
+  mode: z.enum(['post', 'append']).default('post'),
+  sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
+});
+type PostBody = z.infer<typeof postBody>;
+const postQuery = z.object({ wait: waitParameter });
+const listQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+
+/** What a list says of an event; `null` if the event is no message. */
+const messageIn = (event: SessionEvent): object | null => {
+  switch (event.type) {
+    case 'user_message': {
+      const { messageId, text, sender } = event.message;
+      return { role: 'user', messageId, text, sender, ...(event.turnId !== undefined && { runId: event.turnId }) };
+    }
+    case 'assistant_message':
+      return { role: 'assistant', messageId: event.messageId, text: event.text, runId: event.turn.id };
+    default:
+      return null;
+  }
+};
+
+/** The messages of a commit after a cursor; a message's `id` is that of its event. */
+const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] =>
+  commit.events.flatMap((event, index) => {
+    const { seq, sessionId, at } = commit;
+    const said = isAfter(after, seq, index) ? messageIn(event) : null;
+    return said === null ? [] : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId, ...said } }];
+  });
+
+const commandOf = (request: FastifyRequest, key: SessionKey, body: PostBody, now: number): CommandEnvelope => {
+  const type = body.mode === 'append' ? 'append_message' : 'post_message';
+  const id = commandIdOf(request, key, type);
+  const from = body.sender ? ({ ...body.sender, role: 'participant' } as const) : ({ id: 'api', role: 'program' } as const);
+  const said = {
+    messageId: body.messageId ?? id,
+    text: body.text,
+    sender: from,
+    ...(body.deliverTo && { deliverTo: body.deliverTo }),
+  };
+  return envelopeOf(request, { id, key, at: body.sendAt ?? now, data: { type, sessionId: newSessionId(), message: said } });
+};
+
+/** `POST` and `GET /v1/sessions/{key}/messages`. */
+export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  const { ports, sessions, runs, feed } = context;
+
+  /** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
+  const refuseWhenFull = (key: SessionKey): void => {
+    if ((sessions.peek(key)?.queuedTurns ?? 0) < limits.queuedTurns) return;
+    throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
+  };
+
+  const schedule = async (envelope: CommandEnvelope, reply: FastifyReply): Promise<FastifyReply> => {
+    if (envelope.at <= ports.clock.now()) {
+      throw new NatterError('invalid', 'sendAt: is in the past; use milliseconds since 1970 or ISO 8601', { field: 'sendAt' });
+    }
+    const run = { runId: envelope.id, status: 'scheduled' } as const;
+    await ports.commands.schedule(run.runId, envelope.at, envelope);
+    runs.note(envelope.key, run);
+    return reply.code(202).send({ ...run, sendAt: envelope.at });
+  };
+
+  /** From here on the message is stored: whatever happens to the caller's connection, its turn goes on. */
+  const publishAndWait = (envelope: CommandEnvelope, waitMs: number, reply: FastifyReply): Promise<FastifyReply> =>
+    waiting(context, reply, async (signal) => {
+      const { id: runId, key } = envelope;
+      const after = feed.position;
+      const answer = ports.answers.wait(runId, waitMs);
+      const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+      return reply.send(await runs.outcome(key, runId, { after, waitMs, signal, answer, duplicate }));
+    });
+
+  app.post('/v1/sessions/:key/messages', async (request, reply) => {
+    const key = keyOf(request);
+    const { wait } = queryOf(postQuery, request);
+    const body = bodyOf(postBody, request);
+    const envelope = commandOf(request, key, body, ports.clock.now());
+    if (body.sendAt !== undefined) {
+      if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
+      return schedule(envelope, reply);
+    }
+    if (body.mode === 'post') refuseWhenFull(key);
+    if (wait > 0) return publishAndWait(envelope, wait * 1_000, reply);
+    const { duplicate } = await ports.commands.publish(envelope);
+    runs.note(key, { runId: envelope.id, status: 'accepted' });
+    return reply.code(202).send({ runId: envelope.id, status: 'accepted', duplicate });
+  });
+
+  app.get('/v1/sessions/:key/messages', async (request, reply) => {
+    const key = keyOf(request);
+    const { after = { seq: 0, index: -1 }, limit } = queryOf(listQuery, request);
+    await lastOf(ports.events, key);
+    const page = await pageOf(ports.events, { after, limit, from: logPosition(after), key }, (commit) =>
+      messagesAfter(after, commit),
+    );
+    return reply.send({ messages: page.items, next: page.next, more: page.more });
+  });
+};

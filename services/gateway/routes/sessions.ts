@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { GatewayContext } from '../context.ts';
+import { afterCommit, logPosition } from '../cursor.ts';
+import { lastOf, pageOf } from '../history.ts';
+import { afterParameter, keyOf, limitParameter, minutesParameter, momentParameter, noQuery, queryOf } from '../input.ts';
+import { currentState, stateAt } from '../state.ts';
+
+const listQuery = z.object({
+  limit: limitParameter(50),
+  cursor: z.string('give it once').optional(),
+  activeMinutes: minutesParameter.optional(),
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
+});
+const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+const stateQuery = z.object({ at: momentParameter });
+
+/** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
+export const sessionRoutes = (app: FastifyInstance, { ports, sessions }: GatewayContext): void => {
+  app.get('/v1/sessions', async (request, reply) => {
+    const { activeMinutes, ...options } = queryOf(listQuery, request);
+    const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
+    const { rows, next } = sessions.list({ ...options, since });
+    return reply.send({ sessions: rows, next });
+  });
+
+  app.get('/v1/sessions/:key', async (request, reply) => {
+    const key = keyOf(request);
+    queryOf(noQuery, request);
+    const row = await sessions.get(key);
+    if (row === null) throw new NatterError('not_found', `there is no session ${key}`, { field: 'key' });
+    return reply.send(row);
+  });
+
+  app.get('/v1/sessions/:key/commits', async (request, reply) => {
+    const key = keyOf(request);
+    const { after = afterCommit(0), limit } = queryOf(commitsQuery, request);
+    await lastOf(ports.events, key);
+    const page = await pageOf(ports.events, { after, limit, from: logPosition(after), key }, (commit) => [
+      { cursor: afterCommit(commit.seq), item: commit },
+    ]);
+    return reply.send({ commits: page.items, next: page.next, more: page.more });
+  });
+
+  app.get('/v1/sessions/:key/state', async (request, reply) => {
+    const key = keyOf(request);
+    const { at } = queryOf(stateQuery, request);
+    return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at));
+  });
+};

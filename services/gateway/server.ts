@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { bearerGuard } from './auth.ts';
+import type { GatewayContext } from './context.ts';
+import { readJson } from './input.ts';
+import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
+import { controlRoutes } from './routes/control.ts';
+import { eventRoutes } from './routes/events.ts';
+import { inboundRoutes } from './routes/inbound.ts';
+import { messageRoutes } from './routes/messages.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { runRoutes } from './routes/runs.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+
+const headerBytes = 16 * 1024;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+/** Longest parameter the router takes; a session key that is too long is told so by its own check. */
+const parameterCharacters = 8_192;
+
+/** On every answer: nothing here is a page, and nothing is for a browser to guess, frame, cache or pass on. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/** Answers what is no HTTP request at all, or one that never ends. */
+const answerBrokenRequest = (error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const code: ProblemCode =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'invalid';
+  const problem = problemOf(code, 'this is not an HTTP request that can be answered', uuidv7());
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  );
+};
+
+/** The HTTP server: what holds for all routes stands here, in the order it happens. */
+export const buildServer = (context: GatewayContext, token: string): FastifyInstance => {
+  const { log, metrics } = context;
+  const onError = errorHandler(log);
+  const app = Fastify({
+    logger: false,
+    genReqId: () => uuidv7(),
+    bodyLimit: limits.commandBytes,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    http: { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs },
+    routerOptions: { maxParamLength: parameterCharacters },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => onError(error, request, reply.headers({ ...securityHeaders })),
+  });
+  const guard = bearerGuard(token);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...securityHeaders, 'x-request-id': request.id });
+    await guard(request);
+    // Without the broker nothing can be promised: say so at once instead of letting calls pile up until they time out.
+    const [problem] = request.url.startsWith('/v1/') ? context.ports.problems() : [];
+    if (problem !== undefined) throw new NatterError('unavailable', problem);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    metrics.answered(route, request.method, reply.statusCode, reply.elapsedTime / 1_000);
+    log.debug(
+      { requestId: request.id, method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime },
+      'answered',
+    );
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => readJson(body));
+  app.setErrorHandler(onError);
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, problemOf('not_found', `there is nothing at ${request.method} ${request.url.split('?')[0]}`, request.id)),
+  );
+
+  operationRoutes(app, context);
+  inboundRoutes(app, context);
+  messageRoutes(app, context);
+  runRoutes(app, context);
+  controlRoutes(app, context);
+  sessionRoutes(app, context);
+  eventRoutes(app, context);
+  return app;
+};

@@ -1,0 +1,26 @@
+import type { FastifyReply } from 'fastify';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { GatewayContext } from './context.ts';
+
+/**
+ * Runs work that waits on the caller's behalf, with a signal that aborts when the caller leaves or the gateway stops. Only the waiting
+ * ends then, never a turn (A10/122). Throws `NatterError('overloaded')` when too many calls wait already.
+ */
+export const waiting = async <T>(
+  { metrics, closing }: GatewayContext,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  if (metrics.waits >= limits.waitingCalls) throw new NatterError('overloaded', 'too many calls wait here; call without "wait"');
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  reply.raw.once('close', leave);
+  const done = metrics.opened('wait');
+  try {
+    return await work(AbortSignal.any([gone.signal, closing]));
+  } finally {
+    reply.raw.off('close', leave);
+    done();
+  }
+};
