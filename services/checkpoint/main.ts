@@ -2,7 +2,7 @@ import { createBell } from '../../shared/kit/bell.ts';
 import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { keepWitness, witnessLog } from '../../shared/kit/log-witness.ts';
+import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import { together } from '../../shared/kit/together.ts';
 import type { Ports } from '../../shared/ports.ts';
@@ -21,20 +21,22 @@ const readPauseMs = 20;
 /** Milliseconds between two flushes, and at most so many when they are large: rows that change often are then written less often. */
 const flushPauseMs = 250;
 const flushPauseMsMax = 750;
+/** Milliseconds after which a pause looks whether the projection is full. */
+const restMs = 50;
 
 /** Derives the session index from the log (step 8b of §3). */
 export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions): Promise<Service> => {
   const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0, flush_failures_total: 0 };
   let projection: Projection | null = null;
-  let lastSeq = 0;
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
     const after = await ports.index.position();
-    lastSeq = await witnessLog(ports, { name, position: () => after });
+    await witnessLog(ports, name, after);
     const current = createProjection({ index: ports.index, events: ports.events, after });
     projection = current;
     const folded = createBell();
     const flushed = createBell();
+    const isFull = () => current.dirtyRows() >= limits.indexDirtyRows;
     healthy();
 
     const fold = async (until: AbortSignal): Promise<void> => {
@@ -42,7 +44,7 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
         await current.fold(commit);
         counts.commits_total += 1;
         folded.ring();
-        while (current.dirtyRows() >= limits.indexDirtyRows && !until.aborted) await flushed.rung(until);
+        while (isFull() && !until.aborted) await flushed.rung(until);
       }
     };
     /** Writes one batch; a failure leaves it to the next try. Resolves with the number of rows tried. */
@@ -59,19 +61,18 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
       flushed.ring();
       return rows;
     };
-    /** The first change after a pause is written at once, and what comes meanwhile together after the pause. */
+    /** The first change after a pause is written at once, what comes meanwhile together after the pause or when full. */
     const write = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {
-        if (!current.isDirty()) await folded.rung(until);
+        while (!current.isDirty() && !until.aborted) await folded.rung(until);
         if (until.aborted) return;
-        const rows = await flush();
-        await ports.clock.sleep(Math.min(flushPauseMs + rows, flushPauseMsMax), until);
+        const pauseMs = Math.min(flushPauseMs + (await flush()), flushPauseMsMax);
+        for (let restedMs = 0; restedMs < pauseMs && !isFull() && !until.aborted; restedMs += restMs) {
+          await ports.clock.sleep(restMs, until);
+        }
       }
     };
-    const saw = (seen: number) => {
-      lastSeq = seen;
-    };
-    await together(stopping, fold, write, (until) => keepWitness(ports, { name, position: current.position }, saw, until));
+    await together(stopping, fold, write);
     if (!held.aborted && current.isDirty()) await flush();
   };
 
@@ -83,7 +84,7 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
       ...counts,
       active: leased.active() ? 1 : 0,
       position: projection?.written() ?? 0,
-      lag: leased.active() ? Math.max(0, lastSeq - (projection?.written() ?? 0)) : 0,
+      lag: projection ? projection.position() - projection.written() : 0,
       rows_dirty: projection?.dirtyRows() ?? 0,
     }),
     stop: leased.stop,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { NatterError } from '../../shared/kit/errors.ts';
+import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { EventLog, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
@@ -27,10 +27,22 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
     if (commit.rev === 1) return null;
     const row = await index.get(commit.key);
     if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
-    let folded: IndexRow | null = null;
-    for await (const earlier of events.read(commit.key, { upTo: commit.seq - 1 })) folded = summarize(folded, earlier);
+    const folded = await rowFromLog(commit);
+    if (folded === 'unreadable') return row;
     if (folded?.rev === commit.rev - 1) return folded;
     throw new NatterError('unavailable', `the history of ${commit.key} cannot be read up to rev ${commit.rev - 1} yet`);
+  };
+
+  /** The fold of all that came before `commit`. `unreadable`: its session is broken, which must not keep the others' rows from being written. */
+  const rowFromLog = async ({ key, seq }: RecordedCommit): Promise<IndexRow | null | 'unreadable'> => {
+    let row: IndexRow | null = null;
+    try {
+      for await (const earlier of events.read(key, { upTo: seq - 1 })) row = summarize(row, earlier);
+      return row;
+    } catch (error) {
+      if (hasCode(error, 'invalid')) return 'unreadable';
+      throw error;
+    }
   };
 
   const remembered = (key: SessionKey): IndexRow | undefined => changed.get(key) ?? writing.get(key) ?? rows.get(key);

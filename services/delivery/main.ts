@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config/schema.ts';
 import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { keepWitness, witnessLog } from '../../shared/kit/log-witness.ts';
+import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import { together } from '../../shared/kit/together.ts';
 import type { CustodyState, Outbound, Outlet, Ports } from '../../shared/ports.ts';
@@ -44,7 +44,6 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   };
   const subjects = subjectsUnder(config.prefix);
   let outbox: Outbox | null = null;
-  let lastSeq = 0;
 
   const giveUp = (outbound: Outbound, reason: string): Promise<void> =>
     ports.deadLetters.put({
@@ -69,7 +68,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
     const after = await ports.cursors.get(name);
-    lastSeq = await witnessLog(ports, { name, position: () => after });
+    await witnessLog(ports, name, after);
     const over = new AbortController();
     const hard = AbortSignal.any([held, over.signal]);
     const current = openOutbox(after, { held: hard, stopping: AbortSignal.any([stopping, over.signal]) });
@@ -93,17 +92,8 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
         await save().catch((error: unknown) => log.debug({ err: error }, 'the delivery cursor waits to be written'));
       }
     };
-    const witness = (until: AbortSignal): Promise<void> =>
-      keepWitness(
-        ports,
-        { name, position: current.position },
-        (seen) => {
-          lastSeq = seen;
-        },
-        until,
-      );
     try {
-      await together(stopping, read, keepCursor, witness);
+      await together(stopping, read, keepCursor);
       await current.settled();
       await save();
     } finally {
@@ -119,7 +109,6 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       ...counts,
       active: leased.active() ? 1 : 0,
       position: outbox?.position() ?? 0,
-      log_last_seq: lastSeq,
       in_hand: outbox?.inHand() ?? 0,
       conversations: outbox?.conversations() ?? 0,
     }),

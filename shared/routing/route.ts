@@ -18,7 +18,6 @@ export const route = (envelope: InboundEnvelope, config: Config, receivedAt: num
   const keyed = keyOf(envelope, config);
   if ('problem' in keyed) return { unroutable: keyed.problem };
   const at = envelope.at ?? receivedAt;
-  if (!(at >= 0 && at < endOfTime)) return { unroutable: `at: ${at} is not a time in milliseconds since 1970` };
 
   const { commandId, sessionId } = identify(envelope, at);
   const command: CommandEnvelope = {
@@ -35,9 +34,6 @@ export const route = (envelope: InboundEnvelope, config: Config, receivedAt: num
   const issue = checked.error.issues[0];
   return { unroutable: `${issue?.path.map(String).join('.')}: ${issue?.message}` };
 };
-
-/** The first millisecond of the year 10000, which no date of four digits names. */
-const endOfTime = Date.UTC(10_000, 0);
 
 const keyOf = ({ channel, conversation, agentId }: InboundEnvelope, { agent, session }: Config): KeyResult => {
   const { kind, id, threadId } = conversation;
