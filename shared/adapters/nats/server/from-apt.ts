@@ -13,7 +13,7 @@ export const fetchFromApt: Fetch = async ({ folder, progress }) => {
   if (!(await has('apt-get')) || !(await has('dpkg-deb'))) return null;
   const release = parseRelease(await readFile('/etc/os-release', 'utf8').catch(() => ''));
   const suite = newestSuite.get(release.id);
-  const source = suite === undefined ? undefined : (await machineSources()).find((one) => isMainArchive(one, release.codename));
+  const source = suite === undefined ? undefined : (await machineSources()).find((one) => isMainArchive(one, release));
   if (suite === undefined || source === undefined) return null;
 
   progress(`getting nats-server from ${source.uri} (suite ${suite}) ...`);
@@ -32,7 +32,11 @@ const newestSuite: ReadonlyMap<string, string> = new Map([
   ['ubuntu', 'devel'],
 ]);
 
-const parseRelease = (text: string): { id: string; codename: string } => {
+interface Release {
+  readonly id: string;
+  readonly codename: string;
+}
+const parseRelease = (text: string): Release => {
   const value = (name: string): string => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(text)?.[1] ?? '';
   return { id: value('ID'), codename: value('VERSION_CODENAME') };
 };
@@ -46,9 +50,11 @@ const machineSources = async (): Promise<AptSource[]> => {
 };
 const isSourceFile = (name: string): boolean => name.endsWith('.list') || name.endsWith('.sources');
 
-/** Not a third party's archive and not the security one: these have no suite of the day. */
-const isMainArchive = ({ suites, components }: AptSource, codename: string): boolean =>
-  components.includes('main') && suites.some((suite) => suite === codename || rolling.has(suite));
+/** The distribution's own archive or a mirror of it: neither a third party's nor the security one, which have no suite of the day. */
+const isMainArchive = ({ uri, suites, components, signedBy }: AptSource, { id, codename }: Release): boolean =>
+  components.includes('main') &&
+  suites.some((suite) => suite === codename || rolling.has(suite)) &&
+  (new RegExp(`\\b${id}(-ports)?(\\.list)?/?$`).test(uri) || Boolean(signedBy?.includes(`${id}-archive-keyring`)));
 const rolling = new Set(['stable', 'testing', 'unstable', 'sid', 'devel']);
 
 /** Options that turn apt into one with a single source and no memory of the system's. Its proxy and network settings still count. */
