@@ -1,0 +1,70 @@
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { MessageBatch, StoredMessage } from '../log/stored-message.ts';
+import type { ReplyInbox } from './reply-inbox.ts';
+
+export interface BatchRequest {
+  readonly stream: string;
+  /** Only messages with a greater sequence. */
+  readonly after: number;
+  /** Only messages of this subject, which may have wildcards. */
+  readonly subject?: string;
+  /** At most this many. */
+  readonly count: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * One direct read (ADR-31 of NATS): up to `count` messages and about 4 MB, answered by any replica, so possibly behind the leader. What is
+ * returned has no hole: each reply names the sequence before it, and at the first that does not fit the rest is left for the next read.
+ * Rejects with the client's error, or with `NatterError('unavailable')` when not even the first message came through.
+ */
+export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promise<MessageBatch> => {
+  const { stream, after, subject, count, timeoutMs } = request;
+  const messages: StoredMessage[] = [];
+  let more = false;
+  const take = (reply: Msg): boolean => {
+    const fields = fieldsOf(reply.headers);
+    const whole = fields.previous === (messages.at(-1)?.seq ?? 0);
+    if (fields.seq === 0) {
+      const status = reply.headers?.code ?? 0;
+      if (status === endOfBatch) more = fields.pending > 0 || !whole;
+      else if (status !== noSuchMessage)
+        throw new NatterError(
+          'unavailable',
+          `the broker answered a read of ${stream} with ${status} ${reply.headers?.description}`,
+        );
+      return true;
+    }
+    more = true;
+    if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data: reply.data });
+    return !whole;
+  };
+  const query = { seq: after + 1, batch: count, max_bytes: limits.readBytes, ...(subject && { next_by_subj: subject }) };
+  try {
+    await inbox.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeoutMs }, take);
+  } catch (error) {
+    if (messages.length === 0) throw error;
+  }
+  if (more && messages.length === 0)
+    throw new NatterError('unavailable', `the broker's answer to a read of ${stream} was cut off`);
+  return { messages, more };
+};
+
+const endOfBatch = 204;
+const noSuchMessage = 404;
+
+/** The broker's own header fields. It writes them behind those of the publisher, so the last value counts. */
+const fieldsOf = (headers: MsgHdrs | undefined) => {
+  const fields = { subject: '', seq: 0, previous: 0, pending: 0, time: 0 };
+  for (const [name, values] of headers ?? []) {
+    const value = values.at(-1) ?? '';
+    if (name === 'Nats-Sequence') fields.seq = Number(value);
+    else if (name === 'Nats-Last-Sequence') fields.previous = Number(value);
+    else if (name === 'Nats-Num-Pending') fields.pending = Number(value);
+    else if (name === 'Nats-Subject') fields.subject = value;
+    else if (name === 'Nats-Time-Stamp') fields.time = Date.parse(value);
+  }
+  return fields;
+};

@@ -1,0 +1,189 @@
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
+import { assert } from '../../kit/assert.ts';
+import { messageOf, NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { AppendResult, Clock, EventLog, FollowOptions, LogInfo } from '../../ports.ts';
+import type { SessionKey } from '../../routing/session-key.ts';
+import { headlineOf } from '../../session/events.ts';
+import { cloudEventHeaders } from '../../wire/cloudevents.ts';
+import { encodeCommit } from '../../wire/codec.ts';
+import type { Commit, RecordedCommit } from '../../wire/envelope.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import { streamNames } from '../../wire/topology.ts';
+import { followLog } from '../log/follow.ts';
+import { commitOf, commitOrNull, type MessageBatch, type OnBad } from '../log/stored-message.ts';
+import { failureOf, toNatterError } from './broker-errors.ts';
+import { readBatch } from './direct-batch.ts';
+import { followedStream } from './follow.ts';
+import { ReplyInbox } from './reply-inbox.ts';
+
+export interface NatsEventLogOptions {
+  readonly connection: NatsConnection;
+  readonly subjects: Subjects;
+  readonly clock: Clock;
+  readonly requestTimeoutMs: number;
+  /** Told of each message that `page` and `follow` left out because it is not a commit. */
+  readonly onBad?: OnBad;
+}
+
+/** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (§5). */
+export class NatsEventLog implements EventLog {
+  readonly #options: NatsEventLogOptions;
+  readonly #subjects: Subjects;
+  readonly #stream: string;
+  readonly #inbox: ReplyInbox;
+  readonly #timeoutMs: number;
+  readonly #onBad: OnBad;
+
+  constructor(options: NatsEventLogOptions) {
+    this.#options = options;
+    this.#subjects = options.subjects;
+    this.#stream = streamNames(options.subjects.prefix).events;
+    this.#inbox = new ReplyInbox(options.connection);
+    this.#timeoutMs = options.requestTimeoutMs;
+    this.#onBad = options.onBad ?? (() => {});
+  }
+
+  async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
+    let request: { subject: string; payload: Uint8Array; headers: MsgHdrs };
+    try {
+      const subject = this.#subjects.event(headlineOf(commit.events), commit.key);
+      request = { subject, payload: encodeCommit(commit), headers: this.#headersOf(commit, expectedSeq) };
+    } catch (error) {
+      return { kind: 'refused', message: messageOf(error) };
+    }
+    try {
+      // A repeat that the broker recognises by its id is answered with the sequence of the first: it is stored, and it is ours.
+      const { seq } = await this.#ask<{ seq: number }>(request.subject, request.payload, request.headers);
+      return { kind: 'stored', seq };
+    } catch (error) {
+      return appendFailure(error);
+    }
+  }
+
+  async last(key: SessionKey): Promise<RecordedCommit | null> {
+    const query = { last_by_subj: this.#subjects.eventsOf(key), no_hdr: true };
+    try {
+      const { message } = await this.#ask<{ message: LeaderMessage }>(
+        `$JS.API.STREAM.MSG.GET.${this.#stream}`,
+        JSON.stringify(query),
+      );
+      const { subject, seq, time, data = '' } = message;
+      return commitOf({ subject, seq, time: Date.parse(time), data: Buffer.from(data, 'base64') }, this.#subjects);
+    } catch (error) {
+      if (failureOf(error) === 'empty') return null;
+      throw toNatterError(error, `read the last commit of ${key}`);
+    }
+  }
+
+  async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
+    const { upTo = Number.MAX_SAFE_INTEGER } = options;
+    const subject = this.#subjects.eventsOf(key);
+    let position = options.after ?? 0;
+    for (let more = true; more && position < upTo; ) {
+      const batch = await this.#batch(position, upTo - position, subject);
+      for (const message of batch.messages) {
+        if (message.seq > upTo) return;
+        position = message.seq;
+        yield commitOf(message, this.#subjects);
+      }
+      more = batch.more;
+    }
+  }
+
+  async page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }> {
+    const subject = options.key && this.#subjects.eventsOf(options.key);
+    assert(options.limit > 0, 'a page has at least one commit');
+    for (let position = options.after; ; ) {
+      const { messages, more } = await this.#batch(position, options.limit, subject);
+      const commits = messages.flatMap((message) => commitOrNull(message, this.#subjects, this.#onBad) ?? []);
+      if (commits.length > 0 || !more) return { commits, more };
+      position = messages.at(-1)?.seq ?? position;
+    }
+  }
+
+  follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
+    const { connection, clock } = this.#options;
+    const source = followedStream(
+      {
+        connection,
+        clock,
+        subjects: this.#subjects,
+        onBad: this.#onBad,
+        info: () => this.info(),
+        batch: (after, subject) => this.#batch(after, limits.readCommits, subject),
+      },
+      options,
+    );
+    return followLog(source, options);
+  }
+
+  async info(): Promise<LogInfo> {
+    try {
+      const { created, state } = await this.#ask<StreamInfo>(`$JS.API.STREAM.INFO.${this.#stream}`, '');
+      return { firstSeq: state.first_seq, lastSeq: state.last_seq, incarnation: Date.parse(created) };
+    } catch (error) {
+      throw toNatterError(error, `describe the stream ${this.#stream}`);
+    }
+  }
+
+  async #batch(after: number, count: number, subject?: string): Promise<MessageBatch> {
+    try {
+      const bounded = Math.min(count, limits.readCommits);
+      const range = { after, count: bounded, ...(subject && { subject }) };
+      return await readBatch(this.#inbox, { stream: this.#stream, timeoutMs: this.#timeoutMs, ...range });
+    } catch (error) {
+      throw toNatterError(error, `read the stream ${this.#stream}`);
+    }
+  }
+
+  /** One request with one JSON reply. Rejects with the client's errors, such as `JetStreamApiError`. */
+  async #ask<T>(subject: string, payload: Uint8Array | string, headers?: MsgHdrs): Promise<T> {
+    let answer: (T & { error?: JetStreamFailure }) | undefined;
+    const take = (reply: Msg): true => {
+      answer = JSON.parse(Buffer.from(reply.data.buffer, reply.data.byteOffset, reply.data.byteLength).toString());
+      return true;
+    };
+    await this.#inbox.request(subject, payload, { timeoutMs: this.#timeoutMs, ...(headers && { headers }) }, take);
+    if (answer === undefined) throw new NatterError('unavailable', 'the broker gave no answer');
+    if (answer.error) throw new JetStreamApiError(answer.error);
+    return answer;
+  }
+
+  /** All values are escaped or ours: `fromRecord` checks none, which saves 4 µs per commit. */
+  #headersOf(commit: Commit, expectedSeq: number): MsgHdrs {
+    const attributes = cloudEventHeaders(commit);
+    const record: Record<string, string[]> = {
+      'Nats-Msg-Id': [attributes['ce-id'] ?? ''],
+      'Nats-Expected-Last-Subject-Sequence': [String(expectedSeq)],
+      'Nats-Expected-Last-Subject-Sequence-Subject': [this.#subjects.eventsOf(commit.key)],
+    };
+    for (const name in attributes) record[name] = [attributes[name] ?? ''];
+    return MsgHdrsImpl.fromRecord(record);
+  }
+}
+
+interface LeaderMessage {
+  readonly subject: string;
+  readonly seq: number;
+  readonly time: string;
+  /** Base64; absent when the message is empty. */
+  readonly data?: string;
+}
+interface StreamInfo {
+  readonly created: string;
+  readonly state: { readonly first_seq: number; readonly last_seq: number };
+}
+interface JetStreamFailure {
+  readonly code: number;
+  readonly err_code: number;
+  readonly description: string;
+}
+
+/** Only where the broker says that nothing was or will be stored is it certain; a missing stream may come back with the commit in it. */
+const appendFailure = (error: unknown): AppendResult => {
+  const failure = failureOf(error);
+  if (failure === 'full' || failure === 'too_large') return { kind: 'refused', message: messageOf(error) };
+  return { kind: 'unknown', cause: `${failure}: ${messageOf(error)}` };
+};

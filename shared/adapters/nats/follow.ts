@@ -1,0 +1,66 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Clock, FollowOptions, LogInfo } from '../../ports.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import type { FollowedLog, Nudges } from '../log/follow.ts';
+import { commitOrNull, type MessageBatch, type OnBad } from '../log/stored-message.ts';
+
+interface EventStream {
+  readonly connection: NatsConnection;
+  readonly clock: Clock;
+  readonly subjects: Subjects;
+  readonly onBad: OnBad;
+  info(): Promise<LogInfo>;
+  batch(after: number, subject: string | undefined): Promise<MessageBatch>;
+}
+
+/**
+ * The event stream as `followLog` wants it, without a JetStream consumer (ADR 2). One key or one headline is filtered by the broker;
+ * several headlines are filtered here, by subject, and the whole log is read for them.
+ */
+export const followedStream = (stream: EventStream, { key, headlines }: FollowOptions): FollowedLog => {
+  const { connection, clock, subjects, onBad } = stream;
+  const only = headlines?.length === 1 ? headlines[0] : undefined;
+  const filter =
+    key === undefined ? subjects.eventsUnder(only ?? '*') : only ? subjects.event(only, key) : subjects.eventsOf(key);
+  const wanted = headlines?.map((headline) => subjects.eventsUnder(headline).slice(0, -1));
+  const unfiltered = key === undefined && only === undefined;
+  return {
+    clock,
+    info: stream.info,
+    batch: (after) => stream.batch(after, unfiltered ? undefined : filter),
+    nudges: (wake) => new StoredNudges(connection, subjects.stored(filter), wake),
+    commitOf: (message) =>
+      wanted === undefined || wanted.some((start) => message.subject.startsWith(start))
+        ? commitOrNull(message, subjects, onBad)
+        : null,
+    closed: () => connection.isClosed(),
+  };
+};
+
+/** The headers of what has just been stored, republished by the broker. Under load only the last of many is looked at. */
+class StoredNudges implements Nudges {
+  readonly #stop: () => void;
+  #newest: Msg | null = null;
+  #latest = 0;
+
+  constructor(connection: NatsConnection, subject: string, wake: () => void) {
+    const subscription = connection.subscribe(subject, {
+      callback: (_error, message) => {
+        this.#newest = message;
+        wake();
+      },
+    });
+    this.#stop = () => subscription.unsubscribe();
+  }
+
+  latest(): number {
+    const seq = Number(this.#newest?.headers?.last('Nats-Sequence') ?? 0);
+    this.#newest = null;
+    if (seq > this.#latest) this.#latest = seq;
+    return this.#latest;
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+}
