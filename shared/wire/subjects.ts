@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CustodyState } from '../ports.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import type { EventType } from '../session/events.ts';
@@ -57,8 +58,13 @@ export interface Subjects {
   keyOfEvent(subject: string): string;
 }
 
-const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
-  [accountId ?? '', to, threadId ?? ''].map(token).join('~');
+/** A subject has to fit into one line of the protocol (4,096 bytes at most brokers), so a very long conversation goes by its hash. */
+const longestConversation = 1_024;
+const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
+  const conversation = [accountId ?? '', to, threadId ?? ''].map(token).join('~');
+  if (conversation.length <= longestConversation) return conversation;
+  return `~${createHash('sha256').update(conversation).digest('hex')}`;
+};
 
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {

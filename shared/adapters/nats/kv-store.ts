@@ -2,10 +2,11 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../base/key-value.ts';
+import { putEntry } from '../base/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
-import { publishFenced, type WriteState } from './fenced-publish.ts';
 import { ReplyInbox } from './reply-inbox.ts';
+import { sendOnce } from './send-once.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;
@@ -46,21 +47,14 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
     peek: async (key) =>
       entryOf(key, await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }))),
     put: (key, value, { fence, ttlMs } = {}) => {
-      const bytes = value ?? new Uint8Array();
-      const state = async (): Promise<WriteState> => {
-        const entry = await read(key);
-        const landed = entry.revision > (fence?.key === key ? fence.revision : 0) && sameBytes(entry.value, value);
-        if (landed) return { kind: 'ours', seq: entry.revision };
-        if (fence === undefined) return { kind: 'open' };
-        const fenced = fence.key === key ? entry : await read(fence.key);
-        return { kind: fenced.revision === fence.revision ? 'open' : 'taken' };
-      };
+      const doing = `write ${bucket}`;
       const options = {
         ...(value === null && { headers: removal() }),
         ...(ttlMs !== undefined && { ttl: `${Math.ceil(ttlMs / 1_000)}s` }),
         ...(fence && { expect: { lastSubjectSequence: fence.revision, lastSubjectSequenceSubject: subjectOf(fence.key) } }),
       };
-      return publishFenced(client, { subject: subjectOf(key), bytes, options, resolve: state, doing: `write ${bucket}` });
+      const send = () => sendOnce(client, subjectOf(key), value ?? new Uint8Array(), options, doing);
+      return putEntry({ key, value, fence, send, read, doing });
     },
     changes: async (part, after, count) => {
       const request = { stream, after, subject: subjectOf(`${part}.>`), count, timeoutMs: timeout };
@@ -84,6 +78,3 @@ const removal = () => {
   header.set('KV-Operation', 'DEL');
   return header;
 };
-
-const sameBytes = (one: Uint8Array | null, other: Uint8Array | null): boolean =>
-  one === null || other === null ? one === other : Buffer.compare(one, other) === 0;

@@ -1,0 +1,37 @@
+import { NatterError } from '../../kit/errors.ts';
+import type { DeadLetters } from '../../ports.ts';
+import { deadLetterCodec } from '../../wire/records.ts';
+import { letterOrNull, storable } from '../base/dead-letter.ts';
+import { noFaults } from './faults.ts';
+import type { MemoryStoreOptions } from './kv-store.ts';
+
+/** As in `topology.ts`. */
+const duplicateWindowMs = 120_000;
+
+/** Dead letters in memory. The same id again within two minutes is stored once. */
+export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStoreOptions): DeadLetters => {
+  const stored: Uint8Array[] = [];
+  const seenAt = new Map<string, number>();
+  const reach = async (call: 'append' | 'read'): Promise<void> => {
+    const { fault, delayMs } = faults.next(call);
+    await (delayMs > 0 ? clock.sleep(delayMs) : Promise.resolve());
+    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the dead letters in memory did not answer');
+  };
+  return {
+    put: async (letter) => {
+      const bytes = deadLetterCodec.encode(storable(letter));
+      await reach('append');
+      const id = `${letter.service}:${letter.id}`;
+      if (clock.now() - (seenAt.get(id) ?? Number.NEGATIVE_INFINITY) < duplicateWindowMs) return;
+      seenAt.set(id, clock.now());
+      stored.push(bytes);
+    },
+    list: async (limit) => {
+      await reach('read');
+      return stored
+        .toReversed()
+        .flatMap((bytes) => letterOrNull(bytes) ?? [])
+        .slice(0, limit);
+    },
+  };
+};

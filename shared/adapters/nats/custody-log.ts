@@ -1,0 +1,58 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { CustodyLog, CustodyRecord } from '../../ports.ts';
+import type { DeliveryTarget } from '../../session/types.ts';
+import { custodyCodec } from '../../wire/records.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import { streamNames } from '../../wire/topology.ts';
+import { writeFenced } from '../base/fenced-write.ts';
+import { toNatterError } from './broker-errors.ts';
+import { sendOnce } from './send-once.ts';
+
+export interface CustodyLogOptions {
+  readonly connection: NatsConnection;
+  readonly subjects: Subjects;
+  readonly requestTimeoutMs: number;
+}
+
+/** The custody log in the stream DELIVERIES: fenced by the conversation's last sequence, whatever its state (I9). */
+export const openCustodyLog = async ({
+  connection,
+  subjects,
+  requestTimeoutMs: timeout,
+}: CustodyLogOptions): Promise<CustodyLog> => {
+  const stream = streamNames(subjects.prefix).deliveries;
+  const client = jetstream(connection, { timeout });
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
+
+  const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null> => {
+    const message = await manager.streams.getMessage(stream, { last_by_subj: subjects.deliveriesTo(target) }).catch((error) => {
+      throw toNatterError(error, 'read the custody log');
+    });
+    return message === null ? null : { record: custodyCodec.decode(message.data), seq: message.seq };
+  };
+
+  return {
+    last,
+    append: async (record, expectedSeq) => {
+      const doing = 'write the custody log';
+      const fence = { lastSubjectSequence: expectedSeq, lastSubjectSequenceSubject: subjects.deliveriesTo(record.target) };
+      const bytes = custodyCodec.encode(record);
+      return writeFenced({
+        send: () => sendOnce(client, subjects.delivery(record.state, record.target), bytes, { expect: fence }, doing),
+        resolve: async () => {
+          const newest = await last(record.target);
+          if ((newest?.seq ?? 0) === expectedSeq) return { kind: 'open' };
+          return newest !== null && newest.seq > expectedSeq && isSame(newest.record, record)
+            ? { kind: 'ours', seq: newest.seq }
+            : { kind: 'taken' };
+        },
+        doing,
+      });
+    },
+  };
+};
+
+/** One state is written once for each attempt at an outbound. */
+const isSame = (one: CustodyRecord, other: CustodyRecord): boolean =>
+  one.outboundId === other.outboundId && one.state === other.state && one.attempt === other.attempt;
