@@ -29,7 +29,7 @@ const packr = new Packr({ ...dialect });
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
-  if (value === null || typeof value !== 'object') return value;
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, wellFormed(part)]));
 };
 

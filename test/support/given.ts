@@ -137,7 +137,7 @@ export const commitOf = (
 };
 
 /** The state after a history of command rows, commands and events. A command that is refused breaks the story. */
-export const stateAfter = (...history: readonly (string | CommandEnvelope | SessionEvent)[]): SessionState => {
+export const stateAfter = (...history: (string | CommandEnvelope | SessionEvent)[]): SessionState => {
   let state = initialState;
   for (const [index, item] of history.entries()) {
     const asked = typeof item === 'string' ? command(item, `c${index}`) : 'data' in item ? item : command('resume', `c${index}`);
@@ -148,7 +148,7 @@ export const stateAfter = (...history: readonly (string | CommandEnvelope | Sess
   return state;
 };
 
-export const given = (...history: Parameters<typeof stateAfter>) => ({
+export const given = (...history: (string | CommandEnvelope | SessionEvent)[]) => ({
   when: (asked: string | CommandEnvelope) => {
     const state = stateAfter(...history);
     const decision = decide(typeof asked === 'string' ? command(asked) : asked, state);
@@ -158,6 +158,7 @@ export const given = (...history: Parameters<typeof stateAfter>) => ({
       events,
       rows,
       /** Exactly these events, and the machine takes them. */
+      // biome-ignore lint/suspicious/noThenProperty: nobody awaits a story; given, when, then are the words for it.
       then: (...expected: readonly string[]) => {
         expect(rows).toEqual(expected);
         events.reduce(evolve, state.machine);

@@ -15,7 +15,7 @@ const restore = (state: SessionState) => {
   });
   const machine = sessionMachine.provide({ actors: { turn } });
   const actor = createActor(machine, { snapshot: fromPlain(toPlain(state)).machine }).start();
-  return { actor, notes, send: (events: readonly SessionEvent[]) => events.forEach((event) => actor.send(event)) };
+  return { actor, notes, send: (events: readonly SessionEvent[]) => void events.map(actor.send) };
 };
 
 /** What the events that a command leads to start and stop in an actor restored from a history. */

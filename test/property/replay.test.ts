@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createActor, fromCallback, transition } from 'xstate';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import {
+  evolve,
+  fold,
+  fromPlain,
+  initialState,
+  type PlainState,
+  type SessionState,
+  toPlain,
+} from '../../shared/session/evolve.ts';
+import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
+import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
+import { holds, intents, play } from '../support/arbitraries.ts';
+import { key } from '../support/given.ts';
+
+const plainMachine = (snapshot: MachineSnapshot) => ({ status: snapshot.value, context: snapshot.context });
+
+/** A live actor of the machine, as a session host has it, and the turns it has started and not stopped. */
+const live = (snapshot: MachineSnapshot) => {
+  const started: string[] = [];
+  const running = new Set<string>();
+  const turn = fromCallback<SessionEvent, TurnInput>(({ input }) => {
+    const name = `${input.turn.id}/${input.turn.attempt}`;
+    started.push(name);
+    running.add(name);
+    return () => running.delete(name);
+  });
+  const actor = createActor(sessionMachine.provide({ actors: { turn } }), { snapshot }).start();
+  return { actor, started, running };
+};
+
+/** What a reader of the log gets: the commit after a trip through its bytes. */
+const stored = ({ seq, recordedAt, ...commit }: RecordedCommit): RecordedCommit =>
+  decodeCommit(encodeCommit(commit), seq, recordedAt);
+
+describe('live = replay = snapshot + tail (I4)', () => {
+  test('the live actor, the fold of the stored commits and every snapshot with its tail agree', () => {
+    const agree = (save: (state: SessionState) => PlainState) => (history: ReturnType<typeof play>) => {
+      const { commits, state, states } = history;
+      const { actor } = live(initialState.machine);
+      for (const event of commits.flatMap(({ events }) => events)) actor.send(event);
+      expect(plainMachine(actor.getSnapshot())).toEqual(plainMachine(state.machine));
+
+      const read = commits.map(stored);
+      expect(toPlain(read.reduce(fold, initialState))).toEqual(toPlain(state));
+
+      for (const [cut, middle] of states.entries()) {
+        const saved = decodeSnapshot(key, encodeSnapshot(key, save(middle)));
+        if (saved === null) throw new Error('the snapshot cannot be read back');
+        expect(toPlain(read.slice(cut).reduce(fold, fromPlain(saved)))).toEqual(toPlain(state));
+      }
+    };
+    const histories = intents.map((wishes) => play(wishes));
+    holds(
+      histories,
+      agree(toPlain),
+      {
+        'a snapshot forgets the resumes': agree((state) => {
+          const plain = toPlain(state);
+          return { ...plain, context: { ...plain.context, turn: plain.context.turn && { ...plain.context.turn, resumes: 0 } } };
+        }),
+        'a snapshot forgets its epoch': agree((state) => ({
+          ...toPlain(state),
+          context: { ...toPlain(state).context, epoch: 0 },
+        })),
+        'a snapshot forgets the watermark': agree((state) => ({
+          ...toPlain(state),
+          position: { ...toPlain(state).position, command: { seq: 0, incarnation: 0 } },
+        })),
+      },
+      25,
+    );
+  });
+
+  test("evolve's shared scope gives what XState's own transition() gives, for events in any order", () => {
+    const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
+    const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {
+      let before = initialState.machine;
+      for (const event of sequence) {
+        const [expected] = transition(sessionMachine, before, event);
+        let after = before;
+        try {
+          after = step(before, event);
+        } catch {
+          expect(expected, `evolve refuses ${event.type} in ${before.value}`).toBe(before);
+          continue;
+        }
+        expect(after).not.toBe(before);
+        expect(plainMachine(after)).toEqual(plainMachine(expected));
+        expect(Object.keys(after.children)).toEqual(Object.keys(expected.children));
+        expect([after.status, after.error, after.historyValue]).toEqual([expected.status, expected.error, expected.historyValue]);
+        before = after;
+      }
+    };
+    holds(
+      events,
+      equal(evolve),
+      {
+        'evolve takes a resume for nothing': equal((before, event) =>
+          event.type === 'turn_resumed' ? before : evolve(before, event),
+        ),
+        'evolve refuses a reset': equal((before, event) => {
+          if (event.type === 'session_reset') throw new Error('refused');
+          return evolve(before, event);
+        }),
+      },
+      300,
+    );
+  });
+
+  test('loading starts nothing, and from any state on the tail starts exactly the turns its events begin (idea 2)', () => {
+    const quiet =
+      (restore: (state: SessionState) => MachineSnapshot) =>
+      ({ commits, states }: ReturnType<typeof play>) => {
+        for (const [cut, state] of states.entries()) {
+          const { actor, started, running } = live(restore(state));
+          expect(started).toEqual([]);
+          const begun: string[] = [];
+          for (const event of commits.slice(cut).flatMap(({ events }) => events)) {
+            actor.send(event);
+            if (event.type === 'turn_started') begun.push(`${event.turn.id}/${event.attempt}`);
+            if (event.type === 'turn_resumed' || event.type === 'approval_resolved')
+              begun.push(`${event.turn.id}/${event.turn.attempt}`);
+            if (actor.getSnapshot().value !== 'running') expect([...running]).toEqual([]);
+            expect(running.size).toBeLessThanOrEqual(1);
+          }
+          expect(started).toEqual(begun);
+          actor.stop();
+          expect(running.size).toBe(0);
+        }
+      };
+    const histories = intents.map((wishes) => play(wishes.slice(0, 20)));
+    holds(
+      histories,
+      quiet((state) => fromPlain(toPlain(state)).machine),
+      {
+        'the snapshot keeps its children': quiet(({ machine }) => sessionMachine.getPersistedSnapshot(machine) as never),
+      },
+      40,
+    );
+  });
+});
+
+describe('the index row', () => {
+  test('agrees with the machine at every commit, and a repeated or older commit changes nothing', () => {
+    const agrees =
+      (summarizer: typeof summarize) =>
+      ({ commits, states }: ReturnType<typeof play>) => {
+        let row: IndexRow | null = null;
+        for (const [index, commit] of commits.entries()) {
+          row = summarizer(row, commit);
+          const { value: status, context } = states[index + 1]?.machine ?? initialState.machine;
+          expect(row).toMatchObject({
+            status,
+            sessionId: context.sessionId,
+            generation: context.generation,
+            queuedTurns: context.queue.length,
+            activeTurnId: context.turn?.id ?? null,
+            messageCount: context.messages,
+            completedTurns: context.completedTurns,
+            seq: commit.seq,
+            rev: commit.rev,
+            updatedAt: commit.at,
+          });
+          for (const earlier of commits.slice(0, index + 1)) expect(summarizer(row, earlier)).toBe(row);
+        }
+      };
+    holds(
+      intents.map((wishes) => play(wishes)),
+      agrees(summarize),
+      {
+        'it counts a commit twice': agrees((row, commit) =>
+          summarize(row && { ...row, seq: Math.min(row.seq, commit.seq - 1) }, commit),
+        ),
+        'it is blind to approvals': agrees((row, commit) =>
+          commit.events[0]?.type === 'approval_requested' && row
+            ? { ...row, seq: commit.seq, rev: commit.rev, updatedAt: commit.at }
+            : summarize(row, commit),
+        ),
+      },
+      100,
+    );
+  });
+});
