@@ -192,6 +192,8 @@ export interface CustodyRecord {
   readonly state: CustodyState;
   readonly attempt: number;
   readonly at: number;
+  /** The member that wrote it: two at work must not take each other's records for their own. */
+  readonly by?: string;
   readonly detail?: string;
 }
 /** The custody log: who had which outbound when. One writer per conversation, fenced by the conversation's last sequence (I9). */

@@ -15,12 +15,13 @@ export interface CustodianOptions {
   readonly custody: CustodyLog;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly member: string;
   /** Aborts when we must not write any more. */
   readonly held: AbortSignal;
 }
 
 /** Keeps the custody log: the last record of each conversation, and new records fenced by it (I9). */
-export const createCustodian = ({ custody, clock, random, held }: CustodianOptions) => {
+export const createCustodian = ({ custody, clock, random, member, held }: CustodianOptions) => {
   const known = new LRUCache<string, { record: CustodyRecord | null; seq: number }>({ max: limits.deliveryConversations });
 
   const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number }> => {
@@ -53,7 +54,7 @@ export const createCustodian = ({ custody, clock, random, held }: CustodianOptio
     async write({ id, seq: outboundSeq, key, target }: Outbound, mark: Mark): Promise<boolean> {
       const conversation = conversationOf(target);
       const { seq: expectedSeq } = await last(target);
-      const record: CustodyRecord = { v: 1, outboundId: id, outboundSeq, key, target, at: clock.now(), ...mark };
+      const record: CustodyRecord = { v: 1, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...mark };
       known.delete(conversation);
       const seq = await append(record, expectedSeq);
       if (seq === null) return false;

@@ -58,7 +58,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   const openOutbox = (after: number, { held, stopping }: Pick<Tenure, 'held' | 'stopping'>): Outbox => {
     const { clock, custody } = ports;
     const random = options.random ?? Math.random;
-    const custodian = createCustodian({ custody, clock, random, held });
+    const custodian = createCustodian({ custody, clock, random, member, held });
     const marked = ({ state }: { state: CustodyState }) => {
       counts[`${state}_total`] += 1;
     };

@@ -59,6 +59,7 @@ const custodyRecord = z.object({
   state: z.enum(['prepared', 'sending', 'delivered', 'unknown', 'suppressed', 'failed']),
   attempt: count,
   at: z.number(),
+  by: z.string().max(256).optional(),
   detail: z.string().optional(),
 }) satisfies z.ZodType<CustodyRecord, unknown>;
 /** Messages of the custody log. */

@@ -53,6 +53,10 @@ export const openCustodyLog = async ({
   };
 };
 
-/** One state is written once for each attempt at an outbound. */
+/** One member writes one state once for each attempt at an outbound. */
 const isSame = (one: CustodyRecord, other: CustodyRecord): boolean =>
-  one.outboundId === other.outboundId && one.state === other.state && one.attempt === other.attempt;
+  one.outboundId === other.outboundId &&
+  one.state === other.state &&
+  one.attempt === other.attempt &&
+  one.at === other.at &&
+  one.by === other.by;
