@@ -1,0 +1,180 @@
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { missingStreams, provision } from '../../shared/adapters/nats/provision.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { pinGroup, type Topology, topologyOf } from '../../shared/wire/topology.ts';
+import { startCluster, startServer, type TestCluster, type TestServer } from '../support/nats.ts';
+
+/** One server or three, with the same handful of operations. */
+interface Broker {
+  readonly url: string;
+  killAndRestartAll(): Promise<void>;
+  stop(): Promise<void>;
+}
+const alone = (server: TestServer): Broker => ({ ...server, killAndRestartAll: () => crash([server]) });
+const together = (cluster: TestCluster): Broker => ({ ...cluster, killAndRestartAll: () => crash(cluster.nodes) });
+const crash = async (servers: readonly TestServer[]): Promise<void> => {
+  await Promise.all(servers.map((server) => server.kill9()));
+  await Promise.all(servers.map((server) => server.restart()));
+};
+
+const partitions = 4;
+const commands = 'NATTER_COMMANDS';
+
+describe.each([
+  { name: 'R1', replicas: 1, start: () => startServer().then(alone) },
+  { name: 'R3', replicas: 3, start: () => startCluster().then(together) },
+])('provisioning on $name', ({ replicas, start }) => {
+  const topology = topologyOf(subjectsUnder('natter'), { replicas, partitions });
+  let broker: Broker;
+  let connection: NatsConnection;
+  let manager: JetStreamManager;
+  beforeAll(async () => {
+    broker = await start();
+    connection = await openConnection({ servers: broker.url, name: 'test', requestTimeoutMs: 2_000 });
+    manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
+  });
+  afterAll(async () => {
+    await connection.close();
+    await broker.stop();
+  });
+  afterEach(async () => {
+    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+  });
+  const changed = (stream: string, change: Partial<Topology['streams'][number]>): Topology => ({
+    ...topology,
+    streams: topology.streams.map((spec) => (spec.name === stream ? { ...spec, ...change } : spec)),
+  });
+
+  test('creates all that is missing, and the second time nothing', async () => {
+    const first = await provision(connection, topology);
+    expect(first.created).toHaveLength(topology.streams.length + 2 * partitions);
+    expect(first.drift).toEqual([]);
+    expect(await provision(connection, topology)).toEqual({ created: [], updated: [], drift: [] });
+  });
+
+  test('two at once agree', async () => {
+    const reports = await Promise.all([provision(connection, topology), provision(connection, topology)]);
+    expect(reports.flatMap(({ drift }) => drift)).toEqual([]);
+    expect(await missingStreams(manager, topology)).toEqual([]);
+  });
+
+  test('what somebody deleted is named, and created again', async () => {
+    await provision(connection, topology);
+    await manager.streams.delete('NATTER_DEAD');
+    await manager.consumers.delete(commands, 'partition-2');
+    expect(await missingStreams(manager, topology)).toEqual(['NATTER_DEAD']);
+    expect((await provision(connection, topology)).created).toEqual(['NATTER_DEAD', `${commands}/partition-2`]);
+  });
+
+  test('reports drift by field and changes nothing', async () => {
+    await provision(connection, topology);
+    await manager.streams.update('NATTER_EVENTS', { max_age: 3_600_000_000_000 });
+    await manager.consumers.update(commands, 'partition-1', { max_ack_pending: 5 });
+    const expected = [
+      { resource: 'NATTER_EVENTS', field: 'max_age', wanted: 'unset', found: '3600000000000' },
+      { resource: `${commands}/partition-1`, field: 'max_ack_pending', wanted: '1', found: '5' },
+    ];
+    expect((await provision(connection, topology, { update: true })).drift).toEqual(expected);
+    expect((await provision(connection, topology)).drift).toEqual(expected);
+  });
+
+  test('updates what is safe to update, only when asked', async () => {
+    await provision(connection, topology);
+    const larger = changed('NATTER_DEAD', { maxMessageBytes: 900_000, duplicateWindowMs: 60_000 });
+    expect((await provision(connection, larger)).drift.map(({ field }) => field)).toEqual(['max_msg_size', 'duplicate_window']);
+    expect(await provision(connection, larger, { update: true })).toEqual({ created: [], updated: ['NATTER_DEAD'], drift: [] });
+    expect((await provision(connection, larger)).drift).toEqual([]);
+  });
+
+  test('a consumer of a partition that is no longer there is reported', async () => {
+    await provision(connection, topology);
+    const fewer = { ...topology, consumers: topology.consumers.filter(({ name }) => name !== 'partition-3') };
+    const report = await provision(connection, fewer);
+    expect(report.drift.map(({ resource, wanted }) => `${resource}: ${wanted}`)).toEqual([
+      'NATTER_INBOUND/partition-3: no such consumer',
+      `${commands}/partition-3: no such consumer`,
+    ]);
+  });
+
+  describe('the broker that comes out', () => {
+    beforeEach(async () => {
+      await provision(connection, topology);
+    });
+
+    test('keeps the log: nothing deletes a message or a key by header', async () => {
+      const log = jetstream(connection);
+      const { seq } = await log.publish('natter.event.user_message.agent.main', 'one');
+      await expect(manager.streams.deleteMessage('NATTER_EVENTS', seq)).rejects.toThrow(/delete/);
+      await expect(log.publish('natter.event.user_message.agent.main', 'x', { ttl: '1s' })).rejects.toThrow(/ttl/i);
+      const { config } = await manager.streams.info('NATTER_EVENTS');
+      expect(config).toMatchObject({
+        discard: 'new',
+        max_age: 0,
+        deny_delete: true,
+        deny_purge: false,
+        allow_rollup_hdrs: false,
+      });
+    });
+
+    test("reads a key's newest commit under any headline from the leader", async () => {
+      const log = jetstream(connection);
+      for (const [subject, text] of [
+        ['natter.event.user_message.agent.main', 'one'],
+        ['natter.event.session_reset.agent.main', 'two'],
+        ['natter.event.user_message.agent.main.sub', 'three'],
+      ] as const)
+        await log.publish(subject, text);
+      const last = await manager.streams.getMessage('NATTER_EVENTS', { last_by_subj: 'natter.event.*.agent.main' });
+      expect([last?.seq, last?.string()]).toEqual([2, 'two']);
+    });
+
+    test('stores a command under its partition, and a timer fires as a command', async () => {
+      const bus = jetstream(connection);
+      await bus.publish('natter.command.agent:main', 'now');
+      await bus.publish('natter.timer.agent:main.wake', 'later', {
+        schedule: { specification: new Date(Date.now() - 1_000), target: 'natter.command.agent:main' },
+      });
+      const stored = (seq: number) => manager.streams.getMessage(commands, { seq });
+      const now = await stored(1);
+      expect(now?.subject).toMatch(/^natter\.command\.[0-3]\.agent:main$/);
+      await vi.waitFor(async () => expect((await stored(3))?.subject).toBe(now?.subject), 5_000);
+    });
+
+    test('has buckets as the key-value client wants them; a row of the host bucket can expire', async () => {
+      const hosts = await new Kvm(connection).open('natter_hosts');
+      await hosts.put('a', 'one');
+      await hosts.put('a', 'two');
+      await hosts.create('b', 'short', '1s');
+      expect((await hosts.get('a'))?.string()).toBe('two');
+      expect((await hosts.get('b'))?.string()).toBe('short');
+      await vi.waitFor(async () => expect((await hosts.get('b'))?.operation ?? 'DEL').not.toBe('PUT'), 5_000);
+      await hosts.delete('a');
+    });
+
+    test('after all servers were killed every command that was not acknowledged comes again, in order', async () => {
+      const bus = jetstream(connection, { timeout: 5_000 });
+      for (let index = 0; index < 20; index++) await bus.publish('natter.command.agent:main', String(index));
+      const partition = (await manager.streams.getMessage(commands, { seq: 1 }))?.subject.split('.')[2];
+      const take = async (count: number, acknowledge: number): Promise<string[]> => {
+        const consumer = await bus.consumers.get(commands, `partition-${partition}`);
+        const messages = await consumer.consume({ group: pinGroup, max_messages: 1, expires: 1_000, idle_heartbeat: 500 });
+        const seen: string[] = [];
+        for await (const message of messages) {
+          seen.push(message.string());
+          if (seen.length <= acknowledge) await message.ackAck();
+          if (seen.length === count) break;
+        }
+        await messages.close();
+        return seen;
+      };
+      expect(await take(6, 5)).toEqual(['0', '1', '2', '3', '4', '5']);
+      await broker.killAndRestartAll();
+      await vi.waitFor(async () => expect((await provision(connection, topology)).created).toEqual([]), 20_000);
+      expect(await take(15, 15)).toEqual([...Array(15).keys()].map((index) => String(index + 5)));
+    });
+  });
+});
