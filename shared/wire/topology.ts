@@ -30,6 +30,8 @@ export interface ConsumerSpec {
   readonly filter: string;
   readonly ackWaitMs: number;
   readonly pinMs: number;
+  /** Messages out at a time. Anything but 1, the default, gives up the order of a key; only a test of that may want it. */
+  readonly maxAckPending?: number;
 }
 export interface Topology {
   readonly partitions: number;

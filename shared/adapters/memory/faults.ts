@@ -22,7 +22,7 @@ export interface Fate {
   /** `stale`: how many of the newest messages are not seen. */
   readonly behind: number;
 }
-export type FaultyCall = 'append' | 'last' | 'read' | 'info';
+export type FaultyCall = 'append' | 'last' | 'read' | 'info' | 'publish' | 'acknowledge';
 
 /** Chooses the fate of each call, in the order of the calls. */
 export interface Faults {

@@ -191,7 +191,7 @@ const consumerConfig = (spec: ConsumerSpec, replicas: number): NewConsumer => ({
   durable_name: spec.name,
   filter_subject: spec.filter,
   ack_policy: 'explicit',
-  max_ack_pending: 1,
+  max_ack_pending: spec.maxAckPending ?? 1,
   ack_wait: nanos(spec.ackWaitMs),
   priority_groups: [pinGroup],
   priority_policy: 'pinned_client',

@@ -1,0 +1,305 @@
+import { assert } from '../../kit/assert.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { Clock, ConsumeOptions, Consumption, DeadLetters, WorkQueue } from '../../ports.ts';
+import type { QueueBinding } from '../queue-binding.ts';
+import { placementOf } from '../rendezvous.ts';
+import { type Faults, noFaults } from './faults.ts';
+import { type Lease, QueueMember, type StoredMessage } from './queue-member.ts';
+
+export interface MemoryWorkQueueSettings<T> {
+  readonly binding: QueueBinding<T>;
+  readonly partitions: number;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** Asked once per `publish` and once per `acknowledge` (an acknowledgement that fails is lost: the message comes again). */
+  readonly faults?: Faults;
+  readonly requestTimeoutMs?: number;
+  /** As in the topology. */
+  readonly ackWaitMs?: number;
+  readonly pinMs?: number;
+  readonly maxAckPending?: number;
+  readonly duplicateWindowMs?: number;
+  /** Messages stored before `publish` refuses with `overloaded`. */
+  readonly maxMessages?: number;
+}
+
+interface PartitionState<T> {
+  readonly number: number;
+  /** Stored and not done, oldest first. */
+  readonly stored: StoredMessage[];
+  readonly out: Map<number, Lease<T>>;
+  owner: QueueMember<T> | null;
+  /** The owner is to finish what it has in hand and then hand over. */
+  handingOver: boolean;
+}
+interface Timer {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+  readonly taken: AbortController;
+}
+
+/** A member that comes back from a stop finds out within one tick of its consumer. */
+const noticeMs = 250;
+
+/**
+ * The work queue in one process: its members share this object as processes share a broker. Same promises as on NATS, the same failures on
+ * demand, and deterministic: it knows only the injected clock and microtasks.
+ */
+export class MemoryWorkQueue<T> implements WorkQueue<T> {
+  readonly #settings: Required<MemoryWorkQueueSettings<T>>;
+  readonly #partitions: readonly PartitionState<T>[];
+  readonly #members = new Map<string, QueueMember<T>>();
+  readonly #timers = new Map<string, Timer>();
+  /** Sequence and time by message id. */
+  readonly #recent = new Map<string, { seq: number; at: number }>();
+  readonly #incarnation: number;
+  #lastSeq = 0;
+
+  constructor(settings: MemoryWorkQueueSettings<T>) {
+    this.#settings = {
+      ...{ ackWaitMs: 3_000, pinMs: 2_000, maxAckPending: 1, duplicateWindowMs: 120_000, maxMessages: 100_000 },
+      ...{ requestTimeoutMs: 2_000, faults: noFaults },
+      ...settings,
+    };
+    this.#partitions = [...Array(settings.partitions).keys()].map((number) => ({
+      ...{ number, stored: [], out: new Map(), owner: null, handingOver: false },
+    }));
+    this.#incarnation = settings.clock.now();
+  }
+
+  partitionOf(key: string): number {
+    return this.#settings.binding.partitionOf(key);
+  }
+
+  async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
+    const { binding, faults, clock, requestTimeoutMs } = this.#settings;
+    const [id, key, bytes] = [binding.idOf(message), binding.keyOf(message), binding.encode(message)];
+    const { fault, delayMs, lateMs } = faults.next('publish');
+    if (delayMs > 0) await clock.sleep(delayMs);
+    if (fault === 'none' || fault === 'stale') return this.#storeOnce(id, key, bytes);
+    if (fault === 'answer_lost') this.#storeOnce(id, key, bytes);
+    if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => this.#storeOnce(id, key, bytes));
+    if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
+    throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
+  }
+
+  /** Stores bytes as they are, as any program with the right to publish could. */
+  inject(key: string, bytes: Uint8Array): void {
+    this.#store(key, bytes);
+  }
+
+  async schedule(name: string, at: number, message: T): Promise<void> {
+    const { binding } = this.#settings;
+    const key = binding.keyOf(message);
+    await this.cancel(key, name);
+    const timer: Timer = { key, bytes: binding.encode(message), taken: new AbortController() };
+    this.#timers.set(binding.timerSubjectOf(key, name), timer);
+    void this.#fire(binding.timerSubjectOf(key, name), timer, at);
+  }
+
+  async cancel(key: string, name: string): Promise<void> {
+    const subject = this.#settings.binding.timerSubjectOf(key, name);
+    this.#timers.get(subject)?.taken.abort();
+    this.#timers.delete(subject);
+  }
+
+  async lag(): Promise<number> {
+    return this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0);
+  }
+
+  async consume(options: ConsumeOptions<T>): Promise<Consumption> {
+    const { clock, binding, deadLetters } = this.#settings;
+    const member = new QueueMember<T>(options, {
+      ...{ clock, binding, deadLetters, incarnation: this.#incarnation },
+      mayRetry: (lease) => this.#isCurrent(lease) && !this.#partition(lease.message.partition).handingOver,
+      answer: (lease, kind) => this.#answer(lease, kind),
+    });
+    this.#members.set(member.name, member);
+    this.#share();
+    return {
+      owned: () => [...member.held].sort((left, right) => left - right),
+      problems: () => (member.state === 'crashed' || member.state === 'paused' ? [`${member.name} is ${member.state}`] : []),
+      close: (drainMs = 10_000) => this.#close(member, drainMs),
+    };
+  }
+
+  /** The process is gone: nobody answers for what it had in hand, and its callbacks are not called. */
+  crash(name: string): void {
+    const member = this.#members.get(name);
+    if (member === undefined) return;
+    member.state = 'crashed';
+    void this.#settings.clock.sleep(this.#settings.pinMs).then(() => this.#expel(member));
+  }
+
+  /** The process is stopped (SIGSTOP) and does not know it. */
+  pause(name: string): void {
+    const member = this.#members.get(name);
+    if (member?.state !== 'live') return;
+    member.pause();
+    void this.#settings.clock.sleep(this.#settings.pinMs).then(() => {
+      if (member.state === 'paused') this.#expel(member);
+    });
+  }
+
+  /** It goes on where it was, and learns a moment later what it has lost. */
+  resume(name: string): void {
+    const member = this.#members.get(name);
+    if (member?.state !== 'paused') return;
+    member.resume();
+    void this.#settings.clock.sleep(noticeMs).then(() => {
+      if (member.state !== 'live') return;
+      for (const partition of member.held) if (this.#partitions[partition]?.owner !== member) member.lose(partition);
+      for (const { number, owner } of this.#partitions) if (owner === member) member.take(number);
+      member.isIn = true;
+      this.#share();
+    });
+  }
+
+  async #close(member: QueueMember<T>, drainMs: number): Promise<void> {
+    if (member.state === 'crashed' || member.state === 'closed') return;
+    member.isIn = false;
+    this.#share();
+    const drained = new AbortController();
+    const idle = Promise.all(this.#partitions.map((partition) => this.#handedOver(partition, member)));
+    await Promise.race([idle, this.#settings.clock.sleep(drainMs, drained.signal)]);
+    drained.abort();
+    for (const partition of member.held) member.lose(partition);
+    member.state = 'closed';
+    this.#expel(member);
+  }
+
+  /** Resolves when the member does not have the partition any more. */
+  async #handedOver(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> {
+    for (;;) {
+      const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
+      if (partition.owner !== member || lease === undefined) return;
+      await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------- what is stored
+
+  #storeOnce(id: string, key: string, bytes: Uint8Array): { seq: number; duplicate: boolean } {
+    const { clock, duplicateWindowMs } = this.#settings;
+    const now = clock.now();
+    for (const [old, { at }] of this.#recent) {
+      if (now - at < duplicateWindowMs) break;
+      this.#recent.delete(old);
+    }
+    const first = this.#recent.get(id);
+    if (first !== undefined) return { seq: first.seq, duplicate: true };
+    const seq = this.#store(key, bytes);
+    this.#recent.set(id, { seq, at: now });
+    return { seq, duplicate: false };
+  }
+
+  #store(key: string, bytes: Uint8Array): number {
+    const { binding, maxMessages } = this.#settings;
+    if (this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0) >= maxMessages)
+      throw new NatterError('overloaded', `the queue ${binding.stream} is full`, { retryAfterMs: 1_000 });
+    const partition = this.#partition(binding.partitionOf(key));
+    this.#lastSeq += 1;
+    partition.stored.push({
+      seq: this.#lastSeq,
+      subject: binding.subjectOf(key),
+      bytes,
+      partition: partition.number,
+      deliveries: 0,
+    });
+    this.#pump(partition);
+    return this.#lastSeq;
+  }
+
+  async #fire(subject: string, timer: Timer, at: number): Promise<void> {
+    const { clock } = this.#settings;
+    await clock.sleep(Math.max(0, at - clock.now()), timer.taken.signal);
+    if (timer.taken.signal.aborted) return;
+    this.#timers.delete(subject);
+    this.#store(timer.key, timer.bytes);
+  }
+
+  // ---------------------------------------------------------------------------------------------- who gets what
+
+  /** Sends out as much as may be out at a time, oldest first. */
+  #pump(partition: PartitionState<T>): void {
+    const { owner, handingOver, out, stored } = partition;
+    if (owner === null || handingOver) return;
+    for (const message of stored) {
+      if (out.size >= this.#settings.maxAckPending) return;
+      if (out.has(message.seq)) continue;
+      message.deliveries += 1;
+      const lease: Lease<T> = { message, member: owner, until: 0, answered: false, ended: new AbortController() };
+      out.set(message.seq, lease);
+      void this.#guard(lease);
+      owner.deliver(lease);
+    }
+  }
+
+  /** Takes a message back from a member that gives no sign of life. One that lives keeps it, however long it takes (`working`). */
+  async #guard(lease: Lease<T>): Promise<void> {
+    const { clock, ackWaitMs } = this.#settings;
+    lease.until = clock.monotonic() + ackWaitMs;
+    while (clock.monotonic() < lease.until) {
+      await clock.sleep(Math.ceil(ackWaitMs / 3), lease.ended.signal);
+      if (lease.ended.signal.aborted) return;
+      if (lease.member.state === 'live' && !lease.answered) lease.until = clock.monotonic() + ackWaitMs;
+    }
+    this.#end(lease);
+  }
+
+  #answer(lease: Lease<T>, kind: 'done' | 'again'): void {
+    if (!this.#isCurrent(lease)) return;
+    lease.answered = true;
+    if (kind === 'done' && this.#settings.faults.next('acknowledge').fault !== 'none') return;
+    const { stored } = this.#partition(lease.message.partition);
+    if (kind === 'done') stored.splice(stored.indexOf(lease.message), 1);
+    this.#end(lease);
+  }
+
+  #end(lease: Lease<T>): void {
+    const partition = this.#partition(lease.message.partition);
+    partition.out.delete(lease.message.seq);
+    lease.ended.abort();
+    if (partition.handingOver) this.#place(partition);
+    else this.#pump(partition);
+  }
+
+  /** False for a member that is gone or that has lost the message: its word no longer counts. */
+  #isCurrent(lease: Lease<T>): boolean {
+    return lease.member.state === 'live' && this.#partition(lease.message.partition).out.get(lease.message.seq) === lease;
+  }
+
+  // ---------------------------------------------------------------------------------------------- who owns what
+
+  #share(): void {
+    for (const partition of this.#partitions) this.#place(partition);
+  }
+
+  /** Makes ownership agree with the members. A living owner hands over when it has finished what is out. */
+  #place(partition: PartitionState<T>): void {
+    const present = [...this.#members.values()].filter(({ isIn }) => isIn).map(({ name }) => name);
+    const { owner } = placementOf(present, partition.number);
+    const wanted = owner === null ? null : (this.#members.get(owner) ?? null);
+    partition.handingOver = partition.owner !== wanted && partition.owner !== null && partition.out.size > 0;
+    if (partition.owner !== wanted && !partition.handingOver) {
+      if (partition.owner?.state === 'live') partition.owner.lose(partition.number);
+      partition.owner = wanted;
+      if (wanted?.state === 'live') wanted.take(partition.number);
+    }
+    this.#pump(partition);
+  }
+
+  /** A member that is silent has no say: its partitions go to others at once, its messages when their time has run out. */
+  #expel(member: QueueMember<T>): void {
+    member.isIn = false;
+    for (const partition of this.#partitions) if (partition.owner === member) partition.owner = null;
+    if (member.state !== 'paused') this.#members.delete(member.name);
+    this.#share();
+  }
+
+  #partition(number: number): PartitionState<T> {
+    const partition = this.#partitions[number];
+    assert(partition !== undefined, `there is no partition ${number}`);
+    return partition;
+  }
+}

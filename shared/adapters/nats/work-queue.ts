@@ -1,0 +1,129 @@
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  type JetStreamPublishOptions,
+  jetstream,
+  type PubAck,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { NatterError } from '../../kit/errors.ts';
+import type { Clock, ConsumeOptions, Consumption, DeadLetters, WorkQueue } from '../../ports.ts';
+import type { CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
+import { escapeText, type Subjects } from '../../wire/subjects.ts';
+import { bucketNames, type Topology } from '../../wire/topology.ts';
+import { commandBinding, inboundBinding, type QueueBinding } from '../queue-binding.ts';
+import { failureOf, toNatterError } from './broker-errors.ts';
+import { PartitionedConsumer } from './partitioned-consumer.ts';
+
+export interface WorkQueueSettings {
+  readonly connection: NatsConnection;
+  readonly subjects: Subjects;
+  /** The topology the broker was provisioned with. */
+  readonly topology: Topology;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** How long one request may take; publishing tries several. */
+  readonly requestTimeoutMs: number;
+}
+
+/** The queue of session commands. */
+export const commandQueue = async (settings: WorkQueueSettings): Promise<WorkQueue<CommandEnvelope>> =>
+  new NatsWorkQueue(commandBinding(settings.subjects, settings.topology.partitions), settings);
+
+/** The queue of inbound envelopes. */
+export const inboundQueue = async (settings: WorkQueueSettings): Promise<WorkQueue<InboundEnvelope>> =>
+  new NatsWorkQueue(inboundBinding(settings.subjects, settings.topology.partitions), settings);
+
+/** Publishing goes on this long; with an election under way that is as good as an answer. */
+const publishBudgetMs = 5_000;
+/** The broker forgets a cancelled timer after this; the shortest it knows. */
+const cancelledTtl = '1s';
+const never = new Date('9999-01-01T00:00:00Z');
+
+/** A work-queue stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
+class NatsWorkQueue<T> implements WorkQueue<T> {
+  readonly #binding: QueueBinding<T>;
+  readonly #settings: WorkQueueSettings;
+  readonly #client: JetStreamClient;
+  readonly #manager: Promise<JetStreamManager>;
+
+  constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
+    this.#binding = binding;
+    this.#settings = settings;
+    this.#client = jetstream(settings.connection, { timeout: settings.requestTimeoutMs });
+    this.#manager = this.#client.jetstreamManager(false);
+  }
+
+  partitionOf(key: string): number {
+    return this.#binding.partitionOf(key);
+  }
+
+  async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
+    const { subjectOf, keyOf, idOf, encode } = this.#binding;
+    // An id may hold any character; a header may not.
+    const { seq, duplicate } = await this.#send(subjectOf(keyOf(message)), encode(message), { msgID: escapeText(idOf(message)) });
+    return { seq, duplicate };
+  }
+
+  async schedule(name: string, at: number, message: T): Promise<void> {
+    const { subjectOf, timerSubjectOf, keyOf, encode } = this.#binding;
+    const key = keyOf(message);
+    await this.#send(timerSubjectOf(key, name), encode(message), {
+      schedule: { specification: new Date(at), target: subjectOf(key) },
+    });
+  }
+
+  /** Replaces the timer by one that is never due and soon forgotten: unlike a purge, this needs no right but to publish. */
+  async cancel(key: string, name: string): Promise<void> {
+    const { subjectOf, timerSubjectOf } = this.#binding;
+    await this.#send(timerSubjectOf(key, name), new Uint8Array(), {
+      schedule: { specification: never, target: subjectOf(key) },
+      ttl: cancelledTtl,
+    });
+  }
+
+  async consume(options: ConsumeOptions<T>): Promise<Consumption> {
+    const { connection, subjects, topology, deadLetters, clock } = this.#settings;
+    const spec = topology.consumers.find(({ stream }) => stream === this.#binding.stream);
+    if (spec === undefined) throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
+    return PartitionedConsumer.start(
+      {
+        ...{ connection, clock, deadLetters, binding: this.#binding },
+        manager: await this.#manager,
+        partitions: topology.partitions,
+        ackWaitMs: spec.ackWaitMs,
+        pinMs: spec.pinMs,
+        bucket: bucketNames(subjects.prefix).hosts,
+      },
+      options,
+    );
+  }
+
+  /** Counted by the consumers, so that timers, which wait in the same stream, do not count. */
+  async lag(): Promise<number> {
+    const manager = await this.#manager;
+    let messages = 0;
+    try {
+      for await (const { num_pending, num_ack_pending } of manager.consumers.list(this.#binding.stream))
+        messages += num_pending + num_ack_pending;
+    } catch (error) {
+      throw toNatterError(error, `count the messages of ${this.#binding.stream}`);
+    }
+    return messages;
+  }
+
+  /** Publishes until stored, with the same id, for a bounded time. */
+  async #send(subject: string, bytes: Uint8Array, options: Partial<JetStreamPublishOptions>): Promise<PubAck> {
+    const { clock, requestTimeoutMs } = this.#settings;
+    const deadline = clock.monotonic() + publishBudgetMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#client.publish(subject, bytes, { timeout: requestTimeoutMs, ...options });
+      } catch (error) {
+        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
+        await clock.sleep(Math.min(1_000, 50 * 2 ** attempt));
+      }
+    }
+  }
+}

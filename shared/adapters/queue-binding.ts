@@ -1,0 +1,57 @@
+import { decodeCommand, decodeInbound, encodeCommand, encodeInbound } from '../wire/codec.ts';
+import type { CommandEnvelope, InboundEnvelope } from '../wire/envelope.ts';
+import { commandToken, inboundTokens, partitionOf, type Subjects } from '../wire/subjects.ts';
+import { streamNames } from '../wire/topology.ts';
+
+/** What makes a work queue a queue of these messages: all that differs between the commands and the inbound envelopes is data. */
+export interface QueueBinding<T> {
+  /** Its members are told apart from another queue's by this. */
+  readonly name: 'commands' | 'inbound';
+  readonly stream: string;
+  /** The service whose dead letters its bad messages are. */
+  readonly service: string;
+  encode(message: T): Uint8Array;
+  /** Throws on anything that is not a `T`. */
+  decode(bytes: Uint8Array): T;
+  /** The same id again is the same message. */
+  idOf(message: T): string;
+  /** Messages of one key stay in order. */
+  keyOf(message: T): string;
+  /** Where messages of a key are published; the broker stores them under the key's partition. */
+  subjectOf(key: string): string;
+  timerSubjectOf(key: string, name: string): string;
+  partitionOf(key: string): number;
+}
+
+/** Commands, keyed by session. */
+export const commandBinding = (subjects: Subjects, partitions: number): QueueBinding<CommandEnvelope> => ({
+  name: 'commands',
+  stream: streamNames(subjects.prefix).commands,
+  service: 'session',
+  encode: encodeCommand,
+  decode: decodeCommand,
+  idOf: (command) => command.id,
+  keyOf: (command) => command.key,
+  subjectOf: subjects.command,
+  timerSubjectOf: subjects.timer,
+  partitionOf: (key) => partitionOf(partitions, commandToken(key)),
+});
+
+/** Inbound envelopes, keyed `<channel>:<conversation id>`; a channel's name has no `:`. */
+export const inboundBinding = (subjects: Subjects, partitions: number): QueueBinding<InboundEnvelope> => ({
+  name: 'inbound',
+  stream: streamNames(subjects.prefix).inbound,
+  service: 'router',
+  encode: encodeInbound,
+  decode: decodeInbound,
+  idOf: (envelope) => envelope.id,
+  keyOf: ({ channel, conversation }) => `${channel}:${conversation.id}`,
+  subjectOf: (key) => subjects.inbound(...conversationOf(key)),
+  timerSubjectOf: subjects.inboundTimer,
+  partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),
+});
+
+const conversationOf = (key: string): [channel: string, conversation: string] => {
+  const colon = key.indexOf(':');
+  return [key.slice(0, colon), key.slice(colon + 1)];
+};
