@@ -26,7 +26,7 @@ const restMs = 50;
 
 /** Derives the session index from the log (step 8b of §3). */
 export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions): Promise<Service> => {
-  const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0, flush_failures_total: 0 };
+  const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };
   let projection: Projection | null = null;
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
@@ -47,17 +47,12 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
         while (isFull() && !until.aborted) await flushed.rung(until);
       }
     };
-    /** Writes one batch; a failure leaves it to the next try. Resolves with the number of rows tried. */
+    /** Writes one batch and resolves with its rows. A failure ends this round: the next one begins where the index says it is. */
     const flush = async (): Promise<number> => {
       const rows = current.dirtyRows();
-      try {
-        await current.flush();
-        counts.rows_written_total += rows;
-        counts.flushes_total += 1;
-      } catch (error) {
-        counts.flush_failures_total += 1;
-        log.warn({ err: error, rows }, 'the index waits to be written');
-      }
+      await current.flush();
+      counts.rows_written_total += rows;
+      counts.flushes_total += 1;
       flushed.ring();
       return rows;
     };

@@ -61,21 +61,14 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
       take(row);
       return undefined;
     },
-    /** Writes what has changed, and the position it reflects. After a failure everything is still to be written. */
+    /** Writes what has changed, and the position it reflects. After a failure this projection is of no use any more. */
     flush: async (): Promise<void> => {
-      const batch = changed;
       const reached = position;
-      writing = batch;
+      writing = changed;
       changed = new Map();
-      try {
-        await index.put([...batch.values()], reached);
-        written = reached;
-      } catch (error) {
-        changed = new Map([...batch, ...changed]);
-        throw error;
-      } finally {
-        writing = new Map();
-      }
+      await index.put([...writing.values()], reached);
+      written = reached;
+      writing = new Map();
     },
     /** Sequence folded, and sequence written. */
     position: () => position,
