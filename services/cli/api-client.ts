@@ -72,10 +72,11 @@ const raise = async (response: Response): Promise<never> => {
   const retryAfterMs = problem.retryAfterMs ?? (retryAfter > 0 ? retryAfter * 1_000 : undefined);
   const advice =
     response.status === 401 ? '; give the token with NATTER_TOKEN or --token, or use the data directory of "natter up"' : '';
-  const message = problem.detail ?? `the gateway answered ${response.status} ${response.statusText}`;
+  const message =
+    problem.detail ?? problem.problems?.join('; ') ?? `the gateway answered ${response.status} ${response.statusText}`;
   throw new ApiError(problem.code ?? 'unexpected', response.status, `${message}${advice}`, { retryAfterMs });
 };
-const parsed = (text: string): { code?: string; detail?: string; retryAfterMs?: number } => {
+const parsed = (text: string): { code?: string; detail?: string; problems?: string[]; retryAfterMs?: number } => {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : {};

@@ -6,9 +6,14 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly terminal: Terminal;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Path of this program, to start it again as another process. */
+  readonly program: string;
+  readonly version: string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Aborts when the user or the system wants the command to end. */
+  /** Aborts when the user or the system wants the command to end; who reads it takes over the ending. */
   readonly interrupted: AbortSignal;
 }
 

@@ -11,15 +11,18 @@ interface SessionsOptions extends CommonOptions {
 }
 
 /** All rows of the session index, newest first, page by page. */
-async function* rowsOf(client: ApiClient, activeMinutes?: number): AsyncGenerator<IndexRow> {
+export async function* rowsOf(
+  client: ApiClient,
+  query: { activeMinutes?: number | undefined; status?: string } = {},
+): AsyncGenerator<IndexRow> {
   for (let cursor: string | undefined; ; ) {
-    const page: { sessions: IndexRow[]; nextCursor?: string | null } = await client.get('/v1/sessions', {
-      query: { limit: 500, cursor, activeMinutes },
+    const page: { sessions: IndexRow[]; next: string | null } = await client.get('/v1/sessions', {
+      query: { limit: 500, cursor, ...query },
       patienceMs: 5_000,
     });
     yield* page.sessions;
-    if (!page.nextCursor) return;
-    cursor = page.nextCursor;
+    if (page.next === null) return;
+    cursor = page.next;
   }
 }
 
@@ -48,7 +51,7 @@ export const sessionsCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
       const rows: IndexRow[] = [];
-      for await (const row of rowsOf(clientOf(world, common), active)) rows.push(row);
+      for await (const row of rowsOf(clientOf(world, common), { activeMinutes: active })) rows.push(row);
       if (json) world.terminal.out(asJson({ sessions: rows }, 2));
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
       else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { IndexRow } from '../../../shared/session/summary.ts';
 import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
-import { type ApiClient, ApiError, sessionPath } from '../api-client.ts';
+import { type ApiClient, ApiError } from '../api-client.ts';
+import { rowsOf } from '../commands/sessions.ts';
 import { commitsOf } from '../commits.ts';
 import { SessionOutcome } from './outcome.ts';
 
@@ -101,12 +101,11 @@ const settle = async (
   let before = '';
   for (;;) {
     let open = 0;
-    let behind = 0;
     for (const [key, outcome] of outcomes) {
       await update(client, key, outcome);
       open += outcome.pending;
-      if (outcome.state.position.seq > 0 && (await indexed(client, key)) < outcome.state.position.seq) behind += 1;
     }
+    const behind = open > 0 ? 0 : await behindIndex(client, outcomes);
     if (open === 0 && behind === 0) return 0;
     progress(`waiting: ${open} messages and turns to be done, ${behind} sessions to be indexed`);
     const now = `${open} ${behind}`;
@@ -117,12 +116,12 @@ const settle = async (
   }
 };
 
-/** Sequence that the session's row in the index reflects; 0 if it has none. */
-const indexed = async (client: ApiClient, key: string): Promise<number> => {
-  try {
-    return (await client.get<Pick<IndexRow, 'seq'>>(sessionPath(key), { patienceMs })).seq;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;
-    throw error;
+/** Sessions whose row in the index does not reflect yet what is known of their log. */
+const behindIndex = async (client: ApiClient, outcomes: ReadonlyMap<string, SessionOutcome>): Promise<number> => {
+  const waiting = new Set([...outcomes].filter(([, { state }]) => state.position.seq > 0).map(([key]) => key));
+  for await (const { key, seq } of rowsOf(client, { status: 'all' })) {
+    if (seq >= (outcomes.get(key)?.state.position.seq ?? 0)) waiting.delete(key);
+    if (waiting.size === 0) break;
   }
+  return waiting.size;
 };

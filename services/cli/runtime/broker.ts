@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { obtainServer } from '../../../shared/adapters/nats/server/install.ts';
+import { startManagedServer } from '../../../shared/adapters/nats/server/managed.ts';
+import type { Config } from '../../../shared/config/load.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
+import type { Installation } from '../installation.ts';
+import type { World } from '../terminal.ts';
+
+/** Where the broker is, and how to end it if it is ours. */
+export interface Broker {
+  readonly servers: string;
+  readonly token?: string;
+  readonly managed: boolean;
+  stop(): Promise<void>;
+}
+export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
+
+export const topologyFor = ({ prefix, nats }: Config): Topology =>
+  topologyOf(subjectsUnder(prefix), { replicas: nats.replicas, partitions: nats.partitions });
+
+/** The broker of `nats.url`; `null` if none is configured and ours is to be used. */
+const external = ({ nats }: Config): BrokerAddress | null =>
+  nats.url === undefined ? null : { servers: nats.url, ...(nats.token !== undefined && { token: nats.token }) };
+
+/** The broker that is to be there: the configured one, or the one a running `natter up` has. Throws `NatterError('unavailable')`. */
+export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
+  const address = external(config) ?? installation.broker();
+  if (address !== null) return address;
+  throw new NatterError('unavailable', `no broker: start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
+};
+
+/** Starts our own broker, or uses the configured one. Writes down where it is for other processes of this installation. */
+export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
+  const address = external(config);
+  if (address !== null) return { ...address, managed: false, stop: async () => {} };
+  const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
+  const token = config.nats.token ?? installation.broker()?.token ?? randomBytes(32).toString('base64url');
+  const server = await startManagedServer({
+    binary: path,
+    dataDir: config.dataDir,
+    syncInterval: config.nats.syncInterval,
+    token,
+    log: (level, message) => log[level](message),
+  });
+  installation.writeBroker({ servers: server.url, token, pid: process.pid });
+  return { servers: server.url, token, managed: true, stop: () => server.stop() };
+};
+
+/** Makes the broker have our streams and consumers. Throws `NatterError('unsupported')` when it has others under their names. */
+export const provisionBroker = async (config: Config, broker: BrokerAddress): Promise<readonly string[]> => {
+  const connection = await openConnection({
+    ...broker,
+    name: 'natter provision',
+    requestTimeoutMs: config.nats.requestTimeoutMs,
+  });
+  try {
+    const { created, drift } = await provision(connection, topologyFor(config), { update: true });
+    if (drift.length === 0) return created;
+    const lines = drift
+      .slice(0, 10)
+      .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
+    const advice = 'use another "prefix" or "nats.partitions" as before, or remove what is no longer needed';
+    throw new NatterError(
+      'unsupported',
+      [`the broker's streams are not as this version needs them; ${advice}:`, ...lines].join('\n'),
+    );
+  } finally {
+    await connection.close();
+  }
+};

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../../../shared/config/load.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Service } from '../../../shared/kit/service.ts';
+import type { Outlet, Ports } from '../../../shared/ports.ts';
+import { startCheckpoint } from '../../checkpoint/main.ts';
+import { startDelivery } from '../../delivery/main.ts';
+import { startRouter } from '../../router/main.ts';
+import { startSession } from '../../session/main.ts';
+
+/** The services that work from the broker alone; the gateway needs a token and a port as well. */
+export const workerNames = ['session', 'router', 'checkpoint', 'delivery'] as const;
+export type WorkerName = (typeof workerNames)[number];
+
+export interface WorkerOptions {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly outlets?: readonly Outlet[];
+}
+
+/** A name no other process has, for leases and partitions. */
+const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
+
+/** Starts one of the services on its ports. */
+export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...options }: WorkerOptions): Promise<Service> => {
+  const log = options.log.child({ service: name });
+  const member = uniqueMember(name);
+  switch (name) {
+    case 'session':
+      return startSession({ config, ports, log, member, env });
+    case 'router':
+      return startRouter({ config, ports, log, member });
+    case 'checkpoint':
+      return startCheckpoint({ ports, log, member });
+    case 'delivery':
+      return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });
+  }
+};

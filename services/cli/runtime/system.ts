@@ -1,0 +1,100 @@
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { Config } from '../../../shared/config/load.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Service } from '../../../shared/kit/service.ts';
+import type { Clock, Ports } from '../../../shared/ports.ts';
+import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
+import { type Gateway, startGateway } from '../../gateway/main.ts';
+import type { Installation } from '../installation.ts';
+import type { World } from '../terminal.ts';
+import { type Broker, provisionBroker, startBroker } from './broker.ts';
+import { startWorker, type WorkerName, workerNames } from './compose.ts';
+import { type Hosts, startHosts } from './hosts.ts';
+
+export interface SystemOptions {
+  readonly world: World;
+  readonly config: Config;
+  readonly installation: Installation;
+  readonly token: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Session hosts as processes of their own; below 2 the one host is in this process. */
+  readonly hosts: number;
+  /** What a child of this program needs to find the same configuration. */
+  readonly childArguments: readonly string[];
+  readonly logFile: number;
+}
+
+/** Everything that runs, in the order it was started. */
+export interface System {
+  readonly broker: Broker;
+  readonly gateway: Gateway;
+  readonly hosts: Hosts | null;
+  /** All parts, for the watch over their problems. */
+  services(): readonly Pick<Service, 'name' | 'problems'>[];
+  stop(): Promise<void>;
+}
+
+/** A stop takes at most 10 s in all: the door first, then those who work, then what they work on. */
+const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
+
+/** Starts the broker, the streams and all services in this process. What was started is stopped again when a later part cannot start. */
+export const startSystem = async (options: SystemOptions): Promise<System> => {
+  const { world, config, installation, log, clock, token } = options;
+  const running: { broker?: Broker; gateway?: Gateway; ports: Ports[]; workers: Service[] } = { ports: [], workers: [] };
+  const stop = async (): Promise<void> => {
+    await running.gateway?.stop(deadlines.gatewayMs);
+    await Promise.all(running.workers.map((worker) => worker.stop(deadlines.workersMs)));
+    await Promise.all(running.ports.map((ports) => ports.close()));
+    await running.broker?.stop();
+  };
+
+  try {
+    const broker = await startBroker(world, config, installation, log);
+    running.broker = broker;
+    const created = await provisionBroker(config, broker);
+    if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
+
+    const open = async (name: string): Promise<Ports> => {
+      const { servers, token: brokerToken } = broker;
+      const address = { servers, ...(brokerToken !== undefined && { token: brokerToken }) };
+      const ports = await openNats(config, { name: `natter ${name}`, clock, ...address });
+      running.ports.push(ports);
+      return ports;
+    };
+    const startOne = async (name: WorkerName): Promise<void> => {
+      const outlets = [terminalOutlet(world.output)];
+      running.workers.push(await startWorker(name, { config, ports: await open(name), log, env: world.env, outlets }));
+    };
+
+    const hosts = options.hosts < 2 ? null : startHostProcesses(options);
+    if (hosts) running.workers.push(hosts);
+    for (const name of workerNames) if (name !== 'session' || hosts === null) await startOne(name);
+    const services = (): Service[] => [...running.workers];
+    const gatewayLog = log.child({ service: 'gateway' });
+    const gateway = await startGateway({
+      config,
+      ports: await open('gateway'),
+      log: gatewayLog,
+      token,
+      version: world.version,
+      services,
+    });
+    running.gateway = gateway;
+    return { broker, gateway, hosts, services: () => [...running.workers, gateway], stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const startHostProcesses = ({ world, hosts, childArguments, logFile, clock, log }: SystemOptions): Hosts =>
+  startHosts({
+    count: hosts,
+    program: world.program,
+    programArguments: ['service', 'session', ...childArguments],
+    env: world.env,
+    logFile,
+    clock,
+    log,
+  });
