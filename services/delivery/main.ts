@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import type { Config } from '../../shared/config/schema.ts';
 import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
@@ -71,7 +73,9 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     await witnessLog(ports, name, after);
     const over = new AbortController();
     const hard = AbortSignal.any([held, over.signal]);
-    const current = openOutbox(after, { held: hard, stopping: AbortSignal.any([stopping, over.signal]) });
+    const soft = AbortSignal.any([stopping, over.signal]);
+    setMaxListeners(limits.deliveryWindow, hard, soft);
+    const current = openOutbox(after, { held: hard, stopping: soft });
     outbox = current;
     healthy();
 

@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { vi } from 'vitest';
+import { type DeliveryOptions, startDelivery } from '../../../services/delivery/main.ts';
+import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { createLog } from '../../../shared/kit/log.ts';
+import type { Service } from '../../../shared/kit/service.ts';
+import type { Clock, CustodyRecord, Leases, Ports } from '../../../shared/ports.ts';
+import type { DeliveryTarget } from '../../../shared/session/types.ts';
+import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
+
+/** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */
+export const fastClock = (factor = 20): Clock => ({
+  now: () => Math.round(systemClock.now() * factor),
+  monotonic: () => systemClock.monotonic() * factor,
+  sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
+});
+
+/** What the far side does with a request: a status, or `hang` (never answers). */
+export type Reply = { status: number; headers?: Record<string, string> } | 'hang';
+export interface Received {
+  readonly id: string;
+  readonly to: string;
+  readonly text: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly raw: string;
+}
+
+/** The far side of a webhook: keeps what it gets and answers as it is told. */
+export const startFarSide = async (
+  reply: (request: Received, nth: number) => Reply | Promise<Reply> = () => ({ status: 204 }),
+) => {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const raw = Buffer.concat(await request.toArray()).toString();
+    const body = JSON.parse(raw);
+    const message = { id: body.id, to: body.to.to, text: body.text, headers: request.headers, raw };
+    received.push(message);
+    const answer = await reply(message, received.filter(({ id }) => id === body.id).length);
+    if (answer !== 'hang') response.writeHead(answer.status, answer.headers).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+/** The switch for ownership (idea 5): everybody has the lease. */
+export const freeForAll: Leases = { hold: (_name, _member, signal, work) => work(signal) };
+
+/** One broker in memory, a far side, and as many delivery services as the test wants. */
+export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
+  const clock = fastClock();
+  const system = openMemory({ clock });
+  const farSide = await startFarSide(reply);
+  const records: CustodyRecord[] = [];
+  const services: Service[] = [];
+  const ports = system.portsFor('test');
+
+  /** The ports of one service; what it writes into the custody log is kept in `records`. */
+  const portsOf = (member: string, change: Partial<Ports> = {}): Ports => {
+    const own = { ...system.portsFor(member), ...change };
+    const append = async (record: CustodyRecord, expectedSeq: number) => {
+      const seq = await own.custody.append(record, expectedSeq);
+      if (seq !== null) records.push(record);
+      return seq;
+    };
+    return { ...own, custody: { last: own.custody.last, append } };
+  };
+
+  return {
+    clock,
+    system,
+    farSide,
+    records,
+    ports,
+    portsOf,
+    /** States of an outbound, in order, with the attempt. */
+    states: (id: string) =>
+      records.filter(({ outboundId }) => outboundId === id).map(({ state, attempt }) => `${state} ${attempt}`),
+    start: async (
+      member: string,
+      { webhook = {}, change = {}, ...more }: { webhook?: object; change?: Partial<Ports> } & Partial<DeliveryOptions> = {},
+    ): Promise<Service> => {
+      const config = configSchema.parse({
+        outlets: { webhooks: { chat: { url: farSide.url, secret: 'a secret', timeoutMs: 100, ...webhook } } },
+      });
+      const service = await startDelivery({
+        config,
+        ports: portsOf(member, change),
+        log: createLog({ level: 'silent', name: member }),
+        member,
+        ...more,
+      });
+      services.push(service);
+      return service;
+    },
+    /** Records a reply in the log and resolves with the outbound's id. */
+    say: async (text: string, to = 'ann', target: Partial<DeliveryTarget> = {}): Promise<string> => {
+      const key = freshKey();
+      const event = { ...assistantMessage(text), deliverTo: { channel: 'chat', to, ...target } };
+      const result = await ports.events.append(commitTo(key, { events: [event] }), 0);
+      if (result.kind !== 'stored') throw new Error(result.kind);
+      return `${result.seq}.0`;
+    },
+    until: (condition: () => unknown) => vi.waitFor(condition, { timeout: 15_000, interval: 5 }),
+    close: async () => {
+      await Promise.all(services.map((service) => service.stop(1_000)));
+      await farSide.close();
+    },
+  };
+};
+export type Rig = Awaited<ReturnType<typeof openRig>>;
