@@ -28,7 +28,7 @@ const placeOf = (cursor: string): Pick<IndexRow, 'updatedAt' | 'key'> => {
     if (typeof updatedAt === 'number' && typeof key === 'string' && rest.length === 0)
       return { updatedAt, key: key as SessionKey };
   } catch {}
-  throw new NatterError('invalid', 'cursor: use the "next" of the page before', { field: 'cursor' });
+  throw new NatterError('invalid', 'cursor: use the "nextCursor" of the page before', { field: 'cursor' });
 };
 
 /** The session index as this gateway has it in memory (A1, A2/17). A projection: the log is asked where it must be exact. */
@@ -64,7 +64,7 @@ export class SessionList {
   }
 
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
-  list({ limit, cursor, since, status }: ListOptions): { rows: IndexRow[]; next: string | null } {
+  list({ limit, cursor, since, status }: ListOptions): { rows: IndexRow[]; nextCursor: string | null } {
     if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
     const place = cursor === undefined ? null : placeOf(cursor);
     const wanted = (row: IndexRow): boolean =>
@@ -74,7 +74,7 @@ export class SessionList {
       (place === null || order(row, place as IndexRow) > 0);
     const rows = [...this.#view.rows()].filter(wanted).sort(order);
     const last = rows[limit - 1];
-    return { rows: rows.slice(0, limit), next: rows.length > limit && last ? cursorOf(last) : null };
+    return { rows: rows.slice(0, limit), nextCursor: rows.length > limit && last ? cursorOf(last) : null };
   }
 
   async close(): Promise<void> {

@@ -21,16 +21,17 @@ export const sessionRoutes = (app: FastifyInstance, { ports, sessions }: Gateway
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-    const { rows, next } = sessions.list({ ...options, since });
-    return reply.send({ sessions: rows, next });
+    const { rows, nextCursor } = sessions.list({ ...options, since });
+    return reply.send({ sessions: rows, nextCursor });
   });
 
   app.get('/v1/sessions/:key', async (request, reply) => {
     const key = keyOf(request);
     queryOf(noQuery, request);
+    const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const row = await sessions.get(key);
     if (row === null) throw new NatterError('not_found', `there is no session ${key}`, { field: 'key' });
-    return reply.send(row);
+    return reply.send({ ...row, indexedSeq });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {
