@@ -87,7 +87,7 @@ export const asJson = (value: unknown, indent = 0): string => escapeControls(JSO
 
 /** Text of strangers on one line, at most `width` characters. */
 export const oneLine = (text: string, width: number): string => {
-  const line = printable(text).replace(/\s+/gu, ' ').trim();
+  const line = printable(text.replace(/\s+/gu, ' ')).trim();
   const characters = [...line];
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
 };

@@ -21,10 +21,10 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b[MNO][A-Za-z\d_-]{23,25}\.[\w-]{6}\.[\w-]{27,}/g, hidden],
 ];
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; the final line feed of a line stays.
-const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; line feeds and tabs stay.
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of strangers for a terminal: without what moves the cursor, colours, beeps or turns the direction of writing. Keeps line feeds. */
+/** Text of strangers for a terminal: without what moves the cursor, colours, beeps or turns the direction of writing. Keeps line feeds and tabs. */
 export const printable = (text: string): string => text.replace(control, '');
 
 /** The same for finished JSON, where nothing may be lost: these characters become escapes. */
