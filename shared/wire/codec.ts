@@ -30,7 +30,7 @@ const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, wellFormed(part)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name.toWellFormed(), wellFormed(part)]));
 };
 
 /** Encodes plain data; what it writes, `decode` and any other reader accept. Throws `NatterError('too_large')` over `maxBytes`. */
