@@ -1,0 +1,81 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { messageOf } from '../../kit/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Clock } from '../../ports.ts';
+import type { Topology } from '../../wire/topology.ts';
+import { failureOf, toNatterError } from './broker-errors.ts';
+import { connectionProblems } from './connection.ts';
+import type { LogGuard } from './log-guard.ts';
+import { missingStreams } from './provision.ts';
+
+/** Looks at the broker once a second: are our streams there, and is the log still the log? */
+export interface BrokerWatch {
+  problems(): readonly string[];
+  stop(): void;
+}
+export interface BrokerWatchOptions {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly topology: Topology;
+  readonly guard: LogGuard;
+  readonly clock: Clock;
+  readonly log?: Logger;
+}
+
+const lookMs = 1_000;
+
+/** Resolves after the first look. */
+export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
+  const { connection, guard, clock, log } = options;
+  const stopping = new AbortController();
+  let found: readonly string[] = ['the broker was not looked at yet'];
+  let regressed = false;
+
+  const look = async (): Promise<void> => {
+    if (connectionProblems(connection).length > 0) return; // The connection says it better, and asking would only time out.
+    found = await streamProblems(options);
+    const problem = guard.problem();
+    if (problem !== null && !regressed) log?.fatal({ problem }, 'the event log went back: nothing is written any more');
+    if (problem === null && regressed) log?.warn('the event log is back: writing goes on');
+    regressed = problem !== null;
+  };
+  const keepLooking = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(lookMs, stopping.signal);
+      await look();
+    }
+  };
+  /** Behind a connection that broke there may be another broker. */
+  const followConnection = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') {
+        guard.distrust();
+        found = ['the broker was away and is being looked at'];
+      }
+      if (type === 'reconnect') await look();
+    }
+  };
+
+  await look();
+  void keepLooking();
+  void followConnection();
+  return {
+    problems: () => {
+      const regression = guard.problem();
+      return regression === null ? found : [...found, regression];
+    },
+    stop: () => stopping.abort(),
+  };
+};
+
+const streamProblems = async ({ manager, topology, guard }: BrokerWatchOptions): Promise<readonly string[]> => {
+  try {
+    const missing = await missingStreams(manager, topology);
+    if (missing.length > 0) return [`the broker has no stream ${missing.join(', ')}: it was not provisioned, or lost its data`];
+    await guard.look();
+    return [];
+  } catch (error) {
+    return failureOf(error) === 'closed' ? [] : [messageOf(toNatterError(error, 'tell its streams'))];
+  }
+};

@@ -1,0 +1,87 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { Config } from '../../config/schema.ts';
+import { messageOf } from '../../kit/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Clock, Ports } from '../../ports.ts';
+import { subjectsUnder } from '../../wire/subjects.ts';
+import { bucketNames, topologyOf } from '../../wire/topology.ts';
+import { createAnswers } from '../base/answers.ts';
+import { createCursors } from '../base/cursors.ts';
+import { createLeases } from '../base/leases.ts';
+import { createLive } from '../base/live.ts';
+import { createSessionIndex } from '../base/session-index.ts';
+import { createSnapshots } from '../base/snapshots.ts';
+import { type BrokerWatch, watchBroker } from './broker-watch.ts';
+import { openConnections } from './connection.ts';
+import { openCustodyLog } from './custody-log.ts';
+import { openDeadLetters } from './dead-letters.ts';
+import { answersAddress, createEphemera } from './ephemera.ts';
+import { NatsEventLog } from './event-log.ts';
+import { openKvStore } from './kv-store.ts';
+import { LogGuard } from './log-guard.ts';
+import { commandQueue, inboundQueue } from './work-queue.ts';
+
+export interface OpenOptions {
+  /** Shown in the broker's connection list. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** One URL, or several with commas between them. */
+  readonly servers: string;
+  readonly token?: string;
+  /** Hears of what no caller is told: a message that is no commit, a lease that cannot be asked for, a log that went back. */
+  readonly log?: Logger;
+}
+
+/**
+ * Opens every port on a broker that `provision` has prepared. Resolves also when the broker is away: `problems()` says so, calls fail as
+ * `unavailable`, and all works as soon as it is there.
+ */
+export const openNats = async (config: Config, options: OpenOptions): Promise<Ports> => {
+  const { clock, log } = options;
+  const { requestTimeoutMs, replicas, partitions } = config.nats;
+  const subjects = subjectsUnder(config.prefix);
+  const topology = topologyOf(subjects, { replicas, partitions });
+  const buckets = bucketNames(config.prefix);
+  const connections = await openConnections({ ...options, requestTimeoutMs });
+  const { commits, caches, consumers } = connections;
+
+  const inCommits = { connection: commits, subjects, requestTimeoutMs };
+  const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
+    log?.error({ seq, subject, problem: messageOf(error) }, 'a message in the event log is not a commit; it is left out');
+  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
+  const deadLetters = await openDeadLetters(inCommits);
+  const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
+  const [snapshots, index, hosts] = await Promise.all([bucket(buckets.snapshots), bucket(buckets.index), bucket(buckets.hosts)]);
+
+  const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
+  const ephemera = createEphemera(consumers);
+  const answers = createAnswers(ephemera, clock, answersAddress());
+  const leaseFailed = (name: string, error: unknown): void =>
+    log?.warn({ lease: name, problem: messageOf(error) }, 'lease failed');
+  const manager = await jetstreamManager(commits, { checkAPI: false, timeout: requestTimeoutMs });
+  const watch: BrokerWatch = await watchBroker({ connection: commits, manager, topology, guard, clock, ...(log && { log }) });
+
+  return {
+    clock,
+    events: guard.guarded(),
+    commands: await commandQueue(queue),
+    inbound: await inboundQueue(queue),
+    answers,
+    snapshots: createSnapshots(snapshots),
+    index: createSessionIndex(index, clock),
+    cursors: createCursors(index),
+    leases: createLeases(hosts, clock, leaseFailed),
+    live: createLive(ephemera, subjects),
+    custody: await openCustodyLog(inCommits),
+    deadLetters,
+    problems: () => {
+      const offline = connections.problems();
+      return offline.length > 0 ? offline : watch.problems();
+    },
+    close: async () => {
+      answers.close();
+      watch.stop();
+      await connections.close();
+    },
+  };
+};
