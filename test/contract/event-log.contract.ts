@@ -1,9 +1,10 @@
 import { Packr, Unpackr } from 'msgpackr';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AppendResult, EventLog, FollowOptions } from '../../shared/ports.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { EventLog, FollowOptions } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { EventType } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { Commit, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { assistantMessage, commitTo, freshKey, keyOf, sessionDeactivated, turnStarted, userMessage } from '../support/commits.ts';
 
 /** An event log to be tested, and what a test cannot do through the port. */
@@ -34,16 +35,16 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
     describe('append (§5 commit and fencing)', () => {
       it('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
         const key = freshKey();
-        const first = await stored(log.append(commitTo(key), 0));
-        const second = await stored(log.append(commitTo(key, { rev: 2 }), first));
-        expect(second).toBeGreaterThan(first);
-        expect(await log.last(key)).toMatchObject({ key, rev: 2, seq: second });
+        const { lastSeq } = await log.info();
+        expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1 });
+        expect(await log.append(commitTo(key, { rev: 2 }), lastSeq + 1)).toEqual({ kind: 'stored', seq: lastSeq + 2 });
+        expect(await log.last(key)).toMatchObject({ key, rev: 2, seq: lastSeq + 2 });
       });
 
       it('gives back exactly what was appended, with its sequence and the time the log stored it', async () => {
         const key = freshKey();
         const commit = commitTo(key, { events: [turnStarted(), assistantMessage('héllo 🌍')] });
-        const seq = await stored(log.append(commit, 0));
+        const seq = await stored(log, commit, 0);
         const last = await log.last(key);
         expect(last).toEqual({ ...commit, seq, recordedAt: expect.any(Number) });
         expect(Math.abs((last?.recordedAt ?? 0) - Date.now())).toBeLessThan(60_000);
@@ -51,7 +52,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
 
       it('does not store a commit whose expectation is wrong, and says only that it does not know', async () => {
         const key = freshKey();
-        const seq = await stored(log.append(commitTo(key), 0));
+        const seq = await stored(log, commitTo(key), 0);
         expect(await log.append(commitTo(key, { rev: 2 }), 0)).toMatchObject({ kind: 'unknown', cause: expect.any(String) });
         expect(await log.append(commitTo(key, { rev: 2 }), seq + 1_000)).toMatchObject({ kind: 'unknown' });
         expect(await revsOf(log, key)).toEqual([1]);
@@ -59,7 +60,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
 
       it('fences a key across all headlines', async () => {
         const key = freshKey();
-        await stored(log.append(commitTo(key, { events: [userMessage('hi')] }), 0));
+        await stored(log, commitTo(key, { events: [userMessage('hi')] }), 0);
         expect(await log.append(commitTo(key, { events: [sessionDeactivated()] }), 0)).toMatchObject({ kind: 'unknown' });
         expect(await revsOf(log, key)).toEqual([1]);
       });
@@ -67,8 +68,8 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       it('does not let a key fence one that begins like it', async () => {
         const short = freshKey();
         const long = keyOf(`${short}:telegram`);
-        await stored(log.append(commitTo(short), 0));
-        await stored(log.append(commitTo(long), 0));
+        await stored(log, commitTo(short), 0);
+        await stored(log, commitTo(long), 0);
         expect((await log.last(short))?.key).toBe(short);
         expect((await log.last(long))?.key).toBe(long);
         expect(await revsOf(log, short)).toEqual([1]);
@@ -87,7 +88,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       it('never stores a repeated commit twice, and last shows that it is ours', async () => {
         const key = freshKey();
         const commit = commitTo(key);
-        const seq = await stored(log.append(commit, 0));
+        const seq = await stored(log, commit, 0);
         const again = await log.append(commit, 0);
         expect(again).toMatchObject(test.repeats === 'stored' ? { kind: 'stored', seq } : { kind: 'unknown' });
         expect(await log.last(key)).toMatchObject({ id: commit.id, seq });
@@ -114,7 +115,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       ])('takes the key %s byte by byte', async (text) => {
         const key = keyOf(text);
         const { lastSeq } = await log.info();
-        const seq = await stored(log.append(commitTo(key), 0));
+        const seq = await stored(log, commitTo(key), 0);
         expect(await log.last(key)).toMatchObject({ key, seq });
         expect((await first(log, { after: lastSeq, key }, 1)).map((commit) => commit.seq)).toEqual([seq]);
         expect(await log.last(keyOf(`${text}x`))).toBeNull();
@@ -170,7 +171,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
 
       it('describes the log: its ends and which life of it this is', async () => {
         const before = await log.info();
-        const seq = await stored(log.append(commitTo(freshKey()), 0));
+        const seq = await stored(log, commitTo(freshKey()), 0);
         const after = await log.info();
         expect(after).toEqual({ firstSeq: 1, lastSeq: seq, incarnation: before.incarnation });
         expect(before.incarnation).toBeGreaterThan(0);
@@ -195,7 +196,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         const startedAt = performance.now();
         let seq = 0;
         for (let rev = 1; rev <= 20; rev++) {
-          seq = await stored(log.append(commitTo(key, { rev }), seq));
+          seq = await stored(log, commitTo(key, { rev }), seq);
           await vi.waitFor(() => expect(seen).toContain(rev), { interval: 1, timeout: 5_000 });
         }
         await following;
@@ -209,7 +210,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         for (const key of [a, b]) {
           let seq = 0;
           for (const [index, list] of events.entries())
-            seq = await stored(log.append(commitTo(key, { rev: index + 1, events: list }), seq));
+            seq = await stored(log, commitTo(key, { rev: index + 1, events: list }), seq);
         }
         const pick = async (options: Omit<FollowOptions, 'signal' | 'after'>, count: number) =>
           (await first(log, { after: lastSeq, ...options }, count)).map(({ key, rev }) => `${key === a ? 'a' : 'b'}${rev}`);
@@ -261,9 +262,9 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       it.each(hostile)('%s quarantines its key and stops nobody else', async (_, bytes) => {
         const { lastSeq } = await log.info();
         const [victim, other] = [freshKey(), freshKey()];
-        const good = await stored(log.append(commitTo(victim), 0));
+        const good = await stored(log, commitTo(victim), 0);
         const seq = await test.storeRaw('user_message', victim, bytes(victim));
-        const after = await stored(log.append(commitTo(other), 0));
+        const after = await stored(log, commitTo(other), 0);
 
         const following = await first(log, { after: lastSeq }, 2);
         expect(following.map((commit) => commit.seq)).toEqual([good, after]);
@@ -278,7 +279,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       it('a page of nothing but bad messages does not hide what follows', async () => {
         const { lastSeq } = await log.info();
         for (let i = 0; i < 3; i++) await test.storeRaw('user_message', freshKey(), Uint8Array.of(0xc1));
-        const seq = await stored(log.append(commitTo(freshKey()), 0));
+        const seq = await stored(log, commitTo(freshKey()), 0);
         await eventually(async () => expect((await log.page({ after: lastSeq, limit: 2 })).commits).toMatchObject([{ seq }]));
       });
     });
@@ -287,7 +288,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       if (test.wire === undefined) return context.skip('there is no wire in memory');
       const key = keyOf('agent:main:irc:group:#ub.untu');
       const commit = commitTo(key, { events: [turnStarted(), assistantMessage('hello')] });
-      const { subject, headers, data } = await test.wire(await stored(log.append(commit, 0)));
+      const { subject, headers, data } = await test.wire(await stored(log, commit, 0));
       expect(subject).toMatch(/\.event\.assistant_message\.agent\.main\.irc\.group\.%23ub%2Euntu$/);
       expect(new Unpackr({ useRecords: false }).unpack(data)).toEqual(commit);
       expect(headers).toMatchObject({
@@ -320,11 +321,21 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
   });
 };
 
-/** The sequence of a commit that must be stored. 10164 comes without a competitor too (reliability §0), so it is tried again. */
-export const stored = async (appending: Promise<AppendResult>): Promise<number> => {
-  const result = await appending;
-  if (result.kind !== 'stored') throw new Error(`not stored: ${JSON.stringify(result)}`);
-  return result.seq;
+/**
+ * What a session host does with an unknown result: ask the leader, and try the same commit again if it is not there (10164 comes without a
+ * competitor too). Resolves with the commit's sequence.
+ */
+export const stored = async (log: EventLog, commit: Commit, expectedSeq: number, onUnknown = () => {}): Promise<number> => {
+  for (;;) {
+    const result = await log.append(commit, expectedSeq);
+    if (result.kind === 'stored') return result.seq;
+    if (result.kind === 'refused') throw new Error(result.message);
+    onUnknown();
+    const last = await log.last(commit.key).catch(() => null);
+    if (last?.id === commit.id) return last.seq;
+    expect(last?.seq ?? expectedSeq).toBe(expectedSeq);
+    await systemClock.sleep(20);
+  }
 };
 
 /** Appends commits with rising `rev` to a key, in turn with those to another if there is one. Resolves with the key's sequences. */
@@ -339,9 +350,9 @@ export const appendMany = async (
   let last = from === 0 ? 0 : ((await log.last(key))?.seq ?? 0);
   let lastOfOther = 0;
   for (let rev = from + 1; rev <= from + count; rev++) {
-    last = await stored(log.append(commitTo(key, { rev }), last));
+    last = await stored(log, commitTo(key, { rev }), last);
     seqs.push(last);
-    if (other) lastOfOther = await stored(log.append(commitTo(other, { rev }), lastOfOther));
+    if (other) lastOfOther = await stored(log, commitTo(other, { rev }), lastOfOther);
   }
   return seqs;
 };

@@ -25,6 +25,8 @@ export interface FollowedLog {
 
 /** How long a lost nudge, an outage or a doubt about the log is waited out. */
 const pollMs = 1_000;
+/** What was stored shortly before we began to listen has no nudge, and a replica may lack it: the first polls come sooner. */
+const firstIdleMs = 20;
 
 /**
  * History and then live, in order and without a gap, until the signal aborts (ADR 2). The position moves only by what was received, so a
@@ -38,6 +40,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
   const nudges = log.nudges(() => sleeper.wake());
   let position = options.after;
   let backoffMs = 0;
+  let idleMs = firstIdleMs;
   try {
     while (!signal.aborted) {
       const nudged = nudges.latest();
@@ -56,7 +59,10 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       backoffMs = stuck ? Math.min(pollMs, Math.max(1, 2 * backoffMs)) : 0;
       if (batch === null) await sleeper.sleep(pollMs);
       else if (stuck) await sleeper.sleepUnless(() => nudges.latest() > nudged, backoffMs);
-      else if (!behind) await sleeper.sleepUnless(() => nudges.latest() > position, pollMs);
+      else if (!behind) {
+        await sleeper.sleepUnless(() => nudges.latest() > position, idleMs);
+        idleMs = Math.min(pollMs, 2 * idleMs);
+      }
       await sleeper.sleep(startedAt + pauseMs - log.clock.monotonic());
     }
   } finally {
