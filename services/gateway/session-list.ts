@@ -19,10 +19,11 @@ export interface ListOptions {
 }
 
 /** Newest first; the key decides between equals, so that a cursor is exact. */
-const order = (a: IndexRow, b: IndexRow): number => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1);
+type Place = Pick<IndexRow, 'updatedAt' | 'key'>;
+const order = (a: Place, b: Place): number => b.updatedAt - a.updatedAt || Number(a.key > b.key) - Number(a.key < b.key);
 
-const cursorOf = ({ updatedAt, key }: IndexRow): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
-const placeOf = (cursor: string): Pick<IndexRow, 'updatedAt' | 'key'> => {
+const cursorOf = ({ updatedAt, key }: Place): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
+const placeOf = (cursor: string): Place => {
   try {
     const [updatedAt, key, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     if (typeof updatedAt === 'number' && typeof key === 'string' && rest.length === 0)
@@ -71,7 +72,7 @@ export class SessionList {
       !internalKeys.has(row.key) &&
       (status === undefined ? row.status !== 'inactive' : status === 'all' || row.status === status) &&
       (since === undefined || row.updatedAt >= since) &&
-      (place === null || order(row, place as IndexRow) > 0);
+      (place === null || order(row, place) > 0);
     const rows = [...this.#view.rows()].filter(wanted).sort(order);
     const last = rows[limit - 1];
     return { rows: rows.slice(0, limit), nextCursor: rows.length > limit && last ? cursorOf(last) : null };

@@ -184,7 +184,7 @@ describe('bad input', () => {
     }
   });
 
-  it('a body that ends too early, too large headers and bytes that are no HTTP get a clear end', async () => {
+  it('too large headers and bytes that are no HTTP get a clear end', async () => {
     const { gateway, call } = await startWorld();
     const { hostname, port } = new URL(gateway.url);
     const raw = (text: string) =>
