@@ -1,0 +1,72 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import { commandQueue } from '../../shared/adapters/nats/work-queue.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import { subjectsUnder, unescapeText } from '../../shared/wire/subjects.ts';
+import { bucketNames, partitionConsumer, streamNames, topologyOf } from '../../shared/wire/topology.ts';
+import { type QueueUnderTest, queuePartitions } from './work-queue.contract.ts';
+
+let prefixes = 0;
+
+/** A queue of its own on a broker: each has another prefix. */
+export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<QueueUnderTest> => {
+  const subjects = subjectsUnder(`queue${prefixes++}`);
+  const open = (name: string) => openConnection({ servers, name, requestTimeoutMs: 2_000 });
+  const connections = [await open('work queue test')];
+  const connection = connections[0]!;
+  const whole = topologyOf(subjects, { replicas, partitions: queuePartitions });
+  const stream = streamNames(subjects.prefix).commands;
+  const used = [stream, `KV_${bucketNames(subjects.prefix).hosts}`];
+  const topology = {
+    ...whole,
+    streams: whole.streams.filter(({ name }) => used.includes(name)),
+    consumers: whole.consumers.filter((consumer) => consumer.stream === stream),
+  };
+  await provision(connection, topology);
+  const manager = await jetstreamManager(connection);
+  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  return {
+    deadLetters,
+    handOverMs: 100,
+    takeoverMs: 6_000,
+    process: async () => {
+      const own = await open('member');
+      connections.push(own);
+      return {
+        queue: await commandQueue({
+          connection: own,
+          subjects,
+          topology,
+          deadLetters,
+          clock: systemClock,
+          requestTimeoutMs: 2_000,
+        }),
+        kill: () => own.close(),
+      };
+    },
+    inject: async (key, bytes) => {
+      await manager.jetstream().publish(subjects.command(key), bytes);
+    },
+    storedPartitions: async () => {
+      const { state } = await manager.streams.info(stream, { subjects_filter: `${subjects.prefix}.command.>` });
+      return new Map(
+        Object.keys(state.subjects ?? {}).map((subject) => {
+          const [partition, key] = subject.slice(`${subjects.prefix}.command.`.length).split('.');
+          return [unescapeText(key ?? ''), Number(partition)];
+        }),
+      );
+    },
+    deleteConsumer: async (partition) => {
+      await manager.consumers.delete(stream, partitionConsumer(partition));
+    },
+    restoreConsumers: async () => {
+      await provision(connection, topology);
+    },
+    close: async () => {
+      await Promise.all(used.map((name) => manager.streams.delete(name)));
+      await Promise.all(connections.map((one) => one.close()));
+    },
+  };
+};

@@ -1,0 +1,463 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CommandBus, ConsumeOptions, Consumption, DeadLetters, Delivery, Verdict } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { encode } from '../../shared/wire/codec.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+
+/** A process that takes part in the queue. */
+export interface QueueProcess {
+  readonly queue: CommandBus;
+  /** It dies without a word: no hand-over, no farewell. */
+  kill(member: string): Promise<void>;
+}
+/** A fresh, empty queue of commands with `queuePartitions` partitions, and what a test cannot do through the port. */
+export interface QueueUnderTest {
+  /** Each call is another process. */
+  process(): Promise<QueueProcess>;
+  readonly deadLetters: DeadLetters;
+  /** Stores any bytes where a key's commands go. */
+  inject(key: string, bytes: Uint8Array): Promise<void>;
+  /** Partition under which the key's messages lie now; absent where nothing but our own code would tell. */
+  storedPartitions?(): Promise<ReadonlyMap<string, number>>;
+  /** Takes the consumer of a partition away, and puts it back. Absent where there are no consumers. */
+  deleteConsumer?(partition: number): Promise<void>;
+  restoreConsumers?(): Promise<void>;
+  /** Bounds for the takeover, ms. */
+  readonly handOverMs: number;
+  readonly takeoverMs: number;
+  close(): Promise<void>;
+}
+export interface QueueBroker {
+  queue(): Promise<QueueUnderTest>;
+  close(): Promise<void>;
+}
+export const queuePartitions = 8;
+
+let count = 0;
+export const commandTo = (key: string, id: string = `command-${count++}`): CommandEnvelope => ({
+  id,
+  key: key as SessionKey,
+  at: 1_700_000_000_000,
+  correlationId: id,
+  causationId: id,
+  actor: 'test',
+  data: { type: 'stop', reason: 'test' },
+});
+
+const done: Verdict = { kind: 'done' };
+type Handler = (delivery: Delivery<CommandEnvelope>) => Promise<Verdict>;
+
+/** A member that notes what it is given, what it acquires and what it loses. */
+class Member {
+  readonly name: string;
+  readonly process: QueueProcess;
+  readonly handled: Delivery<CommandEnvelope>[] = [];
+  readonly calls: string[] = [];
+  consumption!: Consumption;
+
+  constructor(name: string, process: QueueProcess) {
+    this.name = name;
+    this.process = process;
+  }
+  async start(handle: Handler = async () => done, options: Partial<ConsumeOptions<CommandEnvelope>> = {}): Promise<this> {
+    this.consumption = await this.process.queue.consume({
+      member: this.name,
+      handle: async (delivery) => {
+        const verdict = await handle(delivery);
+        if (verdict.kind === 'done') this.handled.push(delivery);
+        return verdict;
+      },
+      acquired: (partition) => this.calls.push(`acquired ${partition}`),
+      lost: (partition) => this.calls.push(`lost ${partition}`),
+      ...options,
+    });
+    return this;
+  }
+  ids(key?: string): string[] {
+    return this.handled.filter(({ message }) => key === undefined || message.key === key).map(({ message }) => message.id);
+  }
+}
+
+/** Keys of all partitions, with characters that need an escape. */
+const keys = [...Array(40).keys()].map((number) => `agent:main:chat.${(number * 7919) % 1009}:grüße@${number}/#+`);
+const soon = { timeout: 20_000, interval: 20 };
+
+/** What every work queue does (§5, ports.ts). */
+export const workQueueContract = (name: string, start: () => Promise<QueueBroker>): void => {
+  describe(`work queue: ${name}`, () => {
+    let broker: QueueBroker;
+    let test: QueueUnderTest;
+    beforeAll(async () => {
+      broker = await start();
+    });
+    afterAll(() => broker?.close());
+    beforeEach(async () => {
+      test = await broker.queue();
+      return () => test.close();
+    });
+
+    const member = async (memberName: string, ...handler: Parameters<Member['start']>): Promise<Member> =>
+      new Member(memberName, await test.process()).start(...handler);
+    const publisher = async (): Promise<CommandBus> => (await test.process()).queue;
+    /** Publishes one after another, so that the order is known. */
+    const publishAll = async (queue: CommandBus, commands: readonly CommandEnvelope[]): Promise<void> => {
+      for (const command of commands) await queue.publish(command);
+    };
+    /** Publishes to all keys, round after round, until `stop` is called; resolves with all it has published. */
+    const keepPublishing = (queue: CommandBus): { stop(): void; published: Promise<CommandEnvelope[]> } => {
+      let isWanted = true;
+      const work = async (): Promise<CommandEnvelope[]> => {
+        const published: CommandEnvelope[] = [];
+        for (let round = 0; isWanted; round += 1) {
+          const commands = keys.map((key) => commandTo(key, `${key} ${String(round).padStart(4, '0')}`));
+          await Promise.all(commands.map((command) => queue.publish(command)));
+          published.push(...commands);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        return published;
+      };
+      return {
+        stop: () => {
+          isWanted = false;
+        },
+        published: work(),
+      };
+    };
+    const perKey = (rounds: number): CommandEnvelope[] =>
+      [...Array(rounds).keys()].flatMap((round) => keys.map((key) => commandTo(key, `${key} ${String(round).padStart(3, '0')}`)));
+    /** Everything arrived, and within a key nothing older came after something newer. */
+    const expectAllInOrder = (
+      commands: readonly CommandEnvelope[],
+      members: readonly Member[],
+      merged: readonly string[],
+    ): void => {
+      expect(new Set(merged)).toEqual(new Set(commands.map(({ id }) => id)));
+      for (const one of members) for (const key of keys) expect(one.ids(key)).toEqual([...one.ids(key)].sort());
+    };
+    /** The order in which a key's messages first took effect, over all members: what the watermark lets pass. */
+    const journal = (): { handle: Handler; ids: () => string[]; outOfOrder: string[] } => {
+      const watermark = new Map<string, number>();
+      const ids: string[] = [];
+      const outOfOrder: string[] = [];
+      return {
+        ids: () => ids,
+        outOfOrder,
+        handle: async ({ message, seq }) => {
+          if (seq <= (watermark.get(message.key) ?? 0)) return done;
+          const before = ids.filter((id) => id.startsWith(`${message.key} `)).at(-1);
+          if (before !== undefined && before > message.id) outOfOrder.push(message.id);
+          watermark.set(message.key, seq);
+          ids.push(message.id);
+          return done;
+        },
+      };
+    };
+
+    describe('publish', () => {
+      it('is durable: what was published before anybody consumed arrives, unchanged, once, with position and attempt', async () => {
+        const queue = await publisher();
+        const command = commandTo('agent:main:main');
+        const { seq, duplicate } = await queue.publish(command);
+        expect({ seq: seq > 0, duplicate }).toEqual({ seq: true, duplicate: false });
+        const a = await member('a');
+        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+        const partition = queue.partitionOf(command.key);
+        expect(a.handled[0]).toMatchObject({ message: command, seq, partition, attempt: 1, incarnation: expect.any(Number) });
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+      });
+
+      it('stores the same id once and answers with the first sequence (I2)', async () => {
+        const queue = await publisher();
+        const command = commandTo('agent:main:main', 'the same\r\nid ü');
+        const first = await queue.publish(command);
+        expect(await queue.publish(command)).toEqual({ seq: first.seq, duplicate: true });
+        expect(await queue.lag()).toBe(1);
+      });
+
+      it('refuses what could not be read back', async () => {
+        const queue = await publisher();
+        const huge = { ...commandTo('agent:main:main'), actor: 'x'.repeat(300_000) };
+        await expect(queue.publish(huge)).rejects.toMatchObject({ code: 'too_large' });
+      });
+
+      it('knows the partition in which the broker stores a key', async () => {
+        if (test.storedPartitions === undefined) return;
+        const queue = await publisher();
+        const odd = [
+          'a',
+          'A',
+          'a.b',
+          'a:b',
+          'ü',
+          '漢字',
+          '🌍',
+          'a~b',
+          'a/b',
+          "it's",
+          '$',
+          'a_b-c',
+          '%'.slice(1) || 'percent',
+          'q?',
+          '"',
+        ];
+        const all = [...odd, ...keys, ...[...Array(300).keys()].map((number) => `k${number}:${(number * 7919).toString(36)}.é`)];
+        for (const key of all) await queue.publish(commandTo(key));
+        const stored = await test.storedPartitions();
+        expect(stored.size).toBe(all.length);
+        expect(new Map([...stored.keys()].map((key) => [key, queue.partitionOf(key)]))).toEqual(stored);
+      });
+    });
+
+    describe('one member', () => {
+      it('gets all messages of a key in order, one at a time per partition', async () => {
+        const inHand = new Map<number, number>();
+        let most = 0;
+        const a = await member('a', async ({ partition }) => {
+          inHand.set(partition, (inHand.get(partition) ?? 0) + 1);
+          most = Math.max(most, inHand.get(partition) ?? 0);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          inHand.set(partition, (inHand.get(partition) ?? 0) - 1);
+          return done;
+        });
+        const commands = perKey(5);
+        const queue = await publisher();
+        await publishAll(queue, commands);
+        await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
+        expectAllInOrder(commands, [a], a.ids());
+        expect(most).toBe(1);
+      });
+
+      it('gets a message that it cannot do now again, and nothing newer of the partition before', async () => {
+        const seen: string[] = [];
+        let refusals = 4;
+        const a = await member('a', async ({ message, attempt }) => {
+          seen.push(`${message.id} ${attempt}`);
+          if (message.id === 'first' && refusals-- > 0) {
+            if (refusals === 2) throw new Error('a handler that throws asks for another try');
+            return { kind: 'retry' };
+          }
+          return done;
+        });
+        const queue = await publisher();
+        await publishAll(queue, [commandTo('k', 'first'), commandTo('k', 'second')]);
+        await vi.waitFor(() => expect(a.handled).toHaveLength(2), soon);
+        expect(seen).toEqual(['first 1', 'first 2', 'first 3', 'first 4', 'first 5', 'second 1']);
+      });
+
+      it('keeps a message for as long as its handler needs', async () => {
+        let starts = 0;
+        let finish = (_verdict: Verdict): void => {};
+        const a = await member('a', () => {
+          starts += 1;
+          return new Promise((resolve) => {
+            finish = resolve;
+          });
+        });
+        const b = await member('b', async () => {
+          starts += 1;
+          return done;
+        });
+        const queue = await publisher();
+        const key = await ownedKey(a, queue);
+        await queue.publish(commandTo(key));
+        await vi.waitFor(() => expect(starts).toBe(1), soon);
+        await new Promise((resolve) => setTimeout(resolve, 4_000)); // Longer than the ack wait: the passing of time is what is tested.
+        expect({ starts, b: b.handled.length, lost: a.calls.includes(`lost ${queue.partitionOf(key)}`) }).toEqual({
+          starts: 1,
+          b: 0,
+          lost: false,
+        });
+        finish(done);
+        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+      });
+
+      it('puts what is not a command, or not of this partition, into the dead letters and goes on', async () => {
+        const a = await member('a', async ({ message }) =>
+          message.id === 'bad' ? { kind: 'dead', reason: 'nobody knows how' } : done,
+        );
+        const queue = await publisher();
+        const foreign = keys.find((key) => queue.partitionOf(key) !== queue.partitionOf('k')) ?? '';
+        await test.inject('k', new Uint8Array([0xc1, 0xff]));
+        await test.inject('k', encode({ id: 'half' }));
+        await test.inject('k', encode(commandTo(foreign)));
+        await publishAll(queue, [commandTo('k', 'bad'), commandTo('k', 'good')]);
+        await vi.waitFor(() => expect(a.ids()).toEqual(['good']), soon);
+        const letters = (await test.deadLetters.list(10)).toReversed();
+        expect(letters.map(({ service }) => service)).toEqual(['session', 'session', 'session', 'session']);
+        expect(letters.map(({ reason }) => reason).slice(2)).toEqual([
+          expect.stringMatching(/belongs to partition/),
+          'nobody knows how',
+        ]);
+        expect([...(letters[0]?.bytes ?? [])]).toEqual([0xc1, 0xff]);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+      });
+
+      it('says what it has: partitions without a message are acquired too, and lost when it closes', async () => {
+        const a = await member('a');
+        const all = [...Array(queuePartitions).keys()];
+        await vi.waitFor(() => expect(a.consumption.owned()).toEqual(all), soon);
+        expect(a.consumption.problems()).toEqual([]);
+        await a.consumption.close();
+        expect(a.consumption.owned()).toEqual([]);
+        expect(new Set(a.calls)).toEqual(new Set(all.flatMap((partition) => [`acquired ${partition}`, `lost ${partition}`])));
+        await a.consumption.close();
+      });
+    });
+
+    describe('timers (a timer is a delayed command)', () => {
+      it('come not before their time and at most a second late', async () => {
+        let arrivedAt = 0;
+        await member('a', async () => {
+          arrivedAt = Date.now();
+          return done;
+        });
+        const queue = await publisher();
+        const at = Date.now() + 700;
+        await queue.schedule('idle', at, commandTo('k'));
+        expect(await queue.lag()).toBe(0);
+        await vi.waitFor(() => expect(arrivedAt).toBeGreaterThan(0), soon);
+        expect(arrivedAt).toBeGreaterThanOrEqual(at);
+        expect(arrivedAt - at).toBeLessThan(1_500);
+      });
+
+      it('are replaced by key and name, and taken back', async () => {
+        const a = await member('a');
+        const queue = await publisher();
+        const at = Date.now() + 1_000;
+        await queue.schedule('idle', at, commandTo('k', 'replaced'));
+        await queue.schedule('idle', at, commandTo('k', 'new'));
+        await queue.schedule('other', at, commandTo('k', 'other name'));
+        await queue.schedule('cancelled', at, commandTo('k', 'cancelled'));
+        await queue.schedule('idle', at, commandTo('k2', 'other key'));
+        await queue.cancel('k', 'cancelled');
+        await queue.cancel('k', 'never scheduled');
+        await queue.schedule('last', at + 1_000, commandTo('k', 'last'));
+        await queue.schedule('past', at - 60_000, commandTo('k', 'past'));
+        await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
+        expect(a.ids().sort()).toEqual(['last', 'new', 'other key', 'other name', 'past']);
+      });
+    });
+
+    describe('several members', () => {
+      it('share out the partitions: each has some, none has another one', async () => {
+        const members = [await member('a'), await member('b')];
+        const queue = await publisher();
+        await vi.waitFor(() => {
+          const [a, b] = members.map(({ consumption }) => consumption.owned());
+          expect([...(a ?? []), ...(b ?? [])].sort()).toEqual([...Array(queuePartitions).keys()]);
+          expect([a?.length !== 0, b?.length !== 0]).toEqual([true, true]);
+        }, soon);
+        const commands = perKey(2);
+        await publishAll(queue, commands);
+        await vi.waitFor(() => expect(members.flatMap((one) => one.ids())).toHaveLength(commands.length), soon);
+        for (const one of members)
+          expect(one.consumption.owned()).toEqual(expect.arrayContaining(one.handled.map(({ partition }) => partition)));
+      });
+
+      it('keep the order per key while one joins and one is closed', async () => {
+        const log = journal();
+        const a = await member('a', log.handle);
+        const publishing = keepPublishing(await publisher());
+        await vi.waitFor(() => expect(log.ids().length).toBeGreaterThan(100), soon);
+        const b = await member('b', log.handle);
+        await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(20), soon);
+        await a.consumption.close();
+        const atClose = a.handled.length;
+        await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(500), soon);
+        publishing.stop();
+        const commands = await publishing.published;
+        await vi.waitFor(() => expect(log.ids()).toHaveLength(commands.length), soon);
+        expectAllInOrder(commands, [a, b], log.ids());
+        expect({ outOfOrder: log.outOfOrder, more: a.handled.length - atClose }).toEqual({ outOfOrder: [], more: 0 });
+        expect(a.calls.filter((call) => call.startsWith('lost'))).toHaveLength(
+          a.calls.filter((call) => call.startsWith('acquired')).length,
+        );
+      });
+
+      it('hand over at once when one is closed', async () => {
+        const [a, b] = [await member('a'), await member('b')];
+        const queue = await publisher();
+        const key = await ownedKey(a, queue);
+        await queue.publish(commandTo(key));
+        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+        const began = performance.now();
+        const closing = a.consumption.close();
+        await queue.publish(commandTo(key));
+        await vi.waitFor(() => expect(b.handled).toHaveLength(1), { ...soon, interval: 1 });
+        const took = performance.now() - began;
+        console.info(`${name}: graceful hand-over ${took.toFixed(0)} ms`);
+        expect(took).toBeLessThan(test.handOverMs);
+        await closing;
+      });
+
+      it('give back a message that waits for another try when one is closed', async () => {
+        const a = await member('a', async () => ({ kind: 'retry' }));
+        const b = await member('b');
+        const queue = await publisher();
+        await queue.publish(commandTo(await ownedKey(a, queue), 'difficult'));
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(1), soon);
+        await a.consumption.close();
+        await vi.waitFor(() => expect(b.ids()).toEqual(['difficult']), { ...soon, timeout: 2_500 });
+      });
+
+      it('take over from one that dies: nothing is lost, the order holds', async () => {
+        const log = journal();
+        const [a, b] = [await member('a', log.handle), await member('b', log.handle)];
+        const publishing = keepPublishing(await publisher());
+        await vi.waitFor(() => expect(Math.min(a.handled.length, b.handled.length)).toBeGreaterThan(20), soon);
+        await a.process.kill('a');
+        const atDeath = b.handled.length;
+        await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(atDeath + 200), soon);
+        publishing.stop();
+        const commands = await publishing.published;
+        await vi.waitFor(() => expect(log.ids()).toHaveLength(commands.length), soon);
+        expectAllInOrder(commands, [a, b], log.ids());
+        expect(log.outOfOrder).toEqual([]);
+      });
+
+      it('take over within seconds what a dying one had in hand, and tell that it comes again', async () => {
+        const a = await member('a', () => new Promise<Verdict>(() => {}));
+        const b = await member('b');
+        const queue = await publisher();
+        const key = await ownedKey(a, queue);
+        await publishAll(queue, [commandTo(key, '1 in hand'), commandTo(key, '2 behind')]);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(2), soon);
+        await new Promise((resolve) => setTimeout(resolve, 300)); // For the message to be in hand, which only `a` could tell.
+        const began = performance.now();
+        await a.process.kill('a');
+        await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(0), { ...soon, interval: 5 });
+        const took = performance.now() - began;
+        console.info(`${name}: takeover of a message in hand ${took.toFixed(0)} ms`);
+        expect(took).toBeLessThan(test.takeoverMs);
+        await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind']), soon);
+        expect(b.handled[0]?.attempt).toBeGreaterThan(1);
+        expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
+      });
+    });
+
+    it('reports a consumer that is gone and goes on when it is back', async () => {
+      if (test.deleteConsumer === undefined) return;
+      const a = await member('a');
+      const queue = await publisher();
+      const partition = queue.partitionOf('k');
+      await queue.publish(commandTo('k', 'before'));
+      await vi.waitFor(() => expect(a.ids()).toEqual(['before']), soon);
+      await test.deleteConsumer(partition);
+      await vi.waitFor(() => expect(a.calls).toContain(`lost ${partition}`), soon);
+      const stored = queue.publish(commandTo('k', 'meanwhile'));
+      await vi.waitFor(() => expect(a.consumption.problems().join()).toContain(String(partition)), { ...soon, timeout: 10_000 });
+      await stored;
+      await test.restoreConsumers?.();
+      await vi.waitFor(() => expect(a.ids()).toEqual(['before', 'meanwhile']), soon);
+      await vi.waitFor(() => expect(a.consumption.problems()).toEqual([]), soon);
+    });
+  });
+};
+
+/** A key of a partition that this member has. */
+const ownedKey = (member: Member, queue: CommandBus): Promise<string> =>
+  vi.waitFor(() => {
+    const found = keys.find((key) => member.consumption.owned().includes(queue.partitionOf(key)));
+    if (found === undefined) throw new Error(`${member.name} has no partition yet`);
+    return found;
+  }, soon);
