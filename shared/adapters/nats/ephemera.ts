@@ -8,7 +8,7 @@ export const createEphemera = (connection: NatsConnection): Ephemera => ({
     connection.publish(subject, bytes);
   },
   subscribe: (subject, receive) => {
-    if (connection.isClosed()) return () => {};
+    if (connection.isClosed() || connection.isDraining()) return () => {};
     const subscription = connection.subscribe(subject, {
       callback: (error, message) => {
         if (error === null) receive(message.data);

@@ -62,6 +62,7 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
       return { entries: messages.map((message) => entryOf(keyOf(message.subject), message)), more };
     },
     hint: (filter, wake) => {
+      if (connection.isClosed() || connection.isDraining()) return () => {};
       const subscription = connection.subscribe(subjectOf(filter), { callback: wake });
       return () => subscription.unsubscribe();
     },

@@ -1,0 +1,4 @@
+import { openMemoryCaches } from '../support/caches.ts';
+import { cachesContract } from './caches.contract.ts';
+
+cachesContract('caches in memory', openMemoryCaches);

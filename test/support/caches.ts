@@ -1,0 +1,164 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { createAnswers } from '../../shared/adapters/base/answers.ts';
+import { createCursors } from '../../shared/adapters/base/cursors.ts';
+import type { Ephemera } from '../../shared/adapters/base/ephemera.ts';
+import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
+import { createLeases } from '../../shared/adapters/base/leases.ts';
+import { createLive } from '../../shared/adapters/base/live.ts';
+import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
+import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
+import { createMemoryCustodyLog } from '../../shared/adapters/memory/custody-log.ts';
+import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
+import { createMemoryEphemera } from '../../shared/adapters/memory/ephemera.ts';
+import { MemoryKvStore } from '../../shared/adapters/memory/kv-store.ts';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
+import { openDeadLetters } from '../../shared/adapters/nats/dead-letters.ts';
+import { answersAddress, createEphemera } from '../../shared/adapters/nats/ephemera.ts';
+import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import type { Answers, Cursors, CustodyLog, DeadLetters, Leases, Live, SessionIndex, Snapshots } from '../../shared/ports.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { bucketNames, topologyOf } from '../../shared/wire/topology.ts';
+
+/** One process, as far as the caches go. */
+export interface CacheHost {
+  readonly snapshots: Snapshots;
+  readonly index: SessionIndex;
+  readonly cursors: Cursors;
+  readonly leases: Leases;
+  readonly answers: Answers & { close(): void };
+  readonly live: Live;
+  readonly custody: CustodyLog;
+  readonly deadLetters: DeadLetters;
+  /** What its leases complained of. */
+  readonly complaints: unknown[];
+  /** Cuts it off from the broker for good, as a death does. */
+  kill(): Promise<void>;
+}
+
+/** A broker with as many processes at it as a test wants. */
+export interface CacheBroker {
+  host(): Promise<CacheHost>;
+  /** To store what no adapter would. */
+  readonly buckets: { readonly snapshots: KeyValue; readonly index: KeyValue };
+  readonly ephemera: Ephemera;
+  /** Creates the index's bucket anew, empty. */
+  emptyIndex(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const subjects = subjectsUnder('natter');
+
+/** Ports of one process over a broker's parts; those of the bucket of leases can be cut off. */
+const hostOver = (parts: {
+  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue };
+  ephemera: Ephemera;
+  address: string;
+  custody: CustodyLog;
+  deadLetters: DeadLetters;
+  kill(): Promise<void>;
+}): CacheHost => {
+  const { buckets, ephemera, address, custody, deadLetters, kill } = parts;
+  const complaints: unknown[] = [];
+  return {
+    snapshots: createSnapshots(buckets.snapshots),
+    index: createSessionIndex(buckets.index, systemClock),
+    cursors: createCursors(buckets.index),
+    leases: createLeases(buckets.hosts, systemClock, (_, error) => complaints.push(error)),
+    answers: createAnswers(ephemera, systemClock, address),
+    live: createLive(ephemera, subjects),
+    custody,
+    deadLetters,
+    complaints,
+    kill,
+  };
+};
+
+/** A bucket that can be cut off. */
+const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
+  let isCut = false;
+  const guard = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (isCut) throw new NatterError('unavailable', 'cut off');
+    return ask();
+  };
+  return {
+    bucket: {
+      read: (key) => guard(() => bucket.read(key)),
+      peek: (key) => guard(() => bucket.peek(key)),
+      put: (key, value, options) => guard(() => bucket.put(key, value, options)),
+      changes: (part, after, limit) => guard(() => bucket.changes(part, after, limit)),
+      hint: (filter, wake) => bucket.hint(filter, wake),
+      info: () => guard(() => bucket.info()),
+    },
+    cut: () => {
+      isCut = true;
+    },
+  };
+};
+
+export const openMemoryCaches = async (): Promise<CacheBroker> => {
+  const store = () => new MemoryKvStore({ clock: systemClock });
+  const buckets = { snapshots: store(), index: store(), hosts: store() };
+  const ephemera = createMemoryEphemera();
+  const custody = createMemoryCustodyLog(store());
+  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  let hosts = 0;
+  return {
+    host: async () => {
+      const hostsBucket = cuttable(buckets.hosts);
+      return hostOver({
+        buckets: { ...buckets, hosts: hostsBucket.bucket },
+        ephemera,
+        address: `_INBOX.host-${++hosts}`,
+        custody,
+        deadLetters,
+        kill: async () => hostsBucket.cut(),
+      });
+    },
+    buckets,
+    ephemera,
+    emptyIndex: async () => buckets.index.recreate(),
+    close: async () => {},
+  };
+};
+
+export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<CacheBroker> => {
+  const requestTimeoutMs = 2_000;
+  const names = bucketNames(subjects.prefix);
+  const topology = topologyOf(subjects, { replicas, partitions: 1 });
+  const connection = await openConnection({ servers, name: 'caches test', requestTimeoutMs });
+  const { drift } = await provision(connection, topology);
+  if (drift.length > 0) throw new Error(`drift: ${JSON.stringify(drift)}`);
+  const connections = [connection];
+  const bucketsOn = async (on: typeof connection) => {
+    const open = (bucket: string) => openKvStore({ connection: on, bucket, requestTimeoutMs });
+    return { snapshots: await open(names.snapshots), index: await open(names.index), hosts: await open(names.hosts) };
+  };
+  return {
+    host: async () => {
+      const own = await openConnection({ servers, name: 'caches test host', requestTimeoutMs });
+      connections.push(own);
+      return hostOver({
+        buckets: await bucketsOn(own),
+        ephemera: createEphemera(own),
+        address: answersAddress(),
+        custody: await openCustodyLog({ connection: own, subjects, requestTimeoutMs }),
+        deadLetters: await openDeadLetters({ connection: own, subjects, requestTimeoutMs }),
+        kill: () => own.close(),
+      });
+    },
+    buckets: await bucketsOn(connection),
+    ephemera: createEphemera(connection),
+    emptyIndex: async () => {
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      await manager.streams.delete(`KV_${names.index}`);
+      await provision(connection, topology);
+    },
+    close: async () => {
+      await Promise.all(connections.map((each) => each.close()));
+    },
+  };
+};
