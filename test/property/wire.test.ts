@@ -17,7 +17,8 @@ import { bucketKey, commandToken, escapeText, partitionOf, subjectsUnder, unesca
 import { holds, intents, play } from '../support/arbitraries.ts';
 import { command } from '../support/given.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 24 });
+const letters = fc.oneof(fc.constantFrom(...'aA.:*>%=~ é😀'), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }));
+const text = fc.string({ unit: letters, maxLength: 12 });
 const sessionKeys = fc
   .array(fc.string({ unit: fc.constantFrom(...'aB9_-.@+#/~=$äß€😀'), minLength: 1, maxLength: 6 }), {
     minLength: 1,
