@@ -10,6 +10,7 @@ import { type ErrorCode, messageOf, NatterError } from '../../kit/errors.ts';
  * - `conflict`: somebody else wrote first, or our own earlier attempt did (10071, 10164): read the leader to tell.
  * - `empty`: there is no such message; `missing`: there is no such stream or consumer.
  * - `full`: a limit on storage or on messages; `too_large`: this message is over a limit.
+ * - `unsupported`: the broker, or a stream on it, is not one we can work with.
  * - `forbidden`: credentials or rights; `closed`: we closed the connection; `other`: a bug or something new.
  */
 export type BrokerFailure =
@@ -20,6 +21,7 @@ export type BrokerFailure =
   | 'missing'
   | 'full'
   | 'too_large'
+  | 'unsupported'
   | 'forbidden'
   | 'closed'
   | 'other';
@@ -32,10 +34,14 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10009, 'unavailable'], // not the leader
   [10039, 'unavailable'], // JetStream not enabled for the account
   [10076, 'unavailable'], // JetStream not enabled
+  [10163, 'unavailable'], // the last sequence of the subject cannot be told now
+  [10004, 'unavailable'], // incomplete results
   [10005, 'unavailable'], // no suitable peers: a cluster that is starting
   [10167, 'unavailable'], // too many requests
   [10118, 'unavailable'], // the stream is offline
+  [10194, 'unavailable'], // the same, with a reason
   [10119, 'unavailable'], // the consumer is offline
+  [10195, 'unavailable'], // the same, with a reason
   [10037, 'empty'], // no message found
   [10059, 'missing'], // stream not found
   [10014, 'missing'], // consumer not found
@@ -44,16 +50,21 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10023, 'full'], // insufficient resources
   [10028, 'full'], // memory resources exceeded
   [10047, 'full'], // storage resources exceeded
-  [10077, 'full'], // the store refused: maximum messages, bytes, or messages of a subject
+  [10053, 'full'], // limits of the stream
   [10026, 'full'], // maximum consumers
   [10027, 'full'], // maximum streams
   [10054, 'too_large'], // over the stream's maximum message size
   [10097, 'too_large'], // headers over the maximum
+  [10052, 'unsupported'], // a setting the broker does not accept
+  [10074, 'unsupported'], // replicas without a cluster
+  [10166, 'unsupported'], // the stream has no per-message time to live
+  [10185, 'unsupported'], // the broker is too old for a setting
+  [10188, 'unsupported'], // the stream has no schedules
 ]);
 
 /** Tells what an error thrown by the client means. */
 export const failureOf = (error: unknown): BrokerFailure => {
-  if (error instanceof JetStreamApiError) return failureByApiCode.get(error.code) ?? 'other';
+  if (error instanceof JetStreamApiError) return failureByApiCode.get(error.code) ?? failureOfStore(error);
   if (error instanceof JetStreamStatusError) return failureOfStatus(error.code);
   if (error instanceof jserrors.JetStreamNotEnabled || error instanceof errors.NoRespondersError) return 'unavailable';
   if (error instanceof errors.TimeoutError) return 'unknown';
@@ -71,6 +82,12 @@ export const failureOf = (error: unknown): BrokerFailure => {
   return 'other';
 };
 
+/** 10077 says that storing failed: over a limit nothing was written; after an error of the disk nobody knows. */
+const failureOfStore = ({ code, message }: JetStreamApiError): BrokerFailure => {
+  if (code !== 10077) return 'other';
+  return /maximum .* exceeded/.test(message) ? 'full' : 'unknown';
+};
+
 /** A pull or a direct get answers with a status instead of an error document. */
 const failureOfStatus = (status: number): BrokerFailure => {
   if (status === 404) return 'empty';
@@ -85,6 +102,7 @@ const codeOf: Readonly<Record<BrokerFailure, ErrorCode>> = {
   missing: 'unavailable',
   full: 'overloaded',
   too_large: 'too_large',
+  unsupported: 'unsupported',
   forbidden: 'unauthorized',
   closed: 'unavailable',
   other: 'unavailable',

@@ -12,7 +12,7 @@ import { type ConsumerSpec, pinGroup, type StreamSpec, type Topology } from '../
 import { failureOf, toNatterError } from './broker-errors.ts';
 
 /** One setting on the broker that is not as the topology wants it. `resource` is `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`. */
-export interface Drift {
+interface Drift {
   readonly resource: string;
   readonly field: string;
   readonly wanted: string;
@@ -43,7 +43,8 @@ const requestsAtOnce = 16;
 
 /**
  * Makes the broker agree with the topology: creates what is missing, reports what differs, destroys nothing. With `update` it also changes
- * what may safely be changed. May be called again at any time and by several processes at once. Throws `NatterError('unavailable')`.
+ * what may safely be changed. May be called again at any time and by several processes at once. Throws `NatterError` with
+ * `unavailable`, or `unsupported` when the broker does not accept what we need.
  */
 export const provision = async (
   connection: NatsConnection,

@@ -8,7 +8,6 @@ import { connectionProblems, openConnection } from '../../../shared/adapters/nat
 import {
   type ManagedServer,
   type ManagedServerOptions,
-  managedServerUrl,
   startManagedServer,
 } from '../../../shared/adapters/nats/server/managed.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
@@ -63,7 +62,6 @@ test('it listens on loopback, wants the token, and shows the token to nobody', a
   expect(info).toMatchObject({ host: '127.0.0.1', auth_required: true });
   expect(await readFile(`/proc/${server.pid()}/cmdline`, 'utf8').catch(() => '')).not.toContain('12ab');
   expect((await stat(join(dataDir, 'broker'))).mode & 0o777).toBe(0o700);
-  expect(await managedServerUrl(dataDir)).toBe(server.url);
 });
 
 test('a second system on the same data folder is refused, and told by whom', async () => {
@@ -82,11 +80,10 @@ test('the lock of a process that is gone is taken over', async () => {
   expect(second.problems()).toEqual([]);
 });
 
-test('a stop leaves neither process nor lock nor address behind', async () => {
+test('a stop leaves neither process nor lock behind', async () => {
   const server = await start();
   await server.stop();
   expect(() => process.kill(server.pid(), 0)).toThrow();
-  expect(await managedServerUrl(dataDir)).toBeNull();
   expect(await readdir(join(dataDir, 'broker'))).not.toContain('lock');
 });
 

@@ -1,5 +1,6 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
@@ -105,6 +106,18 @@ describe('the log never goes back behind a witnessed point (I13)', () => {
     await rename(store('copy'), store());
     await server.restart();
     await vi.waitFor(() => expect(opened.problems().join()).toMatch(/ends at 1, but had reached 2/), 5_000);
+    expect(await append(opened)).toMatch(/^unknown/);
+  });
+
+  test('a log deleted and created anew under a live connection is noticed within two seconds', async () => {
+    await prepare();
+    const opened = await open();
+    await append(opened);
+    const connection = await openConnection({ servers: server.url, name: 'deleter', requestTimeoutMs: 1_000 });
+    await (await jetstreamManager(connection)).streams.delete('NATTER_EVENTS');
+    await connection.close();
+    await prepare();
+    await vi.waitFor(() => expect(opened.problems().join()).toMatch(/writing is stopped/), 3_000);
     expect(await append(opened)).toMatch(/^unknown/);
   });
 

@@ -10,7 +10,7 @@ import { isNewEnough, minimumServerVersion, versionOfBinary } from './version.ts
 /** One line about what is being done, for a person. */
 export type Progress = (line: string) => void;
 /** What a way to get the program may use. `folder` is empty and is removed afterwards. */
-export interface FetchContext {
+interface FetchContext {
   readonly environment: Environment;
   readonly folder: string;
   readonly progress: Progress;

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../../kit/errors.ts';
@@ -41,7 +41,7 @@ const [firstPauseMs, longestPauseMs, steadyMs] = [100, 5_000, 30_000];
  * Throws `NatterError('unavailable')` when another process uses the folder, or when the server does not start.
  */
 export const startManagedServer = async (options: ManagedServerOptions): Promise<ManagedServer> => {
-  const folder = brokerFolder(options.dataDir);
+  const folder = join(options.dataDir, 'broker');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
@@ -65,8 +65,6 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
     throw error;
   });
   const { port } = running;
-  const url = `nats://127.0.0.1:${port}`;
-  await writeFile(join(folder, 'url'), `${url}\n`, { mode: 0o600 });
 
   /** Starts it again and again, with growing pauses; one that ran for a while starts at once. */
   const watch = async (): Promise<void> => {
@@ -96,7 +94,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const watching = watch();
 
   return {
-    url,
+    url: `nats://127.0.0.1:${port}`,
     port,
     pid: () => running.pid,
     problems: () => (problem === null ? [] : [problem]),
@@ -107,19 +105,10 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       await running.exited;
       clearTimeout(late);
       await watching;
-      await rm(join(folder, 'url'), { force: true });
       await lock.release();
     },
   };
 };
-
-/** The address of the broker that runs on this data folder, for other processes of the same user; `null` when none was started. */
-export const managedServerUrl = async (dataDir: string): Promise<string | null> => {
-  const text = await readFile(join(brokerFolder(dataDir), 'url'), 'utf8').catch(() => '');
-  return text.trim() || null;
-};
-
-const brokerFolder = (dataDir: string): string => join(dataDir, 'broker');
 
 /** Its chatter is for us to debug with; its warnings are for everybody. */
 const levels: ReadonlyMap<string, 'debug' | 'warn' | 'error'> = new Map([
