@@ -136,17 +136,24 @@ export const commitOf = (
   return { v: 1, ...ids, key, rev, sessionId, epoch, at, actor, events, seq: position.seq + 2, recordedAt: at };
 };
 
-/** The state after a history of command rows, commands and events. A command that is refused breaks the story. */
-export const stateAfter = (...history: (string | CommandEnvelope | SessionEvent)[]): SessionState => {
+/** What a history of command rows, commands and events leaves: the commits, and the state after them. A refusal breaks the story. */
+export const tell = (
+  ...history: (string | CommandEnvelope | SessionEvent)[]
+): { state: SessionState; commits: RecordedCommit[] } => {
   let state = initialState;
+  const commits: RecordedCommit[] = [];
   for (const [index, item] of history.entries()) {
     const asked = typeof item === 'string' ? command(item, `c${index}`) : 'data' in item ? item : command('resume', `c${index}`);
     const decision: Decision = typeof item === 'object' && 'type' in item ? { accept: [item] } : decide(asked, state);
     if ('refuse' in decision) throw new Error(`the story breaks at "${asked.data.type}": ${decision.refuse}`);
-    if (decision.accept.length > 0) state = fold(state, commitOf(state, asked, decision.accept));
+    if (decision.accept.length === 0) continue;
+    const commit = commitOf(state, asked, decision.accept);
+    state = fold(state, commit);
+    commits.push(commit);
   }
-  return state;
+  return { state, commits };
 };
+export const stateAfter = (...history: (string | CommandEnvelope | SessionEvent)[]): SessionState => tell(...history).state;
 
 export const given = (...history: (string | CommandEnvelope | SessionEvent)[]) => ({
   when: (asked: string | CommandEnvelope) => {
