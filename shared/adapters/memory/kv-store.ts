@@ -88,9 +88,19 @@ export class MemoryKvStore implements KeyValue {
     this.#incarnation++;
   }
 
-  /** All writes after a revision are gone, as after a power cut of a bucket that does not wait for the disk. For tests. */
+  /**
+   * All writes after a revision are gone, as after a power cut of a bucket that does not wait for the disk; what the first of a key
+   * replaced is there again. For tests.
+   */
   forget(revision: number): void {
-    for (const entry of [...this.#entries.values()]) if (entry.revision > revision) this.#entries.delete(entry.key);
+    const left = [...this.#entries.values()].flatMap((entry): Kept[] => {
+      if (entry.revision <= revision) return [entry];
+      const { previous } = entry;
+      const restored = previous.revision > 0 && previous.revision <= revision;
+      return restored ? [{ ...previous, expiresAt: Number.POSITIVE_INFINITY, previous: nothing(entry.key) }] : [];
+    });
+    this.#entries.clear();
+    for (const entry of left.sort((one, other) => one.revision - other.revision)) this.#entries.set(entry.key, entry);
     this.#revision = revision;
   }
 
