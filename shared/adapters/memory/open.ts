@@ -1,0 +1,79 @@
+import type { Clock, Ports } from '../../ports.ts';
+import type { CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
+import { subjectsUnder } from '../../wire/subjects.ts';
+import { createAnswers } from '../base/answers.ts';
+import { createCursors } from '../base/cursors.ts';
+import { createLeases } from '../base/leases.ts';
+import { createLive } from '../base/live.ts';
+import { createSessionIndex } from '../base/session-index.ts';
+import { createSnapshots } from '../base/snapshots.ts';
+import { commandBinding, inboundBinding } from '../queue-binding.ts';
+import { createMemoryCustodyLog } from './custody-log.ts';
+import { createMemoryDeadLetters } from './dead-letters.ts';
+import { createMemoryEphemera } from './ephemera.ts';
+import { MemoryEventLog } from './event-log.ts';
+import type { Faults } from './faults.ts';
+import { MemoryKvStore } from './kv-store.ts';
+import { MemoryWorkQueue, type MemoryWorkQueueSettings } from './work-queue.ts';
+
+export interface MemoryOptions {
+  readonly clock: Clock;
+  /** Default `natter`. */
+  readonly prefix?: string;
+  /** Default 16. */
+  readonly partitions?: number;
+  /** Whose errors the event log shows: one server's (default) or a replicated stream's. */
+  readonly semantics?: 'R1' | 'R3';
+  /** What goes wrong, and where. Default: nothing. */
+  readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults };
+  /** Departures from the topology. */
+  readonly queues?: Pick<MemoryWorkQueueSettings<unknown>, 'ackWaitMs' | 'pinMs' | 'maxAckPending'>;
+  readonly leaseFailed?: (name: string, error: unknown) => void;
+}
+
+/** A broker in this process, and what a test may do to it. */
+export interface MemorySystem {
+  /** The ports of one more process; `member` names it. Processes share all that the broker keeps. */
+  portsFor(member: string): Ports;
+  readonly events: MemoryEventLog;
+  readonly commands: MemoryWorkQueue<CommandEnvelope>;
+  readonly inbound: MemoryWorkQueue<InboundEnvelope>;
+  readonly buckets: { readonly snapshots: MemoryKvStore; readonly index: MemoryKvStore; readonly hosts: MemoryKvStore };
+}
+
+/** Opens a broker in memory, deterministic: it knows only the injected clock and microtasks. */
+export const openMemory = (options: MemoryOptions): MemorySystem => {
+  const { clock, prefix = 'natter', partitions = 16, semantics = 'R1', faults = {} } = options;
+  const subjects = subjectsUnder(prefix);
+  const store = { clock, ...(faults.caches && { faults: faults.caches }) };
+  const deadLetters = createMemoryDeadLetters(store);
+  const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
+
+  const events = new MemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
+  const commands = new MemoryWorkQueue({ ...queue, binding: commandBinding(subjects, partitions) });
+  const inbound = new MemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
+  const buckets = { snapshots: new MemoryKvStore(store), index: new MemoryKvStore(store), hosts: new MemoryKvStore(store) };
+  const custody = createMemoryCustodyLog(new MemoryKvStore(store), subjects);
+  const ephemera = createMemoryEphemera();
+
+  const portsFor = (member: string): Ports => {
+    const answers = createAnswers(ephemera, clock, `_INBOX.${member}`);
+    return {
+      clock,
+      events,
+      commands,
+      inbound,
+      answers,
+      snapshots: createSnapshots(buckets.snapshots),
+      index: createSessionIndex(buckets.index, clock),
+      cursors: createCursors(buckets.index),
+      leases: createLeases(buckets.hosts, clock, options.leaseFailed),
+      live: createLive(ephemera, subjects),
+      custody,
+      deadLetters,
+      problems: () => [],
+      close: async () => answers.close(),
+    };
+  };
+  return { portsFor, events, commands, inbound, buckets };
+};
