@@ -54,10 +54,9 @@ export class EventFeed {
 
   /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
   async *follow(options: { after: number; key?: SessionKey; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void> {
-    const { key } = options;
-    const signal = AbortSignal.any([options.signal, this.#closing.signal]);
+    const { key, signal } = options;
     let position = options.after;
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#closing.signal.aborted) {
       const seen = this.position;
       if (this.#floor === null || position < this.#floor) {
         position = yield* this.#catchUp(position, key, signal);
@@ -77,6 +76,7 @@ export class EventFeed {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    for (const group of [...this.#waiting.keys()]) this.#wake(group, null);
     await this.#running;
   }
 
@@ -109,11 +109,14 @@ export class EventFeed {
       this.#characters -= charactersOf(oldest);
       this.#floor = oldest.seq;
     }
-    for (const group of [commit.key, '*'] as const) {
-      const wakes = this.#waiting.get(group);
-      this.#waiting.delete(group);
-      for (const wake of wakes ?? []) wake(commit);
-    }
+    this.#wake(commit.key, commit);
+    this.#wake('*', commit);
+  }
+
+  #wake(group: SessionKey | '*', commit: RecordedCommit | null): void {
+    const wakes = this.#waiting.get(group);
+    this.#waiting.delete(group);
+    for (const wake of wakes ?? []) wake(commit);
   }
 
   #since(position: number, key: SessionKey | undefined): RecordedCommit[] {
@@ -123,7 +126,7 @@ export class EventFeed {
     return key === undefined ? fresh : fresh.filter((commit) => commit.key === key);
   }
 
-  /** The next commit of the key (or of any); `null` when the signal aborts. */
+  /** The next commit of the key (or of any); `null` when the signal aborts or the feed closes. */
   #next(key: SessionKey | undefined, signal: AbortSignal): Promise<RecordedCommit | null> {
     const group = key ?? '*';
     return new Promise((resolve) => {

@@ -72,15 +72,19 @@ export class SseStream {
 
   async #drained(): Promise<boolean> {
     const waiting = new AbortController();
-    const signal = AbortSignal.any([waiting.signal, this.signal]);
+    const stop = () => waiting.abort();
+    let drained = false;
     const onDrain = () => {
+      drained = true;
       this.#unreadFrames = 0;
-      waiting.abort();
+      stop();
     };
     this.#raw.once('drain', onDrain);
-    await this.#clock.sleep(limits.streamStallMs, signal);
+    this.signal.addEventListener('abort', stop, { once: true });
+    await this.#clock.sleep(limits.streamStallMs, waiting.signal);
     this.#raw.off('drain', onDrain);
-    return waiting.signal.aborted && !this.signal.aborted;
+    this.signal.removeEventListener('abort', stop);
+    return drained && !this.signal.aborted;
   }
 
   async #ping(): Promise<void> {

@@ -15,12 +15,16 @@ export const waiting = async <T>(
   if (metrics.waits >= limits.waitingCalls) throw new NatterError('overloaded', 'too many calls wait here; call without "wait"');
   const gone = new AbortController();
   const leave = () => gone.abort();
+  // Not AbortSignal.any: it would leave something behind on the long-lived signal with each call.
   reply.raw.once('close', leave);
+  closing.addEventListener('abort', leave);
+  if (closing.aborted) leave();
   const done = metrics.opened('wait');
   try {
-    return await work(AbortSignal.any([gone.signal, closing]));
+    return await work(gone.signal);
   } finally {
     reply.raw.off('close', leave);
+    closing.removeEventListener('abort', leave);
     done();
   }
 };
