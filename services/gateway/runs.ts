@@ -62,7 +62,7 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
 };
 
 /** The run after a commit. A command that starts no turn is over with its commit. */
-export const afterCommitOf = (before: Run | null, commit: RecordedCommit, runId: string): Run | null => {
+const afterCommitOf = (before: Run | null, commit: RecordedCommit, runId: string): Run | null => {
   const run = commit.events.reduce((known: Run | null, event) => afterEvent(known, event, runId), before);
   return run === null && commit.command.id === runId ? { runId, status: 'ok', reply: null } : run;
 };

@@ -50,7 +50,7 @@ export const startWorld = async (options: { clock?: Clock; index?: boolean } = {
   return { memory, ports, gateway, host, call };
 };
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
