@@ -5,7 +5,7 @@ import type { ActiveTurn, SessionContext } from '../machine.ts';
 import type { TurnRef } from '../types.ts';
 
 /** Why a command is refused. Part of the API; the message says what to do. */
-export type RefusalCode = 'session_busy' | 'session_unknown' | 'approval_not_pending' | 'approval_expired';
+export type RefusalCode = 'session_busy' | 'session_unknown' | 'approval_not_pending';
 
 /** What a command leads to: facts to record (none: it is legal and changes nothing) or a refusal. */
 export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly refuse: RefusalCode; readonly message: string };

@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sessionEvent } from '../shared/session/events.ts';
+
+/** The architecture and the style as a test. Each rule comes with a text that breaks it, so that the rule is known to work. */
+const root = new URL('..', import.meta.url).pathname;
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Files of the project: what git has, and what it would take. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+const product = files.filter((path) => /^(shared|services)\/.*\.(ts|mjs)$/.test(path));
+const tests = files.filter((path) => /^test\/.*\.ts$/.test(path) && path !== 'test/tidy.test.ts');
+const written = files.filter(
+  (path) => /\.(ts|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json',
+);
+
+const pure = /^shared\/(session|routing|policy|wire)\//;
+/** Comments say what they like; strings and code do not. */
+const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '');
+
+interface Import {
+  readonly from: string;
+  readonly typeOnly: boolean;
+  readonly names: string;
+}
+/** What a file imports or exports from elsewhere; relative paths are turned into paths of the project. */
+const importsOf = (path: string, text: string): Import[] =>
+  [...withoutComments(text).matchAll(/(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'|import\(\s*'([^']+)'/g)].map(
+    ([, type, names = '', from = '', dynamic]) => {
+      const target = dynamic ?? from;
+      return {
+        from: target.startsWith('.') ? normalize(join(dirname(path), target)) : target,
+        typeOnly: type !== undefined,
+        names,
+      };
+    },
+  );
+
+/** The terminal is a way out that only the process at the terminal can build. */
+const arrowsByName = new Set(['services/cli/runtime/system.ts services/delivery/outlets/terminal.ts']);
+const serviceOf = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1];
+const arrow = (path: string, text: string): string[] =>
+  importsOf(path, text).flatMap(({ from }) => {
+    const [here, there] = [serviceOf(path), serviceOf(from)];
+    const allowed =
+      there === here || (here === 'cli' && from === `services/${there}/main.ts`) || arrowsByName.has(`${path} ${from}`);
+    return there === undefined || allowed ? [] : [`imports ${from}`];
+  });
+
+const pureImport = (path: string, text: string): string[] =>
+  importsOf(path, text).flatMap(({ from, typeOnly, names }) => {
+    if (['xstate', 'zod', 'msgpackr'].includes(from) || pure.test(from)) return [];
+    if (from === 'node:crypto' && names.replaceAll(/[{}\s]/g, '') === 'createHash') return [];
+    if (/^shared\/kit\/(assert|errors|limits)\.ts$/.test(from)) return [];
+    if (typeOnly && from.startsWith('shared/') && !from.startsWith('shared/adapters/')) return [];
+    return [`imports ${from}`];
+  });
+
+const found = (pattern: RegExp) => (_: string, text: string) =>
+  [...withoutComments(text).matchAll(pattern)].map(([match]) => match.trim());
+const inAnyText = (pattern: RegExp) => (_: string, text: string) => [...text.matchAll(pattern)].map(([match]) => match.trim());
+
+const sizeLimit = 250;
+/** Longer on purpose, each with its reason. */
+const long: Readonly<Record<string, string>> = { 'shared/ports.ts': 'the outside world on one screen' };
+
+interface Rule {
+  readonly name: string;
+  readonly in: readonly string[];
+  readonly check: (path: string, text: string) => readonly string[];
+  /** A file that breaks the rule. */
+  readonly bad: readonly [path: string, text: string];
+}
+
+const rules: readonly Rule[] = [
+  {
+    name: 'shared never imports a service, and a service no other, but the cli the main.ts of any',
+    in: product,
+    check: arrow,
+    bad: ['services/router/main.ts', "import { host } from '../session/host.ts';"],
+  },
+  {
+    name: 'pure folders import only each other, types, and the libraries that compute',
+    in: product.filter((path) => pure.test(path)),
+    check: pureImport,
+    bad: ['shared/session/decide/turn.ts', "import { readFile } from 'node:fs/promises';"],
+  },
+  {
+    name: 'pure folders have no clock, chance, environment, timer or network',
+    in: product.filter((path) => pure.test(path)),
+    check: found(
+      /\b(Date\.now|Math\.random|new Date\(\)|performance\.|process\.|setTimeout|setInterval|setImmediate|queueMicrotask|fetch\(|crypto\.random)/g,
+    ),
+    bad: ['shared/session/decide/turn.ts', 'const at = Date.now();'],
+  },
+  {
+    name: 'only composition roots read the environment of the process',
+    in: product.filter((path) => !/^services\/([^/]+\/main\.ts|cli\/)/.test(path)),
+    check: found(/\bprocess\.env\b|from 'node:process'/g),
+    bad: ['services/router/route.ts', 'const url = process.env.NATS_URL;'],
+  },
+  {
+    name: 'subjects are made in shared/wire only',
+    in: product.filter((path) => !/^shared\/wire\/(subjects|topology)\.ts$/.test(path)),
+    check: found(
+      /['"`](natter|\$\{[\w.]*prefix\})\.(command|event|inbound|inbound-timer|timer|delivery|dead|live|stored)\b|\$KV\./g,
+    ),
+    bad: ['services/router/main.ts', "const subject = 'natter.command.main';"],
+  },
+  {
+    name: `no file is longer than ${sizeLimit} lines`,
+    in: product.filter((path) => long[path] === undefined),
+    check: (_, text) => (text.split('\n').length - 1 > sizeLimit ? [`${text.split('\n').length - 1} lines`] : []),
+    bad: ['shared/x.ts', '\n'.repeat(sizeLimit + 1)],
+  },
+  {
+    name: 'nothing is left to do',
+    in: written.filter((path) => path !== 'test/tidy.test.ts'),
+    check: inAnyText(/\b(TODO|FIXME|XXX)\b/g),
+    bad: ['shared/x.ts', '// TODO: later'],
+  },
+  {
+    name: 'no test runs alone',
+    in: tests,
+    check: found(/\b(test|it|describe)\.only\b/g),
+    bad: ['test/x.test.ts', "test.only('x', () => {});"],
+  },
+  {
+    name: 'a test that is left out says why on the line above',
+    in: tests,
+    check: (_, text) =>
+      text
+        .split('\n')
+        .flatMap((line, index, lines) =>
+          /\b(test|it|describe)\.(skip|todo)\b/.test(line) && !/\/\//.test(lines[index - 1] ?? '') ? [line.trim()] : [],
+        ),
+    bad: ['test/x.test.ts', "\ntest.skip('x', () => {});"],
+  },
+  {
+    name: 'the type any is not used',
+    in: product,
+    check: (path, text) => found(/(:\s*any\b|\bas any\b|<any\b|\bany\[\])/g)(path, text.replaceAll(/'[^'\n]*'/g, "''")),
+    bad: ['shared/x.ts', 'const x = y as any;'],
+  },
+  {
+    name: 'no file names a path of the machine it was written on, or the host of a package registry',
+    in: written.filter((path) => path !== 'test/tidy.test.ts'),
+    check: (_, text) => [
+      ...(text.includes(root.replace(/\/$/, '')) ? ['the path of this checkout'] : []),
+      ...[...text.matchAll(/(^|[\s'"`(=])\/(home|Users|root)\/\w+|\bregistry\.[\w-]+\.(org|com|io)\b/g)].map(([match]) =>
+        match.trim(),
+      ),
+    ],
+    bad: ['docs/x.md', `see ${root}notes.md`],
+  },
+];
+
+describe('every file keeps the rules', () => {
+  test.each(rules.map((rule) => [rule.name, rule] as const))('%s', (_, { in: where, check, bad }) => {
+    expect(where.length, 'files the rule is about').toBeGreaterThan(0);
+    expect(check(...bad), 'the rule finds what breaks it').not.toEqual([]);
+    expect(where.flatMap((path) => check(path, read(path)).map((what) => `${path}: ${what}`))).toEqual([]);
+  });
+
+  test('files from 200 lines on are worth a look', () => {
+    const lines = product.map((path) => [read(path).split('\n').length - 1, path] as const).filter(([count]) => count >= 200);
+    if (lines.length > 0) console.info(lines.map(([count, path]) => `${count} ${path}`).join('\n'));
+    for (const path of Object.keys(long)) expect(product, 'a file that may be long exists').toContain(path);
+  });
+});
+
+describe('services', () => {
+  test('each has a README of at most eight lines', () => {
+    const folders = readdirSync(join(root, 'services'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const bad = folders.filter(({ name }) => {
+      const path = `services/${name}/README.md`;
+      return !existsSync(join(root, path)) || read(path).trimEnd().split('\n').length > 8;
+    });
+    expect(bad.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  const names = [...read('shared/kit/limits.ts').matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name);
+  const unused = (limit: string, among: readonly string[]) =>
+    !among.some((text) => new RegExp(`\\blimits\\.${limit}\\b`).test(text));
+
+  test('each is used', () => {
+    const texts = product.filter((path) => path !== 'shared/kit/limits.ts').map(read);
+    expect(names.length).toBeGreaterThan(10);
+    expect(unused('queuedTurns', ['limits.queuedTurnsNot'])).toBe(true);
+    expect(names.filter((name) => unused(name, texts))).toEqual([]);
+  });
+});
+
+describe('codes', () => {
+  /** The members of a union of string literals, by the name of the type. */
+  const membersOf = (path: string, name: string): string[] =>
+    [...(new RegExp(`type ${name} =([^;]*);`).exec(read(path))?.[1] ?? '').matchAll(/'([a-z_]+)'/g)].map(([, code = '']) => code);
+  const refused = sessionEvent.options.flatMap(({ shape }) =>
+    shape.type.value === 'message_refused' && 'code' in shape ? shape.code.options : [],
+  );
+  const failed = product
+    .filter((path) => /^(shared\/session|shared\/adapters\/model|services\/session)\//.test(path))
+    .flatMap((path) => [...read(path).matchAll(/(?:failed\((?:\s*context,\s*turn,)?|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g)])
+    .map(([, code = '']) => code);
+  const codes = {
+    'Failures of a call': membersOf('shared/kit/errors.ts', 'ErrorCode'),
+    'Refusals of a command': membersOf('shared/session/decide/decision.ts', 'RefusalCode'),
+    'Refused messages': refused,
+    'Failed turns': [...new Set(failed)],
+  };
+  /** The codes in the table under a heading of docs/errors.md. */
+  const documented = (heading: string): string[] => {
+    const section =
+      read('docs/errors.md')
+        .split(/^## /m)
+        .find((part) => part.startsWith(heading)) ?? '';
+    return [...section.matchAll(/^\| `([a-z_]+)` /gm)].map(([, code = '']) => code);
+  };
+
+  test.each(Object.entries(codes))('%s: docs/errors.md has each code, and no other', (heading, expected) => {
+    expect(expected.length).toBeGreaterThan(0);
+    expect(documented(heading).sort()).toEqual([...expected].sort());
+  });
+});
