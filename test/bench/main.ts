@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import type { SetupName } from './system.ts';
+import { printTable, type Row } from './table.ts';
+import { latency, turnsPerSecond } from './turns.ts';
+
+/**
+ * `npm run bench [-- --only turns,latency,session,memory,ownership --setup always,default --seconds 8]`: whole-process measurements against real nats-servers.
+ * Figures are of this machine and this run; trust the ratios. Nothing here is a test.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'turns,latency,session,memory,ownership' },
+    setup: { type: 'string', default: 'always,default,cluster' },
+    seconds: { type: 'string', default: '8' },
+  },
+});
+const seconds = Number(values.seconds);
+const chosen = values.setup.split(',') as SetupName[];
+const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<Row[]>> = {
+  turns: turnsPerSecond,
+  latency,
+  session: longSession,
+  memory,
+  ownership,
+};
+
+for (const name of values.only.split(',')) {
+  const scenario = scenarios[name];
+  if (scenario === undefined) throw new Error(`no scenario "${name}"; there are: ${Object.keys(scenarios).join(', ')}`);
+  for (const setup of chosen) printTable(name, await scenario(setup, seconds));
+}
+process.exit(0);

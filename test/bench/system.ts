@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openNats } from '../../shared/adapters/nats/open.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import { type Config, configSchema } from '../../shared/config/schema.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { Ports } from '../../shared/ports.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { topologyOf } from '../../shared/wire/topology.ts';
+import { startCluster, startServer } from '../support/nats.ts';
+
+/** The three brokers the figures are taken on. */
+export const setups = {
+  always: { title: 'one server, sync always', replicas: 1, syncInterval: 'always' },
+  default: { title: 'one server, default sync (2 min)', replicas: 1, syncInterval: '2m' },
+  cluster: { title: 'three servers, sync always', replicas: 3, syncInterval: 'always' },
+} as const;
+export type SetupName = keyof typeof setups;
+
+/** A process of the product under measurement. */
+export interface Worker {
+  readonly pid: number;
+  kill9(): Promise<void>;
+  /** SIGTERM, and how many ms it took to end. */
+  stop(): Promise<number>;
+}
+
+export interface BenchSystem {
+  readonly config: Config;
+  readonly servers: string;
+  /** The driver's own ports. */
+  readonly ports: Ports;
+  /** Starts `natter service NAME` in a process of its own and waits until it is ready. */
+  start(name: 'session' | 'checkpoint' | 'delivery' | 'router'): Promise<Worker>;
+  close(): Promise<void>;
+}
+
+const natter = fileURLToPath(new URL('../../services/cli/main.js', import.meta.url));
+
+/** Starts a real broker, provisions it and opens ports for the driver. Services are started as the scenario wants them. */
+export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
+  const { replicas, syncInterval } = setups[name];
+  const broker = replicas === 3 ? await startCluster({ syncInterval }) : await startServer({ syncInterval });
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-bench-'));
+  const config = configSchema.parse({ dataDir, nats: { url: broker.url, replicas } });
+  const connection = await openConnection({ servers: broker.url, name: 'bench', requestTimeoutMs: 10_000 });
+  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas, partitions: config.nats.partitions }));
+  await connection.close();
+  const ports = await openNats(config, { name: 'bench driver', clock: systemClock, servers: broker.url });
+  const workers: ChildProcess[] = [];
+
+  const start: BenchSystem['start'] = async (service) => {
+    const env = { ...process.env, NATS_URL: broker.url, NATTER_DATA_DIR: dataDir, NATTER_LOG_LEVEL: 'warn' };
+    const child = fork(natter, ['service', service], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    workers.push(child);
+    const failed = once(child, 'exit').then(([code]) =>
+      Promise.reject(new Error(`natter service ${service} ended with ${code}`)),
+    );
+    failed.catch(() => {});
+    await Promise.race([once(child, 'message'), failed]);
+    const end = async (signal: NodeJS.Signals): Promise<number> => {
+      const began = performance.now();
+      const gone = once(child, 'exit');
+      child.kill(signal);
+      if (child.exitCode === null && child.signalCode === null) await gone;
+      return performance.now() - began;
+    };
+    return { pid: child.pid ?? 0, kill9: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
+  };
+
+  return {
+    config,
+    servers: broker.url,
+    ports,
+    start,
+    close: async () => {
+      for (const child of workers) child.kill('SIGKILL');
+      await ports.close();
+      await broker.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};

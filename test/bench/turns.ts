@@ -1,0 +1,64 @@
+import { closedLoop, keyOf, turn } from './load.ts';
+import { rawFencedCommits } from './raw.ts';
+import { type SetupName, setups, startSystem } from './system.ts';
+import type { Row } from './table.ts';
+
+const keys = 1_000;
+const inFlight = 64;
+
+/** Turns per second through the whole spine, with one and two hosts, against the fenced commits of the same broker in the same run. */
+export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise<Row[]> => {
+  const system = await startSystem(setup);
+  try {
+    const raw = await rawFencedCommits(system.servers, setup, inFlight, seconds * 500);
+    await system.start('checkpoint');
+    await system.start('delivery');
+    await system.start('session');
+    const run = (ms: number) => closedLoop(inFlight, ms, (number) => turn(system.ports, keyOf(number % keys), number));
+    await run(1_500);
+    const one = await run(seconds * 1_000);
+    await system.start('session');
+    await run(3_000);
+    const two = await run(seconds * 1_000);
+    const rawAfter = await rawFencedCommits(system.servers, setup, inFlight, seconds * 500);
+    const yardstick = (raw.perSecond + rawAfter.perSecond) / 2;
+    const where = setups[setup].title;
+    return [
+      { what: `fenced commits, 64 in flight (${where})`, value: yardstick, unit: '/s', ratio: 1 },
+      { what: 'turns, one host', value: one.perSecond, unit: '/s', ratio: one.perSecond / yardstick, note: tails(one) },
+      { what: 'turns, two hosts', value: two.perSecond, unit: '/s', ratio: two.perSecond / yardstick, note: tails(two) },
+    ];
+  } finally {
+    await system.close();
+  }
+};
+
+const tails = ({ p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }): string =>
+  `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
+
+/** One turn at a time on one key, against one fenced commit at a time. */
+export const latency = async (setup: SetupName, seconds: number): Promise<Row[]> => {
+  const system = await startSystem(setup);
+  try {
+    const raw = await rawFencedCommits(system.servers, setup, 1, seconds * 500);
+    await system.start('checkpoint');
+    await system.start('delivery');
+    await system.start('session');
+    const run = (ms: number) => closedLoop(1, ms, (number) => turn(system.ports, keyOf(0), number));
+    await run(1_500);
+    const one = await run(seconds * 1_000);
+    return [
+      {
+        what: `one fenced commit (${setups[setup].title})`,
+        value: raw.p50Ms,
+        unit: 'ms p50',
+        ratio: 1,
+        note: `p99 ${raw.p99Ms.toFixed(2)} ms`,
+      },
+      { what: 'one turn on one key, p50', value: one.p50Ms, unit: 'ms', ratio: one.p50Ms / raw.p50Ms },
+      { what: 'one turn on one key, p99', value: one.p99Ms, unit: 'ms', ratio: one.p99Ms / raw.p50Ms },
+    ];
+  } finally {
+    await system.close();
+  }
+};
