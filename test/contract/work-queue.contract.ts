@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CommandBus, ConsumeOptions, Consumption, DeadLetters, Delivery, Verdict } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { encode } from '../../shared/wire/codec.ts';
@@ -78,6 +78,14 @@ class Member {
   }
 }
 
+interface Scene {
+  readonly test: QueueUnderTest;
+  /** Starts a member in a process of its own. */
+  member(name: string, ...handler: Parameters<Member['start']>): Promise<Member>;
+  /** A process that only publishes. */
+  publisher(): Promise<CommandBus>;
+}
+
 /** Keys of all partitions, with characters that need an escape. */
 const keys = [...Array(40).keys()].map((number) => `agent:main:chat.${(number * 7919) % 1009}:grüße@${number}/#+`);
 const soon = { timeout: 20_000, interval: 20 };
@@ -86,19 +94,27 @@ const soon = { timeout: 20_000, interval: 20 };
 export const workQueueContract = (name: string, start: () => Promise<QueueBroker>): void => {
   describe(`work queue: ${name}`, () => {
     let broker: QueueBroker;
-    let test: QueueUnderTest;
     beforeAll(async () => {
       broker = await start();
     });
     afterAll(() => broker?.close());
-    beforeEach(async () => {
-      test = await broker.queue();
-      return () => test.close();
-    });
 
-    const member = async (memberName: string, ...handler: Parameters<Member['start']>): Promise<Member> =>
-      new Member(memberName, await test.process()).start(...handler);
-    const publisher = async (): Promise<CommandBus> => (await test.process()).queue;
+    /** Each case has a queue of its own. Most of their time is waiting for time-outs, so several run at once. */
+    const inScene = (play: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
+      const test = await broker.queue();
+      try {
+        await play({
+          test,
+          member: async (memberName, ...handler) => new Member(memberName, await test.process()).start(...handler),
+          publisher: async () => (await test.process()).queue,
+        });
+      } finally {
+        await test.close();
+      }
+    };
+    const rule = (title: string, play: (scene: Scene) => Promise<void>) => it.concurrent(title, inScene(play));
+    /** For a case that measures time. */
+    const ruleAlone = (title: string, play: (scene: Scene) => Promise<void>) => it(title, inScene(play));
     /** Publishes one after another, so that the order is known. */
     const publishAll = async (queue: CommandBus, commands: readonly CommandEnvelope[]): Promise<void> => {
       for (const command of commands) await queue.publish(command);
@@ -154,19 +170,22 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
     };
 
     describe('publish', () => {
-      it('is durable: what was published before anybody consumed arrives, unchanged, once, with position and attempt', async () => {
-        const queue = await publisher();
-        const command = commandTo('agent:main:main');
-        const { seq, duplicate } = await queue.publish(command);
-        expect({ seq: seq > 0, duplicate }).toEqual({ seq: true, duplicate: false });
-        const a = await member('a');
-        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
-        const partition = queue.partitionOf(command.key);
-        expect(a.handled[0]).toMatchObject({ message: command, seq, partition, attempt: 1, incarnation: expect.any(Number) });
-        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
-      });
+      rule(
+        'is durable: what was published before anybody consumed arrives, unchanged, once, with position and attempt',
+        async ({ member, publisher }) => {
+          const queue = await publisher();
+          const command = commandTo('agent:main:main');
+          const { seq, duplicate } = await queue.publish(command);
+          expect({ seq: seq > 0, duplicate }).toEqual({ seq: true, duplicate: false });
+          const a = await member('a');
+          await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+          const partition = queue.partitionOf(command.key);
+          expect(a.handled[0]).toMatchObject({ message: command, seq, partition, attempt: 1, incarnation: expect.any(Number) });
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+        },
+      );
 
-      it('stores the same id once and answers with the first sequence (I2)', async () => {
+      rule('stores the same id once and answers with the first sequence (I2)', async ({ publisher }) => {
         const queue = await publisher();
         const command = commandTo('agent:main:main', 'the same\r\nid ü');
         const first = await queue.publish(command);
@@ -174,13 +193,13 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(await queue.lag()).toBe(1);
       });
 
-      it('refuses what could not be read back', async () => {
+      rule('refuses what could not be read back', async ({ publisher }) => {
         const queue = await publisher();
         const huge = { ...commandTo('agent:main:main'), actor: 'x'.repeat(300_000) };
         await expect(queue.publish(huge)).rejects.toMatchObject({ code: 'too_large' });
       });
 
-      it('knows the partition in which the broker stores a key', async () => {
+      rule('knows the partition in which the broker stores a key', async ({ test, publisher }) => {
         if (test.storedPartitions === undefined) return;
         const queue = await publisher();
         const odd = [
@@ -209,7 +228,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
     });
 
     describe('one member', () => {
-      it('gets all messages of a key in order, one at a time per partition', async () => {
+      rule('gets all messages of a key in order, one at a time per partition', async ({ member, publisher }) => {
         const inHand = new Map<number, number>();
         let most = 0;
         const a = await member('a', async ({ partition }) => {
@@ -227,24 +246,27 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(most).toBe(1);
       });
 
-      it('gets a message that it cannot do now again, and nothing newer of the partition before', async () => {
-        const seen: string[] = [];
-        let refusals = 4;
-        const a = await member('a', async ({ message, attempt }) => {
-          seen.push(`${message.id} ${attempt}`);
-          if (message.id === 'first' && refusals-- > 0) {
-            if (refusals === 2) throw new Error('a handler that throws asks for another try');
-            return { kind: 'retry' };
-          }
-          return done;
-        });
-        const queue = await publisher();
-        await publishAll(queue, [commandTo('k', 'first'), commandTo('k', 'second')]);
-        await vi.waitFor(() => expect(a.handled).toHaveLength(2), soon);
-        expect(seen).toEqual(['first 1', 'first 2', 'first 3', 'first 4', 'first 5', 'second 1']);
-      });
+      rule(
+        'gets a message that it cannot do now again, and nothing newer of the partition before',
+        async ({ member, publisher }) => {
+          const seen: string[] = [];
+          let refusals = 4;
+          const a = await member('a', async ({ message, attempt }) => {
+            seen.push(`${message.id} ${attempt}`);
+            if (message.id === 'first' && refusals-- > 0) {
+              if (refusals === 2) throw new Error('a handler that throws asks for another try');
+              return { kind: 'retry' };
+            }
+            return done;
+          });
+          const queue = await publisher();
+          await publishAll(queue, [commandTo('k', 'first'), commandTo('k', 'second')]);
+          await vi.waitFor(() => expect(a.handled).toHaveLength(2), soon);
+          expect(seen).toEqual(['first 1', 'first 2', 'first 3', 'first 4', 'first 5', 'second 1']);
+        },
+      );
 
-      it('keeps a message for as long as its handler needs', async () => {
+      rule('keeps a message for as long as its handler needs', async ({ member, publisher }) => {
         let starts = 0;
         let finish = (_verdict: Verdict): void => {};
         const a = await member('a', () => {
@@ -271,28 +293,31 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
       });
 
-      it('puts what is not a command, or not of this partition, into the dead letters and goes on', async () => {
-        const a = await member('a', async ({ message }) =>
-          message.id === 'bad' ? { kind: 'dead', reason: 'nobody knows how' } : done,
-        );
-        const queue = await publisher();
-        const foreign = keys.find((key) => queue.partitionOf(key) !== queue.partitionOf('k')) ?? '';
-        await test.inject('k', new Uint8Array([0xc1, 0xff]));
-        await test.inject('k', encode({ id: 'half' }));
-        await test.inject('k', encode(commandTo(foreign)));
-        await publishAll(queue, [commandTo('k', 'bad'), commandTo('k', 'good')]);
-        await vi.waitFor(() => expect(a.ids()).toEqual(['good']), soon);
-        const letters = (await test.deadLetters.list(10)).toReversed();
-        expect(letters.map(({ service }) => service)).toEqual(['session', 'session', 'session', 'session']);
-        expect(letters.map(({ reason }) => reason).slice(2)).toEqual([
-          expect.stringMatching(/belongs to partition/),
-          'nobody knows how',
-        ]);
-        expect([...(letters[0]?.bytes ?? [])]).toEqual([0xc1, 0xff]);
-        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
-      });
+      rule(
+        'puts what is not a command, or not of this partition, into the dead letters and goes on',
+        async ({ test, member, publisher }) => {
+          const a = await member('a', async ({ message }) =>
+            message.id === 'bad' ? { kind: 'dead', reason: 'nobody knows how' } : done,
+          );
+          const queue = await publisher();
+          const foreign = keys.find((key) => queue.partitionOf(key) !== queue.partitionOf('k')) ?? '';
+          await test.inject('k', new Uint8Array([0xc1, 0xff]));
+          await test.inject('k', encode({ id: 'half' }));
+          await test.inject('k', encode(commandTo(foreign)));
+          await publishAll(queue, [commandTo('k', 'bad'), commandTo('k', 'good')]);
+          await vi.waitFor(() => expect(a.ids()).toEqual(['good']), soon);
+          const letters = (await test.deadLetters.list(10)).toReversed();
+          expect(letters.map(({ service }) => service)).toEqual(['session', 'session', 'session', 'session']);
+          expect(letters.map(({ reason }) => reason).slice(2)).toEqual([
+            expect.stringMatching(/belongs to partition/),
+            'nobody knows how',
+          ]);
+          expect([...(letters[0]?.bytes ?? [])]).toEqual([0xc1, 0xff]);
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+        },
+      );
 
-      it('says what it has: partitions without a message are acquired too, and lost when it closes', async () => {
+      rule('says what it has: partitions without a message are acquired too, and lost when it closes', async ({ member }) => {
         const a = await member('a');
         const all = [...Array(queuePartitions).keys()];
         await vi.waitFor(() => expect(a.consumption.owned()).toEqual(all), soon);
@@ -305,7 +330,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
     });
 
     describe('timers (a timer is a delayed command)', () => {
-      it('come not before their time and at most a second late', async () => {
+      rule('come not before their time and at most a second late', async ({ member, publisher }) => {
         let arrivedAt = 0;
         await member('a', async () => {
           arrivedAt = Date.now();
@@ -320,7 +345,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(arrivedAt - at).toBeLessThan(1_500);
       });
 
-      it('are replaced by key and name, and taken back', async () => {
+      rule('are replaced by key and name, and taken back', async ({ member, publisher }) => {
         const a = await member('a');
         const queue = await publisher();
         const at = Date.now() + 1_000;
@@ -339,7 +364,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
     });
 
     describe('several members', () => {
-      it('share out the partitions: each has some, none has another one', async () => {
+      rule('share out the partitions: each has some, none has another one', async ({ member, publisher }) => {
         const members = [await member('a'), await member('b')];
         const queue = await publisher();
         await vi.waitFor(() => {
@@ -354,7 +379,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           expect(one.consumption.owned()).toEqual(expect.arrayContaining(one.handled.map(({ partition }) => partition)));
       });
 
-      it('keep the order per key while one joins and one is closed', async () => {
+      rule('keep the order per key while one joins and one is closed', async ({ member, publisher }) => {
         const log = journal();
         const a = await member('a', log.handle);
         const publishing = keepPublishing(await publisher());
@@ -374,7 +399,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         );
       });
 
-      it('hand over at once when one is closed', async () => {
+      ruleAlone('hand over at once when one is closed', async ({ test, member, publisher }) => {
         const [a, b] = [await member('a'), await member('b')];
         const queue = await publisher();
         const key = await ownedKey(a, queue);
@@ -390,7 +415,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await closing;
       });
 
-      it('give back a message that waits for another try when one is closed', async () => {
+      rule('give back a message that waits for another try when one is closed', async ({ member, publisher }) => {
         const a = await member('a', async () => ({ kind: 'retry' }));
         const b = await member('b');
         const queue = await publisher();
@@ -400,7 +425,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await vi.waitFor(() => expect(b.ids()).toEqual(['difficult']), { ...soon, timeout: 2_500 });
       });
 
-      it('take over from one that dies: nothing is lost, the order holds', async () => {
+      rule('take over from one that dies: nothing is lost, the order holds', async ({ member, publisher }) => {
         const log = journal();
         const [a, b] = [await member('a', log.handle), await member('b', log.handle)];
         const publishing = keepPublishing(await publisher());
@@ -415,27 +440,30 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(log.outOfOrder).toEqual([]);
       });
 
-      it('take over within seconds what a dying one had in hand, and tell that it comes again', async () => {
-        const a = await member('a', () => new Promise<Verdict>(() => {}));
-        const b = await member('b');
-        const queue = await publisher();
-        const key = await ownedKey(a, queue);
-        await publishAll(queue, [commandTo(key, '1 in hand'), commandTo(key, '2 behind')]);
-        await vi.waitFor(async () => expect(await queue.lag()).toBe(2), soon);
-        await new Promise((resolve) => setTimeout(resolve, 300)); // For the message to be in hand, which only `a` could tell.
-        const began = performance.now();
-        await a.process.kill('a');
-        await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(0), { ...soon, interval: 5 });
-        const took = performance.now() - began;
-        console.info(`${name}: takeover of a message in hand ${took.toFixed(0)} ms`);
-        expect(took).toBeLessThan(test.takeoverMs);
-        await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind']), soon);
-        expect(b.handled[0]?.attempt).toBeGreaterThan(1);
-        expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
-      });
+      rule(
+        'take over within seconds what a dying one had in hand, and tell that it comes again',
+        async ({ test, member, publisher }) => {
+          const a = await member('a', () => new Promise<Verdict>(() => {}));
+          const b = await member('b');
+          const queue = await publisher();
+          const key = await ownedKey(a, queue);
+          await publishAll(queue, [commandTo(key, '1 in hand'), commandTo(key, '2 behind')]);
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(2), soon);
+          await new Promise((resolve) => setTimeout(resolve, 300)); // For the message to be in hand, which only `a` could tell.
+          const began = performance.now();
+          await a.process.kill('a');
+          await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(0), { ...soon, interval: 5 });
+          const took = performance.now() - began;
+          console.info(`${name}: takeover of a message in hand ${took.toFixed(0)} ms`);
+          expect(took).toBeLessThan(test.takeoverMs);
+          await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind']), soon);
+          expect(b.handled[0]?.attempt).toBeGreaterThan(1);
+          expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
+        },
+      );
     });
 
-    it('reports a consumer that is gone and goes on when it is back', async () => {
+    rule('reports a consumer that is gone and goes on when it is back', async ({ test, member, publisher }) => {
       if (test.deleteConsumer === undefined) return;
       const a = await member('a');
       const queue = await publisher();

@@ -45,6 +45,7 @@ export class PartitionedConsumer<T> implements Consumption {
   #closing: Promise<void> | null = null;
   #auditedAt: number;
   #findings: readonly string[] = [];
+  #unattended: ReadonlySet<number> = new Set();
 
   private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
     const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs } = settings;
@@ -99,9 +100,7 @@ export class PartitionedConsumer<T> implements Consumption {
         : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not come through`]),
       ...(silent.length === 0
         ? []
-        : [
-            `${binding.stream}: ${silent.length} partitions have no consumer or no leader (${numbers(silent.map(({ number }) => number))})`,
-          ]),
+        : [`${binding.stream}: no consumer or no leader for ${describe(silent.map(({ number }) => number))}`]),
       ...this.#partitions.flatMap((partition) => partition.trouble(stuckMs) ?? []),
       ...this.#findings,
     ];
@@ -220,26 +219,31 @@ export class PartitionedConsumer<T> implements Consumption {
   /** Looks from the broker's side, for what this side cannot see: no consumer at all, or messages that nobody asks for. */
   async #audit(): Promise<void> {
     const { manager, binding, partitions } = this.#settings;
-    const unattended: number[] = [];
-    let found = 0;
+    const numberByName = new Map([...Array(partitions).keys()].map((number) => [partitionConsumer(number), number]));
+    const unattended = new Set<number>();
     try {
       for await (const info of manager.consumers.list(binding.stream)) {
-        found += 1;
-        const number = Number(info.name.replace(partitionConsumer(0).slice(0, -1), ''));
-        if (info.num_pending > 0 && info.num_waiting === 0 && info.num_ack_pending === 0) unattended.push(number);
+        const number = numberByName.get(info.name);
+        if (number === undefined) continue;
+        numberByName.delete(info.name);
+        if (info.num_pending > 0 && info.num_waiting === 0 && info.num_ack_pending === 0) unattended.add(number);
       }
     } catch {
       return; // Not to be told now; what this side sees is in `problems` already.
     }
+    const missing = [...numberByName.values()];
+    // Between two requests nobody asks for a moment, so only the second time in a row counts.
+    const neglected = [...unattended].filter((number) => this.#unattended.has(number));
+    this.#unattended = unattended;
     for (const number of unattended) if (this.#isWanted(number)) this.#partitions[number]?.pullAgain();
     this.#findings = [
-      ...(found < partitions ? [`${binding.stream} has ${found} of its ${partitions} consumers`] : []),
-      ...(unattended.length > 0
-        ? [`${binding.stream}: nobody asks for the messages of ${unattended.length} partitions (${numbers(unattended)})`]
-        : []),
+      ...(missing.length === 0 ? [] : [`${binding.stream} lacks the consumers of ${describe(missing)}`]),
+      ...(neglected.length === 0 ? [] : [`${binding.stream}: nobody asks for the messages of ${describe(neglected)}`]),
     ];
   }
 }
 
-const numbers = (partitions: readonly number[]): string =>
-  partitions.length <= 8 ? partitions.join(', ') : `${partitions.slice(0, 8).join(', ')}, …`;
+const describe = (partitions: readonly number[]): string => {
+  const shown = partitions.length <= 8 ? partitions : [...partitions.slice(0, 8), '…'];
+  return `${partitions.length} partitions (${shown.join(', ')})`;
+};
