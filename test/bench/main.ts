@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { ownership } from './ownership.ts';
+import { longSession, memory } from './sessions.ts';
 import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
 import { latency, turnsPerSecond } from './turns.ts';
