@@ -46,7 +46,7 @@ export const seededRandom = (seed: number): (() => number) => {
 };
 
 /** How often each fault happens, from 0 to 1 together; the rest is healthy. */
-export type FaultRates = Readonly<Partial<Record<Exclude<Fault, 'none'>, number>>>;
+type FaultRates = Readonly<Partial<Record<Exclude<Fault, 'none'>, number>>>;
 
 export interface SeededFaultsOptions {
   readonly random: () => number;
