@@ -26,24 +26,13 @@ export interface CourierOptions {
 /** Takes one outbound at a time per conversation from the log to its outlet, one custody record after the other. */
 export const createCourier = (options: CourierOptions) => {
   const { custodian, clock, random, log, held, stopping, giveUp, marked } = options;
-  const ways = new Map(
-    options.outlets.map((outlet) => [
-      outlet.channel,
-      {
-        outlet,
-        slots: createSlots(limits.deliverySends),
-        idempotent: outlet.idempotent,
-        attempts: outlet.attempts ?? limits.deliveryAttempts,
-      },
-    ]),
-  );
+  const ways = new Map(options.outlets.map((outlet) => [outlet.channel, wayOf(outlet)]));
 
   /** Records a mark; false when the conversation was somebody else's meanwhile. */
   const record = async (outbound: Outbound, mark: Mark): Promise<boolean> => {
     if (mark.state === 'failed') await giveUp(outbound, mark.detail ?? 'refused');
     if (!(await custodian.write(outbound, mark))) {
       log.warn({ outboundId: outbound.id, state: mark.state }, 'another delivery service wrote to this conversation');
-      await clock.sleep(backoffMs(1, random()), stopping);
       return false;
     }
     marked(mark);
@@ -52,34 +41,34 @@ export const createCourier = (options: CourierOptions) => {
     return true;
   };
 
-  /** One recorded intent and one send. The slot is taken first, so that `sending` is said of nothing that waits. */
-  const attempt = (outbound: Outbound, mark: Mark, way: NonNullable<ReturnType<typeof ways.get>>) =>
-    way.slots.use(async (): Promise<SendResult | null> => {
-      if (stopping.aborted || !(await record(outbound, mark))) return null;
-      if (held.aborted) return null;
-      const result = await way.outlet
-        .send(outbound, held)
-        .catch((error: unknown): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
-      return held.aborted ? null : result;
+  /**
+   * A recorded intent, a send and its recorded outcome. Resolves with the milliseconds to wait before the next step, or `null` when the
+   * conversation was somebody else's meanwhile or we must stop. The slot is taken first: `sending` is said of nothing that waits.
+   */
+  const attempt = async (outbound: Outbound, mark: Mark, way: OutletWay): Promise<number | null> => {
+    const result = await way.slots.use(async (): Promise<SendResult | null> => {
+      if (stopping.aborted || !(await record(outbound, mark)) || held.aborted) return null;
+      return way.outlet.send(outbound, held).catch((error): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
     });
+    if (result === null || held.aborted) return null;
+    const after = markAfter(result, mark.attempt, way);
+    if (!(await record(outbound, after))) return null;
+    return after.state === 'prepared' ? backoffMs(mark.attempt, random(), result.kind === 'retry' ? result.afterMs : 0) : 0;
+  };
 
   /** Brings an outbound to its final state. False when it was left before that, because we are stopping or the lease is lost. */
   const carry = async (outbound: Outbound): Promise<boolean> => {
     const way = ways.get(outbound.target.channel);
+    let collisions = 0;
     while (!stopping.aborted) {
       const { record: last } = await custodian.last(outbound.target);
       const mark = nextMark(last, outbound, way);
       if (mark === null) return true;
-      if (mark.state !== 'sending' || way === undefined) {
-        await record(outbound, mark);
-        continue;
-      }
-      const result = await attempt(outbound, mark, way);
-      if (result === null) continue;
-      const after = markAfter(result, mark.attempt, way);
-      if ((await record(outbound, after)) && after.state === 'prepared') {
-        await clock.sleep(backoffMs(mark.attempt, random(), result.kind === 'retry' ? result.afterMs : 0), stopping);
-      }
+      const isSend = mark.state === 'sending' && way !== undefined;
+      const pauseMs = isSend ? await attempt(outbound, mark, way) : (await record(outbound, mark)) ? 0 : null;
+      // Whoever else is at work in this conversation is given ever more time to finish.
+      if (pauseMs === null) collisions += 1;
+      if (pauseMs !== 0) await clock.sleep(pauseMs ?? backoffMs(collisions, random()), stopping);
     }
     return false;
   };
@@ -98,3 +87,12 @@ export const createCourier = (options: CourierOptions) => {
     return false;
   };
 };
+
+/** A way out as the rules see it, with its places. */
+const wayOf = (outlet: Outlet) => ({
+  outlet,
+  slots: createSlots(limits.deliverySends),
+  idempotent: outlet.idempotent,
+  attempts: outlet.attempts ?? limits.deliveryAttempts,
+});
+type OutletWay = ReturnType<typeof wayOf>;

@@ -85,7 +85,7 @@ describe('trouble at the far side', () => {
     [false, ['prepared 1', 'sending 1', 'unknown 1']],
   ])('no answer after it was stored, idempotent %s', async (idempotent, expected) => {
     const { say, start, states } = await open(({ text }, nth) => (text === 'hi' && nth === 1 ? 'hang' : { status: 204 }));
-    await start('one', { webhook: { idempotent } });
+    await start('one', { webhook: { idempotent, timeoutMs: 1_000 } });
     const id = await say('hi');
     await delivered(await say('next'));
     expect(states(id)).toEqual(expected);
@@ -168,7 +168,8 @@ describe('several at work', () => {
 
   it('two without ownership: each outbound has one recorded outcome, in order per conversation (I9, idea 5)', async () => {
     const { say, start, records, until, farSide } = await open((_, nth) => ({ status: nth === 1 ? 503 : 204 }));
-    await Promise.all([start('one', { change: { leases: freeForAll } }), start('two', { change: { leases: freeForAll } })]);
+    const options = { change: { leases: freeForAll }, webhook: { attempts: 50 } };
+    await Promise.all([start('one', options), start('two', options)]);
     const ids: string[] = [];
     for (let index = 0; index < 40; index++) ids.push(await say(`${index}`, `c${index % 8}`));
     await until(() => expect(ids.filter((id) => finals(id).length > 0)).toHaveLength(40));

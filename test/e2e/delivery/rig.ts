@@ -90,7 +90,7 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
       { webhook = {}, change = {}, ...more }: { webhook?: object; change?: Partial<Ports> } & Partial<DeliveryOptions> = {},
     ): Promise<Service> => {
       const config = configSchema.parse({
-        outlets: { webhooks: { chat: { url: farSide.url, secret: 'a secret', timeoutMs: 100, ...webhook } } },
+        outlets: { webhooks: { chat: { url: farSide.url, secret: 'a secret', timeoutMs: 20_000, ...webhook } } },
       });
       const service = await startDelivery({
         config,

@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startRouter } from '../../services/router/main.ts';
+import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { createLog } from '../../shared/kit/log.ts';
+import type { CommandBus, Consumption } from '../../shared/ports.ts';
+import { type CommandEnvelope, inboundEnvelope } from '../../shared/wire/envelope.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
+
+/** A router on a broker in memory, and the commands that come out. */
+const open = async (publish?: (original: CommandBus['publish']) => CommandBus['publish']) => {
+  const system = openMemory({ clock: systemClock, queues: { ackWaitMs: 100 } });
+  const ports = system.portsFor('test');
+  const commands: CommandEnvelope[] = [];
+  const handle = async ({ message }: { message: CommandEnvelope }) => {
+    commands.push(message);
+    return { kind: 'done' } as const;
+  };
+  const consumption: Consumption = await ports.commands.consume({ member: 'host', handle });
+  const original: CommandBus['publish'] = (command) => ports.commands.publish(command);
+  const commandsPort = publish ? Object.assign(Object.create(ports.commands), { publish: publish(original) }) : ports.commands;
+  const router = await startRouter({
+    config: configSchema.parse({}),
+    ports: { ...ports, commands: commandsPort },
+    log: createLog({ level: 'silent', name: 'test' }),
+    member: 'router',
+  });
+  closing.push(
+    () => router.stop(1_000),
+    () => consumption.close(1_000),
+  );
+  const say = (id: string, conversation = '1') =>
+    ports.inbound.publish(
+      inboundEnvelope.parse({
+        id,
+        channel: 'irc',
+        conversation: { id: conversation, kind: 'group' },
+        sender: { id: 'ann' },
+        text: id,
+        at: 1,
+      }),
+    );
+  return { ports, router, commands, say };
+};
+
+describe('the router', () => {
+  it('publishes one command for each envelope, in order', async () => {
+    const { say, commands, router } = await open();
+    for (const id of ['a', 'b', 'c', 'd']) await say(id);
+    await vi.waitFor(() => expect(commands.map(({ causationId }) => causationId)).toEqual(['a', 'b', 'c', 'd']));
+    expect(router.metrics()).toMatchObject({ routed_total: 4, unroutable_total: 0 });
+  });
+
+  it('puts what no session can have among the dead letters, with the reason, and goes on', async () => {
+    const { say, commands, ports } = await open();
+    await say('bad', 'not a key');
+    await say('good');
+    await vi.waitFor(() => expect(commands).toHaveLength(1));
+    await vi.waitFor(async () =>
+      expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: expect.stringMatching(/^conversation: /) }]),
+    );
+  });
+
+  it('waits while commands cannot be published, and then routes once and in order', async () => {
+    let failures = 3;
+    const { say, commands } = await open((original) => async (command) => {
+      const done = await original(command);
+      if (failures-- > 0) throw new NatterError('unavailable', 'the answer got lost');
+      return done;
+    });
+    await say('a');
+    await say('b');
+    await vi.waitFor(() => expect(commands.map(({ causationId }) => causationId)).toEqual(['a', 'b']), { timeout: 5_000 });
+  });
+
+  it('gives up on a command that is too large to publish', async () => {
+    const { say, ports } = await open((original) => async (command) => {
+      if (command.causationId === 'large') throw new NatterError('too_large', 'message of 300000 bytes');
+      return original(command);
+    });
+    await say('large');
+    await vi.waitFor(async () => expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: 'message of 300000 bytes' }]));
+  });
+});
