@@ -1,11 +1,11 @@
 import type { Clock, IndexView } from '../../ports.ts';
 import type { IndexRow } from '../../session/summary.ts';
 import { rowKey, rowOf, rowPart } from './index-row.ts';
-import type { KeyValue } from './key-value.ts';
+import type { Entry, KeyValue } from './key-value.ts';
 import { createNudge } from './nudge.ts';
 
-/** Rows of one read. */
-const readRows = 5_000;
+/** Rows of one read: decoding them holds up the process for about 10 ms. */
+const readRows = 1_000;
 /** Longest wait between two reads, and the least: many changes at once are one read. */
 const checkMs = 750;
 const gatherMs = 50;
@@ -36,15 +36,14 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<Ind
   };
   const refresh = async (): Promise<void> => {
     const next = await copyToContinue();
-    for (let more = true; more && !closed; ) {
-      const changes = await bucket.changes(rowPart, next.revision, readRows);
-      for (const entry of changes.entries) {
-        const row = rowOf(entry);
-        if (row === null) next.rows.delete(entry.key);
-        else next.rows.set(entry.key, row);
-        next.revision = entry.revision;
-      }
-      more = changes.more;
+    let changes = bucket.changes(rowPart, next.revision, readRows);
+    for (let more = true; more; ) {
+      const read = await changes;
+      next.revision = read.entries.at(-1)?.revision ?? next.revision;
+      more = read.more;
+      // The broker reads on while these rows are decoded.
+      if (more) changes = bucket.changes(rowPart, next.revision, readRows);
+      for (const entry of read.entries) apply(next.rows, entry);
     }
     copy = next;
   };
@@ -72,4 +71,10 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<Ind
       await ended;
     },
   };
+};
+
+const apply = (rows: Map<string, IndexRow>, entry: Entry): void => {
+  const row = rowOf(entry);
+  if (row === null) rows.delete(entry.key);
+  else rows.set(entry.key, row);
 };
