@@ -17,12 +17,10 @@ export interface ProjectionOptions {
 export const createProjection = ({ index, events, after }: ProjectionOptions) => {
   const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
   let changed = new Map<SessionKey, IndexRow>();
-  /** The batch on its way out: still the newest we know of its keys until it is written. */
-  let writing: ReadonlyMap<SessionKey, IndexRow> = new Map();
   let position = after;
   let written = after;
 
-  /** The row that `commit` continues. One that does not join up (a stale read, a cache put back) is folded from the log instead. */
+  /** The row that `commit` continues. One that does not join up (a stale read, one not written yet) is folded from the log instead. */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
     if (commit.rev === 1) return null;
     const row = await index.get(commit.key);
@@ -45,8 +43,6 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
     }
   };
 
-  const remembered = (key: SessionKey): IndexRow | undefined => changed.get(key) ?? writing.get(key) ?? rows.get(key);
-
   return {
     /** Takes in one commit, in the order of the log. Awaits only when the row is not at hand. */
     fold: (commit: RecordedCommit): Promise<void> | undefined => {
@@ -56,7 +52,7 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
         changed.set(commit.key, row);
         position = commit.seq;
       };
-      const row = remembered(commit.key);
+      const row = rows.get(commit.key);
       if (row === undefined) return rowBefore(commit).then(take);
       take(row);
       return undefined;
@@ -64,11 +60,10 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
     /** Writes what has changed, and the position it reflects. After a failure this projection is of no use any more. */
     flush: async (): Promise<void> => {
       const reached = position;
-      writing = changed;
+      const batch = [...changed.values()];
       changed = new Map();
-      await index.put([...writing.values()], reached);
+      await index.put(batch, reached);
       written = reached;
-      writing = new Map();
     },
     /** Sequence folded, and sequence written. */
     position: () => position,

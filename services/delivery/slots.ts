@@ -16,4 +16,3 @@ export const createSlots = (size: number) => {
     },
   };
 };
-export type Slots = ReturnType<typeof createSlots>;

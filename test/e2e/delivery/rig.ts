@@ -12,7 +12,7 @@ import type { DeliveryTarget } from '../../../shared/session/types.ts';
 import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
 
 /** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */
-export const fastClock = (factor = 20): Clock => ({
+const fastClock = (factor = 20): Clock => ({
   now: () => Math.round(systemClock.now() * factor),
   monotonic: () => systemClock.monotonic() * factor,
   sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
