@@ -56,10 +56,11 @@ describe('an index whose bucket forgets its last writes', () => {
     return { bucket, index, kept, second };
   };
 
-  it('rejects what does not continue it, and stands where its rows stand', async () => {
+  it.each([1, 10])('rejects %s rows that do not continue it, and stands where its rows stand', async (count) => {
     const { bucket, index, kept, second } = await indexed();
     bucket.forget(kept);
-    await expect(index.put([rowAt(freshKey(), 3)], 3)).rejects.toMatchObject({ code: 'unavailable' });
+    const rows = Array.from({ length: count }, () => rowAt(freshKey(), 3));
+    await expect(index.put(rows, 3)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await index.position()).toBe(1);
     expect(await index.get(second.key)).toBeNull();
     await index.put([second], 3);
