@@ -211,7 +211,9 @@ describe('codes', () => {
   ].map(([, code = '']) => code);
   const failed = product
     .filter((path) => /^(shared\/session|shared\/adapters\/model|services\/session)\//.test(path))
-    .flatMap((path) => [...read(path).matchAll(/(?:failed\((?:\s*context,\s*turn,)?|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g)])
+    .flatMap((path) => [
+      ...read(path).matchAll(/(?:failed\(|failing\(\s*context,\s*turn,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g),
+    ])
     .map(([, code = '']) => code);
   const codes = {
     'Failures of a call': membersOf('shared/kit/errors.ts', 'ErrorCode'),

@@ -1,4 +1,3 @@
-import { fromCallback } from 'xstate';
 import type { Config } from '../../shared/config/schema.ts';
 import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -7,14 +6,14 @@ import type { Delivery, Model, Ports, Verdict } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type SessionState, toPlain } from '../../shared/session/evolve.ts';
-import { sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
-import type { CommandAnswer, CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { answerOf } from './answer.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
 import { Registry } from './registry.ts';
 import { type Origin, type Outcome, SessionActor } from './session-actor.ts';
-import { runTurn } from './turn.ts';
+import { TurnRunner } from './turn-runner.ts';
 
 /** Safety mechanisms that tests switch off to prove that the checkers notice. All on in any other use. */
 export interface Switches {
@@ -40,9 +39,7 @@ export interface HostOptions {
 export class SessionHost {
   readonly #options: HostOptions;
   readonly #registry: Registry;
-  readonly #machine: typeof sessionMachine;
-  /** Which actor an XState system belongs to: how the one turn logic of the host finds its session. */
-  readonly #actorOf = new WeakMap<object, SessionActor>();
+  readonly #turns: TurnRunner;
   readonly #quarantined = new Map<SessionKey, string>();
   readonly #stopping = new AbortController();
   readonly counts = {
@@ -54,13 +51,24 @@ export class SessionHost {
     loads: 0,
     resumes: 0,
     snapshots: 0,
-    turnsRunning: 0,
   };
 
   constructor(options: HostOptions) {
     this.#options = options;
-    this.#machine = sessionMachine.provide({
-      actors: { turn: fromCallback(({ input, system }) => this.#startTurn(input, system)) },
+    const { model, log, ports } = options;
+    this.#turns = new TurnRunner({
+      model,
+      events: ports.events,
+      live: ports.live,
+      record: async (actor, turn, step, outcome) => {
+        const recorded = await actor.dispatch(this.#own(actor.key, turn.id, { type: 'record_step', turn, step, outcome }), null);
+        this.#settle(actor, recorded);
+        return recorded.kind === 'accepted';
+      },
+      failed: (actor, error) => {
+        log.error({ key: actor.key, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
+        this.#registry.drop(actor);
+      },
     });
     this.#registry = new Registry({
       limit: options.config.session.residents,
@@ -71,6 +79,9 @@ export class SessionHost {
 
   get residents(): number {
     return this.#registry.size;
+  }
+  get turnsRunning(): number {
+    return this.#turns.running;
   }
   get quarantined(): ReadonlyMap<SessionKey, string> {
     return this.#quarantined;
@@ -83,10 +94,11 @@ export class SessionHost {
       if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
         return { kind: this.#options.switches.stopOnUncommitted ? 'retry' : 'done' };
       }
-      if (envelope.answerTo !== undefined) this.#options.ports.answers.tell(envelope.answerTo, answerOf(envelope, outcome));
+      this.#answer(envelope, outcome);
       return { kind: 'done' };
     } catch (error) {
       if (!hasCode(error, 'quarantined')) throw error;
+      this.#answer(envelope, { kind: 'refused', code: 'quarantined', message: messageOf(error) });
       return { kind: 'dead', reason: messageOf(error) };
     }
   }
@@ -118,7 +130,7 @@ export class SessionHost {
   async drain(graceMs: number): Promise<void> {
     const { clock } = this.#options.ports;
     const until = clock.monotonic() + graceMs;
-    while (this.counts.turnsRunning > 0 && clock.monotonic() < until) await clock.sleep(10);
+    while (this.turnsRunning > 0 && clock.monotonic() < until) await clock.sleep(10);
     const actors = [...this.#registry.actors()].filter((actor) => actor.state.position.rev % limits.snapshotCommits !== 0);
     const next = actors.values();
     const writers = Array.from({ length: 16 }, async () => {
@@ -148,7 +160,7 @@ export class SessionHost {
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
     const { model, switches, newId } = this.#options;
     const actor: SessionActor = new SessionActor(key, state, {
-      machine: this.#machine,
+      machine: this.#turns.machine,
       deduplication: switches.deduplication,
       newId,
       commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
@@ -161,7 +173,7 @@ export class SessionHost {
         this.#registry.drop(actor);
       },
     });
-    this.#actorOf.set(actor.system, actor);
+    this.#turns.adopt(actor);
     if (state.machine.value === 'running') {
       this.counts.resumes++;
       void actor
@@ -181,47 +193,14 @@ export class SessionHost {
     });
   }
 
-  /** The one effect of the machine. It begins a microtask later, so a turn that ends within its own commit never begins. */
-  #startTurn(input: TurnInput, system: object): () => void {
-    const stop = new AbortController();
-    queueMicrotask(() => {
-      const actor = this.#actorOf.get(system);
-      if (actor !== undefined && !stop.signal.aborted) void this.#runTurn(actor, input, stop.signal);
-    });
-    return () => stop.abort();
-  }
-
-  async #runTurn(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
-    const { model, ports, log } = this.#options;
-    const { key } = actor;
-    const turn = { id: input.turn.id, attempt: input.turn.attempt };
-    this.counts.turnsRunning++;
-    try {
-      await runTurn(input, {
-        key,
-        model,
-        events: ports.events,
-        live: ports.live,
-        window: actor.state.position.window,
-        signal,
-        record: async (step, outcome) => {
-          const recorded = await actor.dispatch(this.#own(key, turn.id, { type: 'record_step', turn, step, outcome }), null);
-          this.#settle(actor, recorded);
-          return recorded.kind === 'accepted';
-        },
-      });
-    } catch (error) {
-      log.error({ key, turn: turn.id, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
-      this.#registry.drop(actor);
-    } finally {
-      this.counts.turnsRunning--;
-    }
-  }
-
   /** A command of the host itself: it does not pass through the queue and needs no acknowledgement. */
   #own(key: SessionKey, correlationId: string, data: SessionCommand): CommandEnvelope {
     const { ports, member, newId } = this.#options;
     return { id: newId(), key, at: ports.clock.now(), correlationId, causationId: correlationId, actor: `host:${member}`, data };
+  }
+
+  #answer(envelope: CommandEnvelope, outcome: Outcome): void {
+    if (envelope.answerTo !== undefined) this.#options.ports.answers.tell(envelope.answerTo, answerOf(envelope, outcome));
   }
 
   /** What every outcome leads to, whoever asked: an actor that may be wrong is forgotten, one in 64 commits leaves a snapshot. */
@@ -257,23 +236,3 @@ export class SessionHost {
     else if (outcome.kind === 'refused') counts.refused++;
   }
 }
-
-const answerOf = ({ id: commandId }: CommandEnvelope, outcome: Outcome): CommandAnswer => {
-  switch (outcome.kind) {
-    case 'accepted':
-      return { commandId, outcome: 'accepted', seq: outcome.seq, rev: outcome.rev };
-    case 'refused':
-      return { commandId, outcome: 'refused', code: outcome.code, message: outcome.message };
-    case 'nothing':
-    case 'duplicate':
-      return { commandId, outcome: outcome.kind };
-    case 'stale':
-    case 'uncommitted':
-      return {
-        commandId,
-        outcome: 'refused',
-        code: 'unavailable',
-        message: 'the command is not recorded yet; it is being retried',
-      };
-  }
-};

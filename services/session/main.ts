@@ -67,7 +67,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       commands_refused_total: host.counts.refused,
       loads_total: host.counts.loads,
       turns_resumed_total: host.counts.resumes,
-      turns_running: host.counts.turnsRunning,
+      turns_running: host.turnsRunning,
       snapshots_total: host.counts.snapshots,
     }),
     stop: async (deadlineMs) => {

@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'duplicate' }
-  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large'; readonly message: string }
+  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined'; readonly message: string }
   | { readonly kind: 'stale' }
   | { readonly kind: 'uncommitted'; readonly cause: string };
 

@@ -44,7 +44,7 @@ export const inboundBinding = (subjects: Subjects, partitions: number): QueueBin
   service: 'router',
   encode: encodeInbound,
   decode: decodeInbound,
-  idOf: (envelope) => envelope.id,
+  idOf: ({ channel, accountId, id }) => JSON.stringify([channel, accountId ?? null, id]),
   keyOf: ({ channel, conversation }) => `${channel}:${conversation.id}`,
   subjectOf: (key) => subjects.inbound(...conversationOf(key)),
   timerSubjectOf: subjects.inboundTimer,

@@ -4,8 +4,8 @@ export const limits = {
   sessionKeyBytes: 256,
   /** Bytes of one request body, one inbound envelope and one command. */
   commandBytes: 256 * 1024,
-  /** Bytes of one commit: a command's text plus what the decision adds to it. */
-  commitBytes: 768 * 1024,
+  /** Bytes of one commit. An instant turn's is the largest: the message, and the answer as a step and as a message. */
+  commitBytes: 896 * 1024,
   /** UTF-8 bytes of what a model step may answer. */
   modelOutputBytes: 256 * 1024,
   /** Nesting of a decoded message. */

@@ -7,7 +7,7 @@ const id = z.string().min(1).max(128);
 export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session or makes an inactive one visible again (A5/64). */
   z.object({ type: z.literal('open_session'), sessionId: id, source: sessionSource.optional() }),
-  /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `correlationId`. `sessionId` is used if the session is new. */
+  /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `id`. `sessionId` is used if the session is new. */
   z.object({ type: z.literal('post_message'), sessionId: id, message, source: sessionSource.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), sessionId: id, message, source: sessionSource.optional() }),

@@ -121,7 +121,12 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         generation: event.generation,
         messageCount: 0,
         completedTurns: 0,
+        failedTurns: 0,
+        refusedMessages: 0,
         queuedTurns: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        totalTokens: 0,
       };
     case 'session_deactivated':
       return { status: 'inactive' };

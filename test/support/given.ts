@@ -62,10 +62,10 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   }),
 };
 
-/** A command in its envelope. The correlation id of a message is its message id, which thereby is its turn's id. */
-export const envelope = (data: SessionCommand, id: string, at = 100): CommandEnvelope => {
-  const correlationId = data.type === 'post_message' ? data.message.messageId : id;
-  return { id, key, at, correlationId, causationId: id, actor: 'test', data };
+/** A command in its envelope. A posted message's command has the message's id, which thereby is its turn's id. */
+export const envelope = (data: SessionCommand, commandId: string, at = 100): CommandEnvelope => {
+  const id = data.type === 'post_message' ? data.message.messageId : commandId;
+  return { id, key, at, correlationId: id, causationId: id, actor: 'test', data };
 };
 
 /** Reads a command row. */

@@ -55,7 +55,7 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
 
 /** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
 export const isRepeat = (
-  { id, correlationId, data }: CommandEnvelope,
+  { id, data }: CommandEnvelope,
   delivery: { seq: number; incarnation: number } | null,
   { machine: { context }, position: { command, recentIds } }: SessionState,
 ): boolean => {
@@ -63,5 +63,5 @@ export const isRepeat = (
   if (recentIds.includes(id)) return true;
   if (data.type !== 'post_message' && data.type !== 'append_message') return false;
   if (recentIds.includes(data.message.messageId)) return true;
-  return data.type === 'post_message' && [context.turn, ...context.queue].some((turn) => turn?.id === correlationId);
+  return data.type === 'post_message' && [context.turn, ...context.queue].some((turn) => turn?.id === id);
 };

@@ -22,7 +22,7 @@ export const appendMessage = ({ data }: Given<'append_message'>, view: SessionVi
 
 /** Stores the message; starts its turn, or queues it behind the running one, or refuses it when the queue is full. The refusal is a
  * fact too: the sender was told "accepted", so what became of it must be in the history (I1). */
-export const postMessage = ({ correlationId: turnId, data }: Given<'post_message'>, view: SessionView): Decision => {
+export const postMessage = ({ id: turnId, data }: Given<'post_message'>, view: SessionView): Decision => {
   const { message } = data;
   const turn: QueuedTurn = {
     id: turnId,

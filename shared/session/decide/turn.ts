@@ -5,17 +5,16 @@ import { accept, type Decision, type Given, isCurrent, nextTurn, nothing, refOf,
 
 /** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
 
-const failed = (context: SessionContext, turn: ActiveTurn, code: string, message: string): Decision =>
-  accept(
-    { type: 'turn_failed', v: 1, turn: refOf(turn), code, message, ...(turn.deliverTo && { deliverTo: turn.deliverTo }) },
-    ...nextTurn(context),
-  );
+const failing = (context: SessionContext, turn: ActiveTurn, code: string, message: string): SessionEvent[] => [
+  { type: 'turn_failed', v: 1, turn: refOf(turn), code, message, ...(turn.deliverTo && { deliverTo: turn.deliverTo }) },
+  ...nextTurn(context),
+];
 
 /** A step of an attempt that is over, or one that is recorded already, changes nothing. */
 export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record_step'>, view: SessionView): Decision => {
   if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step) return nothing;
   const { context, turn } = view;
-  if (outcome.kind === 'failed') return failed(context, turn, outcome.code, outcome.message);
+  if (outcome.kind === 'failed') return accept(...failing(context, turn, outcome.code, outcome.message));
   const recorded = (finish: 'stop' | 'continue'): SessionEvent => ({
     type: 'model_step',
     v: 1,
@@ -27,8 +26,9 @@ export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record
     usage: outcome.usage,
   });
   if (outcome.kind === 'continue') {
-    if (step >= limits.turnSteps) return failed(context, turn, 'steps_exhausted', `no answer after ${step} model steps`);
-    return accept(recorded('continue'));
+    const exhausted =
+      step >= limits.turnSteps ? failing(context, turn, 'steps_exhausted', `no answer after ${step} model steps`) : [];
+    return accept(recorded('continue'), ...exhausted);
   }
   return accept(
     recorded('stop'),
@@ -50,11 +50,13 @@ export const resumeTurn = (_: Given<'resume_turn'>, view: SessionView): Decision
   if (view.status !== 'running') return nothing;
   const { context, turn } = view;
   if (turn.resumes >= limits.turnResumes) {
-    return failed(
-      context,
-      turn,
-      'attempts_exhausted',
-      `given up after ${turn.attempt} attempts, ${turn.resumes} without a finished step`,
+    return accept(
+      ...failing(
+        context,
+        turn,
+        'attempts_exhausted',
+        `given up after ${turn.attempt} attempts, ${turn.resumes} without a finished step`,
+      ),
     );
   }
   return accept({ type: 'turn_resumed', v: 1, turn: { id: turn.id, attempt: turn.attempt + 1 }, step: turn.step });

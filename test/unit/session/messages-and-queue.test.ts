@@ -65,7 +65,7 @@ describe('what a message carries (A5/64-68)', () => {
   });
 
   test('a queued message keeps its own way back', () => {
-    const second = { ...posted({ message: { messageId: 'm2', text: '', sender: { id: 'u' }, deliverTo } }), correlationId: 'm2' };
+    const second = { ...posted({ message: { messageId: 'm2', text: '', sender: { id: 'u' }, deliverTo } }), id: 'm2' };
     const { events } = given('post m1', second).when('reply m1/1 1');
     expect(events.at(-1)).toMatchObject({ type: 'turn_started', turn: { id: 'm2', deliverTo } });
   });
@@ -97,16 +97,17 @@ describe('a command takes effect once (I2)', () => {
 
   test('a known command id or message id is a repeat, whatever its place in the stream', () => {
     expect(isRepeat(command('stop', 'c0'), null, state)).toBe(true);
-    expect(isRepeat(command('post m1', 'new'), null, state)).toBe(true);
+    expect(isRepeat({ ...command('post m1'), id: 'new' }, null, state)).toBe(true);
     expect(isRepeat(command('append m1', 'new'), null, state)).toBe(true);
     expect(isRepeat(command('stop', 'new'), null, state)).toBe(false);
     expect(isRepeat(command('post m3', 'new'), null, state)).toBe(false);
   });
 
   test('a turn that runs or waits is not asked for a second time, even by another message', () => {
-    for (const correlationId of ['m1', 'm2']) {
-      expect(isRepeat({ ...command('post m3', 'new'), correlationId }, null, state)).toBe(true);
-      expect(isRepeat({ ...command('append m3', 'new'), correlationId }, null, state)).toBe(false);
+    const forgotten = { ...state, position: { ...state.position, recentIds: [] } };
+    for (const id of ['m1', 'm2']) {
+      expect(isRepeat({ ...command('post m3'), id }, null, forgotten)).toBe(true);
+      expect(isRepeat(command('append m3', id), null, forgotten)).toBe(false);
     }
   });
 

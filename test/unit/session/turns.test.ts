@@ -65,7 +65,7 @@ describe('a turn has a bounded number of model steps (I11)', () => {
       .then(`model_step m1/1 ${last} stop`, 'assistant_message m1/1', 'turn_completed m1/1');
     given(...before)
       .when(`continue m1/1 ${last}`)
-      .then('turn_failed m1/1 steps_exhausted');
+      .then(`model_step m1/1 ${last} continue`, 'turn_failed m1/1 steps_exhausted');
   });
 });
 

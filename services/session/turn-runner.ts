@@ -1,0 +1,70 @@
+import { fromCallback } from 'xstate';
+import type { EventLog, Live, Model } from '../../shared/ports.ts';
+import { sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
+import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
+import type { SessionActor } from './session-actor.ts';
+import { runTurn } from './turn.ts';
+
+export interface TurnRunnerOptions {
+  readonly model: Model;
+  readonly events: EventLog;
+  readonly live: Live;
+  /** Puts the outcome of a step into the session's mailbox; true once it is recorded. */
+  record(actor: SessionActor, turn: TurnRef, step: number, outcome: StepOutcome): Promise<boolean>;
+  /** The loop itself broke (the log could not be read, say). */
+  failed(actor: SessionActor, error: unknown): void;
+}
+
+/** The one effect of the session machine: runs the turns of all sessions of a host. */
+export class TurnRunner {
+  readonly #options: TurnRunnerOptions;
+  /** Which actor an XState system belongs to: how the one turn logic of the host finds its session. */
+  readonly #actorOf = new WeakMap<object, SessionActor>();
+  /** The session machine with this effect provided. Made once per host: `provide` costs as much as fifty actors. */
+  readonly machine: typeof sessionMachine;
+  /** Turns that run now. */
+  running = 0;
+
+  constructor(options: TurnRunnerOptions) {
+    this.#options = options;
+    this.machine = sessionMachine.provide({
+      actors: { turn: fromCallback(({ input, system }) => this.#start(input, system)) },
+    });
+  }
+
+  /** Call before the actor gets its first event. */
+  adopt(actor: SessionActor): void {
+    this.#actorOf.set(actor.system, actor);
+  }
+
+  /** Begins a microtask later, so a turn that ends within its own commit never begins. Leaving `running` stops it. */
+  #start(input: TurnInput, system: object): () => void {
+    const stop = new AbortController();
+    queueMicrotask(() => {
+      const actor = this.#actorOf.get(system);
+      if (actor !== undefined && !stop.signal.aborted) void this.#run(actor, input, stop.signal);
+    });
+    return () => stop.abort();
+  }
+
+  async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
+    const { model, events, live, record, failed } = this.#options;
+    const turn: TurnRef = { id: input.turn.id, attempt: input.turn.attempt };
+    this.running++;
+    try {
+      await runTurn(input, {
+        key: actor.key,
+        model,
+        events,
+        live,
+        window: actor.state.position.window,
+        signal,
+        record: (step, outcome) => record(actor, turn, step, outcome),
+      });
+    } catch (error) {
+      failed(actor, error);
+    } finally {
+      this.running--;
+    }
+  }
+}
