@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,8 @@ export interface Worker {
 export interface BenchSystem {
   readonly config: Config;
   readonly servers: string;
+  /** Processes of the broker. */
+  readonly brokerPids: readonly number[];
   /** The driver's own ports. */
   readonly ports: Ports;
   /** Starts `natter service NAME` in a process of its own and waits until it is ready. */
@@ -76,6 +78,7 @@ export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
   return {
     config,
     servers: broker.url,
+    brokerPids: 'nodes' in broker ? broker.nodes.map((node) => node.pid()) : [broker.pid()],
     ports,
     start,
     close: async () => {
@@ -85,4 +88,11 @@ export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+};
+
+/** Processor time a process has used so far, ms. */
+export const processorMs = async (pid: number): Promise<number> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 };

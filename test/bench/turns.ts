@@ -1,6 +1,6 @@
 import { closedLoop, keyOf, turn } from './load.ts';
 import { rawFencedCommits } from './raw.ts';
-import { type SetupName, setups, startSystem } from './system.ts';
+import { processorMs, type SetupName, setups, startSystem } from './system.ts';
 import type { Row } from './table.ts';
 
 const keys = 1_000;
@@ -11,12 +11,21 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
   const system = await startSystem(setup);
   try {
     const raw = await rawFencedCommits(system.servers, setup, inFlight, seconds * 500);
-    await system.start('checkpoint');
-    await system.start('delivery');
-    await system.start('session');
+    const checkpoint = await system.start('checkpoint');
+    const delivery = await system.start('delivery');
+    const host = await system.start('session');
     const run = (ms: number) => closedLoop(inFlight, ms, (number) => turn(system.ports, keyOf(number % keys), number));
     await run(1_500);
+    const processes = {
+      driver: [process.pid],
+      host: [host.pid],
+      checkpoint: [checkpoint.pid],
+      delivery: [delivery.pid],
+      broker: system.brokerPids,
+    };
+    const before = await processorTimes(processes);
     const one = await run(seconds * 1_000);
+    const used = await processorTimes(processes);
     await system.start('session');
     await run(3_000);
     const two = await run(seconds * 1_000);
@@ -26,11 +35,24 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     return [
       { what: `fenced commits, 64 in flight (${where})`, value: yardstick, unit: '/s', ratio: 1 },
       { what: 'turns, one host', value: one.perSecond, unit: '/s', ratio: one.perSecond / yardstick, note: tails(one) },
+      ...Object.keys(processes).map((name) => ({
+        what: `processor time per turn, ${name}`,
+        value: (1_000 * ((used[name] ?? 0) - (before[name] ?? 0))) / one.count,
+        unit: 'µs',
+      })),
       { what: 'turns, two hosts', value: two.perSecond, unit: '/s', ratio: two.perSecond / yardstick, note: tails(two) },
     ];
   } finally {
     await system.close();
   }
+};
+
+const processorTimes = async (processes: Record<string, readonly number[]>): Promise<Record<string, number>> => {
+  const times: Record<string, number> = {};
+  for (const [name, pids] of Object.entries(processes)) {
+    times[name] = (await Promise.all(pids.map(processorMs))).reduce((sum, ms) => sum + ms, 0);
+  }
+  return times;
 };
 
 const tails = ({ p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }): string =>

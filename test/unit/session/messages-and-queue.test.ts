@@ -96,7 +96,7 @@ describe('a command takes effect once (I2)', () => {
   });
 
   test('a known command id or message id is a repeat, whatever its place in the stream', () => {
-    expect(isRepeat(command('stop', 'c0'), null, state)).toBe(true);
+    expect(isRepeat(command('stop', 'm1'), null, state)).toBe(true);
     expect(isRepeat({ ...command('post m1'), id: 'new' }, null, state)).toBe(true);
     expect(isRepeat(command('append m1', 'new'), null, state)).toBe(true);
     expect(isRepeat(command('stop', 'new'), null, state)).toBe(false);
