@@ -7,7 +7,7 @@ import { deliveryTarget } from '../session/types.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-export const snapshotSchema = 1;
+const snapshotSchema = 1;
 
 const count = z.int().min(0);
 const id = z.string();
