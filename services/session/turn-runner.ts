@@ -39,12 +39,18 @@ export class TurnRunner {
 
   /** Begins a microtask later, so a turn that ends within its own commit never begins. Leaving `running` stops it. */
   #start(input: TurnInput, system: object): () => void {
-    const stop = new AbortController();
+    let ended = false;
+    let stop: AbortController | null = null;
     queueMicrotask(() => {
       const actor = this.#actorOf.get(system);
-      if (actor !== undefined && !stop.signal.aborted) void this.#run(actor, input, stop.signal);
+      if (actor === undefined || ended) return;
+      stop = new AbortController();
+      void this.#run(actor, input, stop.signal);
     });
-    return () => stop.abort();
+    return () => {
+      ended = true;
+      stop?.abort();
+    };
   }
 
   async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
