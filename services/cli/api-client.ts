@@ -49,6 +49,8 @@ export interface ApiClient {
 }
 
 const timeoutMs = 15_000;
+/** The gateway pings every 15 s: a stream that is silent for longer than this has lost its other end. */
+const silentMs = 45_000;
 const reconnectMs = { least: 250, most: 5_000 };
 
 const isTransient = (error: unknown): error is ApiError =>
@@ -138,7 +140,7 @@ export const createClient = (options: { url: string; token: string }): ApiClient
   ): AsyncGenerator<EventSourceMessage> {
     const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
     const response = await call('GET', path, { headers }, signal);
-    if (!response.ok || response.body === null) await raise(response);
+    if (!response.ok || response.body === null) return raise(response);
     const messages: EventSourceMessage[] = [];
     const parser = createParser({
       onEvent: (message) => messages.push(message),
@@ -146,9 +148,22 @@ export const createClient = (options: { url: string; token: string }): ApiClient
       onComment: (comment) => placed(/^\s*after (\S+)/.exec(comment)?.[1]),
     });
     const decoder = new TextDecoder();
-    for await (const bytes of response.body ?? []) {
-      parser.feed(decoder.decode(bytes, { stream: true }));
-      yield* messages.splice(0);
+    const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+    // Node 20's fetch holds its signal weakly and may forget it during a long body, so the body is ended here as well.
+    const cut = (): void => void reader.cancel().catch(() => {});
+    const silence = setTimeout(cut, silentMs);
+    signal.addEventListener('abort', cut);
+    if (signal.aborted) cut();
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        silence.refresh();
+        parser.feed(decoder.decode(part.value, { stream: true }));
+        yield* messages.splice(0);
+      }
+    } finally {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', cut);
+      cut();
     }
   }
 

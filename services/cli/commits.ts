@@ -22,7 +22,7 @@ export async function* commitsOf(client: ApiClient, key: string, after = 0): Asy
       patienceMs: 10_000,
     });
     for (const commit of page.commits) yield commitFromJson(commit);
-    if (!page.more) return;
+    if (!page.more || page.next === position) return;
     position = page.next;
   }
 }

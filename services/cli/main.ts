@@ -104,8 +104,7 @@ try {
   await createProgram(world).parseAsync(argv);
 } catch (error) {
   // Commander has told its own errors already.
-  const told = error instanceof CommanderError && error.code !== 'commander.invalidArgument';
-  if (!told) world.terminal.note(`${pc.red('natter:')} ${messageOf(error)}`);
+  if (!(error instanceof CommanderError)) world.terminal.note(`${pc.red('natter:')} ${messageOf(error)}`);
   if (env.NATTER_LOG_LEVEL === 'debug' && error instanceof Error) world.terminal.note(error.stack ?? '');
   process.exitCode = exitCodeOf(error);
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import pc from 'picocolors';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
 import { conversationKey, type KeyResult, mainSessionKey } from '../../../shared/routing/session-key.ts';
 import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
@@ -125,7 +125,7 @@ const readBytes = async (file: string): Promise<Buffer> => {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new InvalidArgumentError(`cannot read ${file}: ${messageOf(error)}`);
+    throw new NatterError('invalid', `cannot read ${file}: ${messageOf(error)}`);
   }
 };
 

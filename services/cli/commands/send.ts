@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { sessionPath } from '../api-client.ts';
@@ -51,7 +52,7 @@ export const sendCommand = (program: Command, world: World): void => {
     .option('--json', 'the answer of the gateway as JSON')
     .action(async (key: string, text: string, _: unknown, command: Command) => {
       const { wait, at, json, ...common } = command.optsWithGlobals<SendOptions>();
-      if (wait !== undefined && at !== undefined) throw new InvalidArgumentError('use --wait or --at, not both');
+      if (wait !== undefined && at !== undefined) throw new NatterError('invalid', 'use --wait or --at, not both');
       const seconds = wait === true ? defaultWaitSeconds : wait;
       const messageId = uuidv7();
       const body = {

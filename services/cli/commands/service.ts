@@ -24,7 +24,7 @@ const runService = async (world: World, name: ServiceName, options: CommonOption
   const secrets = [token, broker.token ?? '', ...secretsOf(config, world.env)];
   const log = createLog({ level: config.log.level, name: 'natter', secrets });
   const clock = systemClock;
-  const ports = await openNats(config, { name: `natter ${name}`, clock, ...broker });
+  const ports = await openNats(config, { name: `natter ${name}`, clock, log, ...broker });
 
   const start = async (): Promise<Service> => {
     if (name !== 'gateway') return startWorker(name, { config, ports, log, env: world.env });
@@ -48,7 +48,7 @@ const runService = async (world: World, name: ServiceName, options: CommonOption
   }
 
   await stopped;
-  log.info({ service: name }, 'stopping');
+  log.info({ service: name, ...service.metrics() }, 'stopping');
   await service.stop(stopMs);
   await ports.close();
   if (process.connected) process.disconnect();

@@ -16,13 +16,13 @@ export async function* rowsOf(
   query: { activeMinutes?: number | undefined; status?: string } = {},
 ): AsyncGenerator<IndexRow> {
   for (let cursor: string | undefined; ; ) {
-    const page: { sessions: IndexRow[]; next: string | null } = await client.get('/v1/sessions', {
+    const page: { sessions: IndexRow[]; nextCursor: string | null } = await client.get('/v1/sessions', {
       query: { limit: 500, cursor, ...query },
       patienceMs: 5_000,
     });
     yield* page.sessions;
-    if (page.next === null) return;
-    cursor = page.next;
+    if (!page.nextCursor) return;
+    cursor = page.nextCursor;
   }
 }
 

@@ -58,7 +58,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     const open = async (name: string): Promise<Ports> => {
       const { servers, token: brokerToken } = broker;
       const address = { servers, ...(brokerToken !== undefined && { token: brokerToken }) };
-      const ports = await openNats(config, { name: `natter ${name}`, clock, ...address });
+      const ports = await openNats(config, { name: `natter ${name}`, clock, log, ...address });
       running.ports.push(ports);
       return ports;
     };
