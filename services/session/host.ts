@@ -6,6 +6,7 @@ import type { Delivery, Model, Ports, Verdict } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 import { answerOf } from './answer.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
@@ -61,9 +62,10 @@ export class SessionHost {
       events: ports.events,
       live: ports.live,
       record: async (actor, turn, step, outcome) => {
-        const recorded = await actor.dispatch(this.#own(actor.key, turn.id, { type: 'record_step', turn, step, outcome }), null);
-        this.#settle(actor, recorded);
-        return recorded.kind === 'accepted';
+        const recorded = await this.#record(actor, turn, step, outcome);
+        if (recorded.kind !== 'refused') return recorded.kind === 'accepted';
+        await this.#record(actor, turn, step, { kind: 'failed', code: 'output_too_large', message: recorded.message });
+        return false;
       },
       failed: (actor, error) => {
         log.error({ key: actor.key, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
@@ -191,6 +193,12 @@ export class SessionHost {
       fencing: switches.fencing,
       signal: this.#stopping.signal,
     });
+  }
+
+  async #record(actor: SessionActor, turn: TurnRef, step: number, outcome: StepOutcome): Promise<Outcome> {
+    const recorded = await actor.dispatch(this.#own(actor.key, turn.id, { type: 'record_step', turn, step, outcome }), null);
+    this.#settle(actor, recorded);
+    return recorded;
   }
 
   /** A command of the host itself: it does not pass through the queue and needs no acknowledgement. */

@@ -3,7 +3,11 @@ import { decide } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { evolve, initialState } from '../../shared/session/evolve.ts';
 import type { MachineSnapshot } from '../../shared/session/machine.ts';
+import type { StepOutcome } from '../../shared/session/types.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+
+/** A long answer would make one commit of what two can hold: the message, the step and the answer. */
+const isLong = (outcome: StepOutcome): boolean => outcome.kind === 'reply' && outcome.text.length > 64 * 1024;
 
 /**
  * A turn that a model without effects can answer at once becomes part of the decision that starts it: one commit instead of two (ADR 3).
@@ -21,7 +25,7 @@ export const instantTurn = (
 
   const ref = { id: turn.id, attempt: turn.attempt };
   const outcome = model.instantly({ key: envelope.key, turn: ref, step: turn.step, prompt: data.message.text, steps: [] });
-  if (outcome === null || outcome.kind === 'continue') return { events: [], machine };
+  if (outcome === null || outcome.kind === 'continue' || isLong(outcome)) return { events: [], machine };
 
   const step: CommandEnvelope = { ...envelope, data: { type: 'record_step', turn: ref, step: turn.step, outcome } };
   const decision = decide(step, { machine, position: initialState.position });

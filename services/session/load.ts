@@ -2,30 +2,34 @@ import { NatterError } from '../../shared/kit/errors.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { fold, fromPlain, initialState, type SessionState } from '../../shared/session/evolve.ts';
+import { readThrough } from './read-through.ts';
 
-/** Reads a session's state: snapshot, then the commits after it. A snapshot that does not fit its tail is dropped for a full replay (I4). */
-export const loadState = async (
-  { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
-  key: SessionKey,
-): Promise<SessionState> => {
-  const snapshot = await snapshots.get(key).catch(() => null);
-  if (snapshot !== null) {
+type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
+
+/**
+ * Reads a session's state as the leader has it: snapshot, then the commits after it, at least up to the key's last. A snapshot that does not
+ * fit its tail, or is ahead of the log, is dropped for a full replay (I4). Throws `NatterError('quarantined' | 'unavailable')`.
+ */
+export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<SessionState> => {
+  const [snapshot, last] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
+  const through = last?.seq ?? 0;
+  if (snapshot !== null && snapshot.position.seq <= through) {
     try {
-      return await foldTail(events, key, fromPlain(snapshot));
+      return await foldTail(ports, key, fromPlain(snapshot), through);
     } catch (error) {
       if (error instanceof NatterError && error.code === 'unavailable') throw error;
     }
   }
   try {
-    return await foldTail(events, key, initialState);
+    return await foldTail(ports, key, initialState, through);
   } catch (error) {
     if (error instanceof NatterError && error.code !== 'invalid') throw error;
     throw new NatterError('quarantined', `the history of ${key} cannot be folded: ${String(error)}`, { cause: error });
   }
 };
 
-const foldTail = async (events: Ports['events'], key: SessionKey, from: SessionState): Promise<SessionState> => {
+const foldTail = async (ports: LoadPorts, key: SessionKey, from: SessionState, through: number): Promise<SessionState> => {
   let state = from;
-  for await (const commit of events.read(key, { after: from.position.seq })) state = fold(state, commit);
+  for await (const commit of readThrough(ports, key, { after: from.position.seq, through })) state = fold(state, commit);
   return state;
 };

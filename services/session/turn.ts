@@ -1,18 +1,19 @@
 import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { EventLog, Live, Model } from '../../shared/ports.ts';
+import type { Clock, EventLog, Live, Model } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { TurnInput } from '../../shared/session/machine.ts';
 import type { StepOutcome } from '../../shared/session/types.ts';
-import { readTranscript } from './transcript.ts';
+import { type Reach, readTranscript } from './transcript.ts';
 
 export interface TurnContext {
   readonly key: SessionKey;
   readonly model: Model;
   readonly events: EventLog;
+  readonly clock: Clock;
   readonly live: Live;
-  /** Sequences of the last commits with messages, see `Position.window`. */
-  readonly window: readonly number[];
+  /** Where the session was when the turn began. */
+  readonly reach: Reach;
   /** Puts the outcome of a step into the session's mailbox; resolves with true once it is recorded and the turn goes on. */
   record(step: number, outcome: StepOutcome): Promise<boolean>;
   readonly signal: AbortSignal;
@@ -23,9 +24,9 @@ export interface TurnContext {
  * outcome, an error included, goes back as a command; the loop itself changes nothing and stops when its attempt is over.
  */
 export const runTurn = async ({ turn }: TurnInput, context: TurnContext): Promise<void> => {
-  const { key, events, signal } = context;
+  const { key, reach, signal } = context;
   const ref = { id: turn.id, attempt: turn.attempt };
-  const { prompt, messages, steps: finished } = await readTranscript(events, key, turn, context.window);
+  const { prompt, messages, steps: finished } = await readTranscript(context, key, turn, reach);
   const steps = finished.slice(0, turn.step - 1);
   for (let step = turn.step; !signal.aborted; step++) {
     const request = { key, turn: ref, step, prompt, steps, history: async () => messages };

@@ -181,9 +181,9 @@ interface JetStreamFailure {
   readonly description: string;
 }
 
-/** Only where the broker says that nothing was or will be stored is it certain; a missing stream may come back with the commit in it. */
+/** Only a commit that can never be stored is refused. A missing stream may come back with the commit in it; a full one is made larger. */
 const appendFailure = (error: unknown): AppendResult => {
   const failure = failureOf(error);
-  if (failure === 'full' || failure === 'too_large') return { kind: 'refused', message: messageOf(error) };
+  if (failure === 'too_large') return { kind: 'refused', message: messageOf(error) };
   return { kind: 'unknown', cause: `${failure}: ${messageOf(error)}` };
 };
