@@ -60,6 +60,7 @@ export class SessionHost {
     this.#turns = new TurnRunner({
       model,
       events: ports.events,
+      clock: ports.clock,
       live: ports.live,
       record: async (actor, turn, step, outcome) => {
         const recorded = await this.#record(actor, turn, step, outcome);

@@ -1,5 +1,5 @@
 import { fromCallback } from 'xstate';
-import type { EventLog, Live, Model } from '../../shared/ports.ts';
+import type { Clock, EventLog, Live, Model } from '../../shared/ports.ts';
 import { sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
 import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
 import type { SessionActor } from './session-actor.ts';
@@ -8,6 +8,7 @@ import { runTurn } from './turn.ts';
 export interface TurnRunnerOptions {
   readonly model: Model;
   readonly events: EventLog;
+  readonly clock: Clock;
   readonly live: Live;
   /** Puts the outcome of a step into the session's mailbox; true once it is recorded. */
   record(actor: SessionActor, turn: TurnRef, step: number, outcome: StepOutcome): Promise<boolean>;
@@ -54,7 +55,7 @@ export class TurnRunner {
   }
 
   async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
-    const { model, events, live, record, failed } = this.#options;
+    const { model, events, clock, live, record, failed } = this.#options;
     const turn: TurnRef = { id: input.turn.id, attempt: input.turn.attempt };
     this.running++;
     try {
@@ -62,8 +63,9 @@ export class TurnRunner {
         key: actor.key,
         model,
         events,
+        clock,
         live,
-        window: actor.state.position.window,
+        reach: actor.state.position,
         signal,
         record: (step, outcome) => record(actor, turn, step, outcome),
       });

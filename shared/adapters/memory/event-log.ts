@@ -145,6 +145,11 @@ export class MemoryEventLog implements EventLog {
     return this.#store(headline, key, data).seq;
   }
 
+  /** The commits stored after a sequence, whatever the faults say. For tests. */
+  stored(after = 0): RecordedCommit[] {
+    return this.#messages.slice(after).flatMap((message) => commitOrNull(message, subjects, this.#onBad) ?? []);
+  }
+
   /** The order of the checks is the broker's: only a replicated stream looks at the id before the expectation. */
   async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
     const repeat = this.#repeatOf(id);

@@ -1,0 +1,25 @@
+import type { Checker, History } from '../history.ts';
+import { everyCommandEnds } from './i1-terminal.ts';
+import { nothingHappensTwice } from './i2-once.ts';
+import { revisionsAreContiguous } from './i3-contiguous.ts';
+import { foldIsLiveIsSnapshot } from './i4-fold.ts';
+import { nothingGoesBack } from './i5-order.ts';
+import { effectsHaveIntents } from './i6-intent.ts';
+import { everythingComesToAnEnd } from './i10-liveness.ts';
+import { everythingIsBounded } from './i11-bounds.ts';
+
+/** The checkers by the number of their invariant (reliability §invariants). */
+export const checkers: Readonly<Record<string, Checker>> = {
+  I1: everyCommandEnds,
+  I2: nothingHappensTwice,
+  I3: revisionsAreContiguous,
+  I4: foldIsLiveIsSnapshot,
+  I5: nothingGoesBack,
+  I6: effectsHaveIntents,
+  I10: everythingComesToAnEnd,
+  I11: everythingIsBounded,
+};
+
+/** Everything that is wrong with a history, each line with the number of the invariant. */
+export const checkAll = (history: History): string[] =>
+  Object.entries(checkers).flatMap(([name, check]) => check(history).map((finding) => `${name} ${finding}`));

@@ -1,0 +1,47 @@
+import type { SessionEvent } from '../../../shared/session/events.ts';
+import { byKey, type Checker, type ModelCall } from '../history.ts';
+
+/**
+ * I6: each model call has a recorded intent before it, is made once per attempt and step, is given what the turn said so far, and is never
+ * made for a step that was recorded before its attempt began. A zombie may still repeat a step that a newer attempt has taken since: no
+ * outsider can stop that call, its result is fenced.
+ */
+export const effectsHaveIntents: Checker = (history) => {
+  const logs = byKey(history);
+  const made = new Set<string>();
+  return history.modelCalls.flatMap((call) => {
+    const log = logs.get(call.key) ?? [];
+    const known = log.filter(({ seq }) => seq <= call.at);
+    const facts = known.flatMap(({ seq, events }) => events.map((event) => ({ seq, event })));
+    const name = `${call.host} called the model for step ${call.step} of ${call.turn.id}/${call.turn.attempt} at ${call.at}`;
+    const intent = facts.find(({ event }) => begins(event, call));
+    if (intent === undefined) return [`${name} without a recorded intent`];
+    const repeated = facts.some(
+      ({ seq, event }) =>
+        isStep(event, call) && event.step === call.step && (seq < intent.seq || event.turn.attempt === call.turn.attempt),
+    );
+    const id = `${call.turn.id}/${call.turn.attempt} ${call.step}`;
+    const again = made.has(id);
+    made.add(id);
+    const said = facts.flatMap(({ event }) => (isStep(event, call) && event.step < call.step ? [event.text] : []));
+    const prompt = facts.flatMap(({ event }) =>
+      event.type === 'user_message' && event.turnId === call.turn.id ? [event.message.text] : [],
+    )[0];
+    return [
+      ...(repeated ? [`${name}, which was recorded before`] : []),
+      ...(again ? [`${name} a second time`] : []),
+      ...(said.join('\n') === call.steps.join('\n') && prompt === call.prompt
+        ? []
+        : [`${name} with another conversation than the log's`]),
+    ];
+  });
+};
+
+const begins = (event: SessionEvent, { turn: { id, attempt } }: ModelCall): boolean => {
+  if (event.type === 'turn_started') return event.turn.id === id && event.attempt === attempt;
+  const resumes = event.type === 'turn_resumed' || event.type === 'approval_resolved';
+  return resumes && event.turn.id === id && event.turn.attempt === attempt;
+};
+
+const isStep = (event: SessionEvent, { turn }: ModelCall): event is Extract<SessionEvent, { type: 'model_step' }> =>
+  event.type === 'model_step' && event.turn.id === turn.id;

@@ -1,0 +1,68 @@
+import type { PlainState } from '../../shared/session/evolve.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
+import type { TurnRef } from '../../shared/session/types.ts';
+import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+
+/**
+ * What was done and seen from outside: all that the checkers know. A position in it is the number of commits in the log at that moment.
+ * A run that does not record something leaves it empty.
+ */
+export interface History {
+  /** The whole log, in its order. */
+  readonly commits: readonly RecordedCommit[];
+  readonly sent: readonly Sent[];
+  readonly told: readonly Told[];
+  readonly modelCalls: readonly ModelCall[];
+  /** States of live actors, as hosts wrote them down. */
+  readonly snapshots: readonly { readonly host: string; readonly state: PlainState; readonly key: string }[];
+  readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
+  /** The session index at the end; `null` when there is none. */
+  readonly index: readonly IndexRow[] | null;
+  /** Commands still in the queue at the end. */
+  readonly unfinished: number;
+}
+
+/** One command as its sender sees it. */
+export interface Sent {
+  readonly envelope: CommandEnvelope;
+  readonly client: string;
+  /** Position when it was first sent. */
+  readonly from: number;
+  /** True once the queue has said that it is durable. */
+  acknowledged: boolean;
+  /** Place among the acknowledgements of its client for its key; `null` when the client did not wait for it before it went on. */
+  order: number | null;
+}
+
+/** An outcome that a host told somebody. */
+export interface Told {
+  readonly host: string;
+  readonly key: string;
+  readonly answer: CommandAnswer;
+  readonly at: number;
+}
+
+/** A call that costs money: one step of a model. */
+export interface ModelCall {
+  readonly host: string;
+  readonly key: string;
+  readonly turn: TurnRef;
+  readonly step: number;
+  readonly prompt: string;
+  readonly steps: readonly string[];
+  readonly at: number;
+}
+
+/** Says what is wrong with a history, one line for each finding; empty: nothing. Pure. */
+export type Checker = (history: History) => string[];
+
+/** The commits of each key, in order. */
+export const byKey = ({ commits }: Pick<History, 'commits'>): Map<string, RecordedCommit[]> => {
+  const keys = new Map<string, RecordedCommit[]>();
+  for (const commit of commits) {
+    const own = keys.get(commit.key);
+    if (own === undefined) keys.set(commit.key, [commit]);
+    else own.push(commit);
+  }
+  return keys;
+};

@@ -1,0 +1,25 @@
+import { parseArgs } from 'node:util';
+import { printFailure, printTable, runSeeds } from './seeds.ts';
+
+/** `npm run sim -- --seeds N --from S [--steps 200]`: runs a range of seeds, prints what went wrong and how often what happened. */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '200' },
+    failures: { type: 'string', default: '3' },
+  },
+});
+
+const began = performance.now();
+const { failed, runs, table } = await runSeeds(Number(values.from), Number(values.seeds), {
+  change: { steps: Number(values.steps) },
+  mostFailures: Number(values.failures),
+});
+for (const run of failed) printFailure(run);
+printTable(table, runs);
+const seconds = (performance.now() - began) / 1_000;
+process.stdout.write(
+  `${runs} seeds in ${seconds.toFixed(1)} s: ${((runs * 60) / seconds).toFixed(0)} a minute; ${failed.length} failed\n`,
+);
+process.exit(failed.length === 0 ? 0 : 1);

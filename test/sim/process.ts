@@ -1,0 +1,143 @@
+import { createCursors } from '../../shared/adapters/base/cursors.ts';
+import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
+import { createLeases } from '../../shared/adapters/base/leases.ts';
+import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
+import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
+import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
+import type { Answers, Clock, EventLog, Ports, Snapshots, WorkQueue } from '../../shared/ports.ts';
+
+/**
+ * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out
+ * and back: a paused process stands still there until it goes on, not knowing that time has passed; a dead one never moves again.
+ */
+export class Process {
+  readonly name: string;
+  state: 'live' | 'paused' | 'dead' = 'live';
+  readonly died = new AbortController();
+  #resumed: Promise<void> = Promise.resolve();
+  #resume: () => void = () => {};
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  pause(): void {
+    this.state = 'paused';
+    this.#resumed = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+  resume(): void {
+    this.state = 'live';
+    this.#resume();
+  }
+  kill(): void {
+    this.state = 'dead';
+    this.died.abort();
+  }
+
+  /** Resolves when the process may go on. */
+  async gate(): Promise<void> {
+    while (this.state === 'paused') await this.#resumed;
+    if (this.state === 'dead') await new Promise(() => {});
+  }
+  async through<T>(call: () => Promise<T>): Promise<T> {
+    await this.gate();
+    try {
+      return await call();
+    } finally {
+      await this.gate();
+    }
+  }
+}
+
+/** What a run wants to know of the calls of a process. */
+export interface Spy {
+  readonly tell: Answers['tell'];
+  readonly append: (result: Awaited<ReturnType<EventLog['append']>>) => void;
+  readonly snapshotPut: Snapshots['put'];
+  readonly snapshotGot: () => void;
+}
+
+/** The ports of one process, each behind its gate. */
+export const portsOf = (process: Process, system: MemorySystem, clock: Clock, spy: Spy): Ports => {
+  const own: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => process.through(() => clock.sleep(ms, signal)),
+  };
+  const shared = system.portsFor(process.name);
+  const index = gatedBucket(process, system.buckets.index);
+  return {
+    clock: own,
+    events: gatedLog(process, system.events, spy),
+    commands: gatedQueue(process, system.commands),
+    inbound: gatedQueue(process, system.inbound),
+    answers: { ...shared.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
+    snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
+    index: createSessionIndex(index, own),
+    cursors: createCursors(index),
+    leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
+    live: { ...shared.live, publish: () => {} },
+    custody: shared.custody,
+    deadLetters: shared.deadLetters,
+    problems: () => [],
+    close: async () => {},
+  };
+};
+
+const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
+  append: async (commit, expectedSeq) => {
+    const result = await process.through(() => log.append(commit, expectedSeq));
+    spy.append(result);
+    return result;
+  },
+  last: (key) => process.through(() => log.last(key)),
+  read: (key, options) => gatedItems(process, log.read(key, options)),
+  page: (options) => process.through(() => log.page(options)),
+  follow: (options) =>
+    gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
+  info: () => process.through(() => log.info()),
+});
+
+async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    await process.gate();
+    for await (const item of items) {
+      await process.gate();
+      yield item;
+    }
+  } finally {
+    await process.gate();
+  }
+}
+
+const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => ({
+  publish: (message) => process.through(() => queue.publish(message)),
+  schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
+  cancel: (key, name) => process.through(() => queue.cancel(key, name)),
+  consume: (options) => process.through(() => queue.consume(options)),
+  partitionOf: (key) => queue.partitionOf(key),
+  lag: () => queue.lag(),
+});
+
+const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
+  read: (key) => process.through(() => bucket.read(key)),
+  peek: (key) => process.through(() => bucket.peek(key)),
+  put: (key, value, options) => process.through(() => bucket.put(key, value, options)),
+  changes: (part, after, limit) => process.through(() => bucket.changes(part, after, limit)),
+  hint: (filter, wake) => bucket.hint(filter, wake),
+  info: () => process.through(() => bucket.info()),
+});
+
+const watchedSnapshots = (snapshots: Snapshots, spy: Spy): Snapshots => ({
+  get: async (key) => {
+    const state = await snapshots.get(key);
+    if (state !== null) spy.snapshotGot();
+    return state;
+  },
+  put: async (key, state) => {
+    await spy.snapshotPut(key, state);
+    await snapshots.put(key, state);
+  },
+});

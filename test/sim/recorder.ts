@@ -1,0 +1,98 @@
+import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
+import type { Clock, Model } from '../../shared/ports.ts';
+import type { PlainState } from '../../shared/session/evolve.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { History, ModelCall, Sent, Told } from './history.ts';
+import type { Process, Spy } from './process.ts';
+
+/** Things worth a note that no checker needs: they show that a run was not idle. */
+export type Mark = 'ambiguous append' | 'snapshot read' | 'host killed' | 'zombie went on' | 'graceful stop' | 'outage';
+
+/** Writes the history of a run down. */
+export class Recorder {
+  readonly #system: MemorySystem;
+  readonly #clock: Clock;
+  readonly commits: RecordedCommit[] = [];
+  readonly sent: Sent[] = [];
+  readonly told: Told[] = [];
+  readonly modelCalls: ModelCall[] = [];
+  readonly snapshots: { host: string; key: string; state: PlainState }[] = [];
+  readonly residents: { host: string; resident: number; limit: number }[] = [];
+  readonly marks = new Map<Mark, number>();
+  /** What happened, for people. */
+  readonly trace: string[] = [];
+
+  constructor(system: MemorySystem, clock: Clock) {
+    this.#system = system;
+    this.#clock = clock;
+  }
+
+  /** Commits in the log now. */
+  position(): number {
+    return this.upToDate().length;
+  }
+  upToDate(): readonly RecordedCommit[] {
+    const fresh = this.#system.events.stored(this.commits.length);
+    for (const commit of fresh) {
+      this.commits.push(commit);
+      this.note(
+        `commit ${commit.seq} ${commit.key} rev ${commit.rev} by ${commit.actor}: ${commit.events.map(({ type }) => type)}`,
+      );
+    }
+    return this.commits;
+  }
+
+  note(text: string): void {
+    this.trace.push(`${String(this.#clock.monotonic().toFixed(0)).padStart(7)} ${text}`);
+  }
+  mark(mark: Mark): void {
+    this.marks.set(mark, (this.marks.get(mark) ?? 0) + 1);
+  }
+
+  /** A command about to be sent. */
+  send(envelope: CommandEnvelope, client: string): Sent {
+    const sent: Sent = { envelope, client, from: this.position(), acknowledged: false, order: null };
+    this.sent.push(sent);
+    return sent;
+  }
+
+  spyOn(process: Process): Spy {
+    return {
+      tell: (_, answer) => {
+        const at = this.position();
+        const key = this.sent.find(({ envelope }) => envelope.id === answer.commandId)?.envelope.key ?? '';
+        this.told.push({ host: process.name, key, answer, at });
+        this.note(`${process.name} tells ${answer.commandId} ${answer.outcome} ${answer.code ?? ''}`);
+      },
+      append: ({ kind }) => {
+        if (kind === 'unknown') this.mark('ambiguous append');
+      },
+      snapshotPut: async (key, state) => {
+        this.snapshots.push({ host: process.name, key, state });
+      },
+      snapshotGot: () => this.mark('snapshot read'),
+    };
+  }
+
+  /** The model of one process, every call of it recorded. */
+  watched(model: Model, process: Process): Model {
+    return {
+      name: model.name,
+      step: (request, onText, signal) => {
+        const { key, turn, step, prompt, steps } = request;
+        const at = this.position();
+        this.modelCalls.push({ host: process.name, key, turn, step, prompt, steps: [...steps], at });
+        this.note(`${process.name} takes step ${step} of ${turn.id}/${turn.attempt}`);
+        return model.step(request, onText, signal);
+      },
+      ...(model.instantly && { instantly: model.instantly.bind(model) }),
+    };
+  }
+
+  history(index: readonly IndexRow[] | null, unfinished: number): History {
+    this.position();
+    const { commits, sent, told, modelCalls, snapshots, residents } = this;
+    return { commits, sent, told, modelCalls, snapshots, residents, index, unfinished };
+  }
+}

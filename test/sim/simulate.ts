@@ -1,0 +1,79 @@
+import { checkAll } from './checkers/all.ts';
+import { withForbiddenGlobals } from './forbidden.ts';
+import type { History } from './history.ts';
+import { Observer } from './observer.ts';
+import { optionsOf, type SimOptions, type StepName } from './options.ts';
+import { type Random, randomOf } from './random.ts';
+import { sometimes } from './sometimes.ts';
+import { VirtualClock } from './virtual-clock.ts';
+import { Workload } from './workload.ts';
+import { World } from './world.ts';
+
+export interface Run {
+  readonly options: SimOptions;
+  readonly history: History;
+  /** Everything that is wrong. */
+  readonly findings: readonly string[];
+  /** How often each thing happened that makes a run worth its time. */
+  readonly sometimes: Readonly<Record<string, number>>;
+  readonly trace: readonly string[];
+}
+
+/** Virtual time the system has to come to rest once nothing fails any more (I10), and how often we look whether it has. */
+const healMs = 60_000;
+const lookMs = 250;
+const startedAt = 1_790_000_000_000;
+
+/** One whole life of a system: trouble, healing, rest, a clean stop. The same seed and changes give the same run. */
+export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promise<Run> =>
+  withForbiddenGlobals(async (forbidden) => {
+    const options = optionsOf(seed, change);
+    const clock = new VirtualClock(startedAt);
+    const world = new World(options, clock);
+    const random = randomOf(seed * 7 + 5);
+    const workload = new Workload(options, world.system, clock, random, world.recorder);
+
+    world.start();
+    await clock.pass(50);
+    for (let step = 0; step < options.steps; step++) {
+      const name = random.weighted(options.weights);
+      if (!workload.step(name)) trouble(world, name);
+      await clock.pass(pauseAfter(name, options, random));
+      world.look();
+    }
+
+    world.heal();
+    workload.finish();
+    const observer = new Observer(world.system, clock);
+    const isAtRest = async (): Promise<boolean> =>
+      workload.isDone() && (await world.system.commands.lag()) === 0 && observer.isAtRest();
+    for (let waitedMs = 0; waitedMs < healMs; waitedMs += lookMs) {
+      await clock.pass(lookMs);
+      observer.look(world.recorder.upToDate());
+      if (await isAtRest()) break;
+      for (const { key, approvalId } of observer.waiting()) workload.approve(key, approvalId);
+    }
+    const unfinished = (await world.system.commands.lag()) + workload.pending;
+    await world.stop();
+
+    const history = world.recorder.history(observer.index(), unfinished);
+    return {
+      options,
+      history,
+      findings: [...checkAll(history), ...[...forbidden].map((use) => `determinism: product code used ${use}`)],
+      sometimes: sometimes(history, world),
+      trace: world.recorder.trace,
+    };
+  });
+
+const trouble = (world: World, name: StepName): void => {
+  if (name === 'crash') world.crash('host');
+  if (name === 'crash-checkpoint') world.crash('checkpoint');
+  if (name === 'pause') world.pause();
+  if (name === 'leave') world.leave();
+  if (name === 'outage') world.outage();
+};
+
+/** Most steps follow each other closely; some leave time for a takeover, few for the broker to forget which ids it has seen. */
+const pauseAfter = (name: StepName, { pauseMs }: SimOptions, random: Random): number =>
+  name === 'wait' ? random.pick([2_500, 2_500, 8_000, 130_000]) : random.next() * pauseMs;

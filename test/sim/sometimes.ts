@@ -1,0 +1,44 @@
+import type { History } from './history.ts';
+import type { World } from './world.ts';
+
+/** What a run must have gone through now and then: checkers that never see trouble prove nothing. Counts by name. */
+export const sometimes = ({ commits, told }: History, world: World): Record<string, number> => {
+  const events = commits.flatMap((commit) => commit.events);
+  const count = (type: string): number => events.filter((event) => event.type === type).length;
+  const answered = (outcome: string): number => told.filter(({ answer }) => answer.outcome === outcome).length;
+  const failed = (code: string): number => events.filter((event) => event.type === 'turn_failed' && event.code === code).length;
+  const faulty = (...names: string[]): number => names.reduce((sum, name) => sum + (world.faults[name] ?? 0), 0);
+  return {
+    'fenced write': world.total('commits_fenced_total'),
+    'command given back': world.total('commits_uncommitted_total'),
+    'ambiguous append': world.marks('ambiguous append'),
+    'append landed late': faulty('append landed_late'),
+    'acknowledgement lost': faulty('acknowledge answer_lost', 'acknowledge request_lost', 'acknowledge unavailable'),
+    'stale read': faulty('read stale'),
+    takeover: takeovers({ told }),
+    'resumed turn': count('turn_resumed'),
+    'given up after resumes': failed('attempts_exhausted'),
+    'duplicate refused': answered('duplicate'),
+    'refused command': answered('refused'),
+    'command without effect': answered('nothing'),
+    'queue full': count('message_refused'),
+    'queue cleared': count('queue_cleared'),
+    'waited for a person': count('approval_requested'),
+    'snapshot read': world.marks('snapshot read'),
+    'host killed': world.marks('host killed'),
+    'zombie went on': world.marks('zombie went on'),
+    'graceful stop': world.marks('graceful stop'),
+    outage: world.marks('outage'),
+  };
+};
+
+/** How often the answers for a key came from another host than before. */
+const takeovers = ({ told }: Pick<History, 'told'>): number => {
+  const owner = new Map<string, string>();
+  let count = 0;
+  for (const { host, key } of told) {
+    if (owner.has(key) && owner.get(key) !== host) count++;
+    owner.set(key, host);
+  }
+  return count;
+};

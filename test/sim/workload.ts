@@ -1,0 +1,212 @@
+import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Clock } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { Sent } from './history.ts';
+import type { SimOptions, StepName } from './options.ts';
+import type { Random } from './random.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Pauses of a client before it sends the same command again, and how often it loses patience instead. */
+const againMs = 200;
+const impatience = 0.1;
+
+/** Clients that send commands. Each waits for one acknowledgement before it sends the next to the same key, as a careful program does. */
+export class Workload {
+  readonly #options: SimOptions;
+  readonly #system: MemorySystem;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #recorder: Recorder;
+  readonly #lines = new Map<string, Promise<void>>();
+  #made = 0;
+  #orders = 0;
+  #patient = false;
+  #dueAt = 0;
+  /** Commands on their way. */
+  pending = 0;
+
+  constructor(options: SimOptions, system: MemorySystem, clock: Clock, random: Random, recorder: Recorder) {
+    this.#options = options;
+    this.#system = system;
+    this.#clock = clock;
+    this.#random = random;
+    this.#recorder = recorder;
+  }
+
+  /** One step of a client; false for a step that is not a client's. */
+  step(name: StepName): boolean {
+    const random = this.#random;
+    switch (name) {
+      case 'post':
+        return this.#send(this.#message('post_message', ''));
+      case 'think':
+        return this.#send(this.#message('post_message', ` [[think ${random.pick([1, 20, 300, 3_000, 9_000])}]]`));
+      case 'steps':
+        return this.#send(
+          this.#message('post_message', ` [[steps ${random.between(2, 4)}]] [[think ${random.pick([0, 5, 400])}]]`),
+        );
+      case 'fail':
+        return this.#send(this.#message('post_message', ' [[fail]]'));
+      case 'append':
+        return this.#send(this.#message('append_message', ''));
+      case 'stop':
+        return this.#send({ type: 'stop', reason: 'asked to' });
+      case 'reset':
+        return this.#send({ type: 'reset', sessionId: `session-${this.#made}`, reason: 'asked to' });
+      case 'open':
+        return this.#send({ type: 'open_session', sessionId: `session-${this.#made}` });
+      case 'deactivate':
+        return this.#send({ type: 'deactivate_session', reason: 'asked to' });
+      case 'resend':
+        return this.#resend();
+      case 'retell':
+        return this.#retell();
+      case 'schedule':
+        return this.#schedule();
+      case 'ask':
+        return this.#ask();
+      case 'flood':
+        return this.#flood();
+      default:
+        return false;
+    }
+  }
+
+  /** From now on every client tries until it succeeds. */
+  finish(): void {
+    this.#patient = true;
+  }
+  /** True when every command has been sent and every timer was due. */
+  isDone(): boolean {
+    return this.pending === 0 && this.#dueAt < this.#clock.now();
+  }
+  /** A person answers. */
+  approve(key: SessionKey, approvalId: string): void {
+    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: 'somebody' }, key);
+  }
+
+  #message(type: 'post_message' | 'append_message', wish: string): SessionCommand {
+    const messageId = `message-${this.#made}`;
+    return {
+      type,
+      sessionId: `session-${this.#made}`,
+      message: { messageId, text: `${messageId}${wish}`, sender: { id: 'somebody' } },
+    };
+  }
+
+  #key(): SessionKey {
+    return `agent:main:sim:${this.#random.between(1, this.#options.keys)}` as SessionKey;
+  }
+  #client(): string {
+    return `client-${this.#random.between(1, this.#options.clients)}`;
+  }
+
+  #send(data: SessionCommand, key = this.#key(), client = this.#client()): true {
+    this.#line(this.#envelope(data, key, client), client);
+    return true;
+  }
+
+  #envelope(data: SessionCommand, key: SessionKey, client: string): CommandEnvelope {
+    const id = `command-${this.#made++}`;
+    const base = { id, key, at: this.#clock.now(), correlationId: `turn-of-${id}`, causationId: id };
+    return { ...base, actor: `user:${client}`, answerTo: '_INBOX.sim', data };
+  }
+
+  /** Sends a command as soon as the client's earlier ones to that key are through. */
+  #line(envelope: CommandEnvelope, client: string): void {
+    const line = `${client} ${envelope.key}`;
+    this.pending++;
+    const done = (this.#lines.get(line) ?? Promise.resolve()).then(async () => {
+      const sent = this.#recorder.send(envelope, client);
+      if (await this.#publish(sent)) sent.order = this.#orders++;
+      this.pending--;
+    });
+    this.#lines.set(line, done);
+  }
+
+  /** Tries until the queue says the command is durable; an impatient client gives up at some time. */
+  async #publish(sent: Sent): Promise<boolean> {
+    const { id, key, data } = sent.envelope;
+    this.#recorder.note(`${sent.client} sends ${id} ${data.type} to ${key}`);
+    for (;;) {
+      try {
+        await this.#system.commands.publish(sent.envelope);
+        sent.acknowledged = true;
+        this.#recorder.note(`${id} is acknowledged`);
+        return true;
+      } catch {
+        if (!this.#patient && this.#random.chance(impatience)) return false;
+        await this.#clock.sleep(againMs);
+      }
+    }
+  }
+
+  #earlier(): Sent | undefined {
+    const recent = this.#recorder.sent.slice(-6);
+    return recent.length === 0 ? undefined : this.#random.pick(recent);
+  }
+
+  /** The same command again, as a sender does that lost the acknowledgement: by itself, not in the client's line. */
+  #resend(): true {
+    const earlier = this.#earlier();
+    if (earlier === undefined) return true;
+    this.pending++;
+    void this.#publish(earlier).then(() => {
+      this.pending--;
+    });
+    return true;
+  }
+
+  /** The same message in another command: a channel that tells its webhook twice. */
+  #retell(): true {
+    const earlier = this.#earlier();
+    if (earlier?.envelope.data.type === 'post_message') this.#send(earlier.envelope.data, earlier.envelope.key, earlier.client);
+    return true;
+  }
+
+  /** A timer; sometimes for a command that was sent already. */
+  #schedule(): true {
+    const earlier = this.#earlier();
+    const again = earlier !== undefined && this.#random.chance(0.5);
+    const client = this.#client();
+    const envelope = again
+      ? earlier.envelope
+      : this.#envelope(this.#message('post_message', ' [[think 5]]'), this.#key(), client);
+    if (!again) this.#recorder.send(envelope, client).acknowledged = true;
+    const at = this.#clock.now() + this.#random.between(0, again ? 20 : 3_000);
+    this.#dueAt = Math.max(this.#dueAt, at);
+    this.#recorder.note(`timer for ${envelope.id} at ${at}`);
+    void this.#system.commands.schedule(envelope.id, at, envelope);
+    return true;
+  }
+
+  /** A turn that runs now asks a person, who answers a little later. */
+  #ask(): true {
+    const started = this.#recorder.commits.flatMap(({ key, events }) =>
+      events.flatMap((event) => (event.type === 'turn_started' ? [{ key, turn: { id: event.turn.id, attempt: 1 } }] : [])),
+    );
+    const running = started.at(-1);
+    if (running === undefined) return true;
+    const { key, turn } = running;
+    const approvalId = `approval-${this.#made}`;
+    const client = this.#client();
+    this.#send(
+      { type: 'request_approval', turn, approvalId, action: 'send mail', expiresAt: this.#clock.now() + 500 },
+      key,
+      client,
+    );
+    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: client }, key, client);
+    return true;
+  }
+
+  /** More messages for one session than may wait for it. */
+  #flood(): true {
+    const key = this.#key();
+    this.#send(this.#message('post_message', ' [[think 9000]]'), key, 'flooder');
+    for (let count = 0; count < limits.queuedTurns + 2; count++) this.#send(this.#message('post_message', ''), key, 'flooder');
+    return true;
+  }
+}
