@@ -35,7 +35,7 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
       const own = await open('member');
       connections.push(own);
       return {
-        queue: await commandQueue({
+        queue: commandQueue({
           connection: own,
           subjects,
           topology,

@@ -289,8 +289,11 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           b: 0,
           lost: false,
         });
-        finish(done);
-        await vi.waitFor(() => expect(a.handled).toHaveLength(1), soon);
+        const closing = a.consumption.close();
+        finish({ kind: 'retry' });
+        await closing;
+        await vi.waitFor(() => expect(b.handled).toHaveLength(1), soon);
+        expect(b.handled[0]?.attempt).toBe(2);
       });
 
       rule(
@@ -345,7 +348,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(arrivedAt - at).toBeLessThan(1_500);
       });
 
-      rule('are replaced by key and name, and taken back', async ({ member, publisher }) => {
+      rule('are replaced by key and name, and taken back', async ({ test, member, publisher }) => {
         const a = await member('a');
         const queue = await publisher();
         const at = Date.now() + 1_000;
@@ -360,6 +363,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await queue.schedule('past', at - 60_000, commandTo('k', 'past'));
         await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
         expect(a.ids().sort()).toEqual(['last', 'new', 'other key', 'other name', 'past']);
+        expect(await test.deadLetters.list(1)).toEqual([]);
       });
     });
 
@@ -452,11 +456,12 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           await new Promise((resolve) => setTimeout(resolve, 300)); // For the message to be in hand, which only `a` could tell.
           const began = performance.now();
           await a.process.kill('a');
+          await queue.publish(commandTo(key, '3 after its death'));
           await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(0), { ...soon, interval: 5 });
           const took = performance.now() - began;
           console.info(`${name}: takeover of a message in hand ${took.toFixed(0)} ms`);
           expect(took).toBeLessThan(test.takeoverMs);
-          await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind']), soon);
+          await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind', '3 after its death']), soon);
           expect(b.handled[0]?.attempt).toBeGreaterThan(1);
           expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
         },

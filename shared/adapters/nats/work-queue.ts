@@ -27,18 +27,19 @@ export interface WorkQueueSettings {
 }
 
 /** The queue of session commands. */
-export const commandQueue = async (settings: WorkQueueSettings): Promise<WorkQueue<CommandEnvelope>> =>
+export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
   new NatsWorkQueue(commandBinding(settings.subjects, settings.topology.partitions), settings);
 
 /** The queue of inbound envelopes. */
-export const inboundQueue = async (settings: WorkQueueSettings): Promise<WorkQueue<InboundEnvelope>> =>
+export const inboundQueue = (settings: WorkQueueSettings): WorkQueue<InboundEnvelope> =>
   new NatsWorkQueue(inboundBinding(settings.subjects, settings.topology.partitions), settings);
 
 /** Publishing goes on this long; with an election under way that is as good as an answer. */
 const publishBudgetMs = 5_000;
 /** The broker forgets a cancelled timer after this; the shortest it knows. */
 const cancelledTtl = '1s';
-const never = new Date('9999-01-01T00:00:00Z');
+/** Not later: the broker counts nanoseconds in 64 bits, and what lies behind the year 2262 is due at once. */
+const never = new Date('2200-01-01T00:00:00Z');
 
 /** A work-queue stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
 class NatsWorkQueue<T> implements WorkQueue<T> {
@@ -69,7 +70,7 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
     const { subjectOf, timerSubjectOf, keyOf, encode } = this.#binding;
     const key = keyOf(message);
     await this.#send(timerSubjectOf(key, name), encode(message), {
-      schedule: { specification: new Date(at), target: subjectOf(key) },
+      schedule: { specification: new Date(Math.min(at, never.getTime())), target: subjectOf(key) },
     });
   }
 
