@@ -4,7 +4,7 @@ import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../ports.ts';
 
 /** A member is alive while it renews. After `lateMs` its standby begins to ask for messages; after `ttlMs` it is out. */
-export const memberTimes = { renewMs: 1_000, lateMs: 2_000, ttlMs: 3_000 } as const;
+const memberTimes = { renewMs: 1_000, lateMs: 2_000, ttlMs: 3_000 } as const;
 
 export interface MembershipOptions {
   readonly connection: NatsConnection;
