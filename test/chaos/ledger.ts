@@ -1,0 +1,71 @@
+import type { EventLog } from '../../shared/ports.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SentCommand } from './driver.ts';
+
+/** The log as a follower sees it live, and what is still open according to it. */
+export interface Ledger {
+  readonly commits: readonly RecordedCommit[];
+  /** Ids of commands with an effect in the log. */
+  has(commandId: string): boolean;
+  /** Turns that were accepted and have not ended. */
+  openTurns(): readonly string[];
+  close(): Promise<void>;
+}
+
+export const openLedger = (events: Pick<EventLog, 'follow'>): Ledger => {
+  const closing = new AbortController();
+  const commits: RecordedCommit[] = [];
+  const applied = new Set<string>();
+  const open = new Set<string>();
+
+  const follow = async (): Promise<void> => {
+    for await (const commit of events.follow({ after: 0, signal: closing.signal })) {
+      commits.push(commit);
+      applied.add(commit.command.id);
+      for (const event of commit.events) {
+        for (const id of begunBy(event)) open.add(id);
+        for (const id of endedBy(event)) open.delete(id);
+      }
+    }
+  };
+  const following = follow();
+  return {
+    commits,
+    has: (commandId) => applied.has(commandId),
+    openTurns: () => [...open],
+    close: async () => {
+      closing.abort();
+      await following;
+    },
+  };
+};
+
+export const begunBy = (event: SessionEvent): readonly string[] =>
+  event.type === 'turn_queued' || event.type === 'turn_started' ? [event.turn.id] : [];
+
+export const endedBy = (event: SessionEvent): readonly string[] => {
+  switch (event.type) {
+    case 'turn_completed':
+    case 'turn_failed':
+    case 'turn_aborted':
+      return [event.turn.id];
+    case 'queue_cleared':
+      return event.turnIds;
+    default:
+      return [];
+  }
+};
+
+/** A stop that has nothing to stop leaves no trace in the log, so its absence says nothing. */
+export const leavesTrace = ({ envelope }: SentCommand): boolean => envelope.data.type !== 'stop';
+
+/** What keeps the system from being at rest; empty: everything accepted has come to its end (I10). */
+export const unfinished = (ledger: Ledger, commands: readonly SentCommand[]): string[] => {
+  const missing = commands.filter((sent) => sent.okAt !== null && leavesTrace(sent) && !ledger.has(sent.envelope.id));
+  const open = ledger.openTurns();
+  return [
+    ...(missing.length === 0 ? [] : [`${missing.length} acknowledged commands without an effect`]),
+    ...(open.length === 0 ? [] : [`${open.length} turns under way`]),
+  ];
+};

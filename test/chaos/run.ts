@@ -1,0 +1,142 @@
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { Clock } from '../../shared/ports.ts';
+import { randomOf } from '../sim/random.ts';
+import { type SentCommand, startDriver } from './driver.ts';
+import { evidenceOf, type FaultEvidence } from './evidence.ts';
+import { type Ledger, openLedger, unfinished } from './ledger.ts';
+import type { Fault, Scenario } from './scenarios.ts';
+import { type ChaosSystem, type Setup, startSystem } from './system.ts';
+import { type Aftermath, readAftermath, violationsOf } from './verdict.ts';
+import { keysFor } from './workload.ts';
+
+export interface RunOptions {
+  readonly scenario: Scenario;
+  readonly setup: Setup;
+  readonly seed: number;
+  readonly keys: number;
+  readonly commandsPerSecond: number;
+  readonly hosts: number;
+  readonly maxAckPending: number;
+  /** Load before the first fault and after the last one. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+}
+
+/** What a run showed. */
+export interface RunReport {
+  readonly seed: number;
+  readonly setup: Setup;
+  readonly tookMs: number;
+  readonly commands: number;
+  /** Publishes without an answer, commands the broker turned out to have already, and repeats on purpose. */
+  readonly ambiguous: number;
+  readonly duplicates: number;
+  readonly resent: number;
+  readonly commits: number;
+  readonly turns: number;
+  readonly resumedTurns: number;
+  readonly snapshots: number;
+  readonly faults: readonly FaultEvidence[];
+  /** From the end of the load until everything accepted had ended. */
+  readonly settledMs: number;
+  /** Of the hosts that could still tell at the end. */
+  readonly hostMetrics: Readonly<Record<string, number>>;
+  readonly hostErrors: readonly string[];
+  readonly violations: readonly string[];
+  /** Why the run does not count; empty: each fault did what it is for. */
+  readonly missed: readonly string[];
+}
+
+/** I10. */
+const settleMs = 60_000;
+const lookMs = 100;
+
+/** One run: a system of real processes, load, faults, healing, rest, and a look at everything that is left. */
+export const run = async (options: RunOptions): Promise<{ report: RunReport; aftermath: Aftermath }> => {
+  const clock = systemClock;
+  const began = clock.monotonic();
+  const random = randomOf(options.seed);
+  const keys = keysFor(options.keys);
+  const system = await startSystem(options);
+  const faults: Fault[] = [];
+  try {
+    const ledger = openLedger(system.ports.events);
+    const driver = startDriver({ ports: system.ports, keys, commandsPerSecond: options.commandsPerSecond, random });
+    await clock.sleep(options.beforeMs + random.between(0, 2_000));
+    await options.scenario.play({ system, clock, random, faults });
+    await clock.sleep(options.afterMs);
+    await driver.stop();
+
+    const loadEndedAt = clock.monotonic();
+    const open = await untilAtRest(system, ledger, driver.commands, clock);
+    const settledMs = clock.monotonic() - loadEndedAt;
+    await endServices(system, clock);
+    await ledger.close();
+    const aftermath = await readAftermath(system, keys, { commands: driver.commands, followed: ledger.commits });
+    const violations = [...open.map((what) => `I10 after ${settleMs / 1_000} s: ${what}`), ...violationsOf(aftermath)];
+    const evidence = evidenceOf(faults, aftermath.commits, system.ports.commands.partitionOf.bind(system.ports.commands));
+    const report = reportOf(options, system, aftermath, evidence, violations, settledMs, clock.monotonic() - began);
+    return { report, aftermath };
+  } finally {
+    await system.close();
+  }
+};
+
+/** Waits until everything accepted has ended; resolves with what has not. */
+const untilAtRest = async (
+  { ports }: ChaosSystem,
+  ledger: Ledger,
+  commands: readonly SentCommand[],
+  clock: Clock,
+): Promise<readonly string[]> => {
+  const giveUpAt = clock.monotonic() + settleMs;
+  for (;;) {
+    const inLog = unfinished(ledger, commands);
+    const open = inLog.length > 0 || (await ports.commands.lag().catch(() => 1)) === 0 ? inLog : ['commands in the queue'];
+    if (open.length === 0 || clock.monotonic() > giveUpAt) return open;
+    await clock.sleep(lookMs);
+  }
+};
+
+/** Ends the hosts, which then write snapshots and tell their metrics, and the checkpoint once the index is up to date. */
+const endServices = async ({ hosts, checkpoint, ports }: ChaosSystem, clock: Clock): Promise<void> => {
+  await Promise.all(hosts.map((host) => host.stop()));
+  const { lastSeq } = await ports.events.info();
+  const giveUpAt = clock.monotonic() + settleMs;
+  while ((await ports.index.position().catch(() => 0)) < lastSeq && clock.monotonic() < giveUpAt) await clock.sleep(lookMs);
+  await checkpoint.stop();
+};
+
+const reportOf = (
+  { seed, setup }: RunOptions,
+  { hosts }: ChaosSystem,
+  { commands, commits, snapshots }: Aftermath,
+  faults: readonly FaultEvidence[],
+  violations: readonly string[],
+  settledMs: number,
+  tookMs: number,
+): RunReport => {
+  const events = commits.flatMap((commit) => commit.events);
+  const hostMetrics: Record<string, number> = {};
+  for (const { metrics } of hosts)
+    for (const [name, value] of Object.entries(metrics)) hostMetrics[name] = (hostMetrics[name] ?? 0) + value;
+  return {
+    seed,
+    setup,
+    tookMs,
+    commands: commands.length,
+    ambiguous: commands.reduce((sum, { ambiguous }) => sum + ambiguous, 0),
+    duplicates: commands.filter(({ duplicate }) => duplicate).length,
+    resent: commands.reduce((sum, { resent }) => sum + resent, 0),
+    commits: commits.length,
+    turns: events.filter(({ type }) => type === 'turn_started').length,
+    resumedTurns: events.filter(({ type }) => type === 'turn_resumed').length,
+    snapshots: snapshots.length,
+    faults,
+    settledMs,
+    hostMetrics,
+    hostErrors: hosts.flatMap(({ errors }) => errors),
+    violations,
+    missed: faults.flatMap(({ fault, missed }) => (missed === null ? [] : [`${fault.kind} (${fault.target}): ${missed}`])),
+  };
+};
