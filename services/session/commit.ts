@@ -1,4 +1,4 @@
-import { messageOf } from '../../shared/kit/errors.ts';
+import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import type { Clock, EventLog } from '../../shared/ports.ts';
 import type { Commit } from '../../shared/wire/envelope.ts';
 
@@ -46,6 +46,8 @@ export const commitFenced = async (
         expected = last?.seq ?? 0;
       }
     } catch (error) {
+      // Something stands there that is no commit of ours: loading the session anew will say what.
+      if (hasCode(error, 'quarantined')) return { kind: 'fenced' };
       cause = messageOf(error);
     }
     if (signal.aborted || clock.monotonic() >= until) return { kind: 'uncommitted', cause };

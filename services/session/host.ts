@@ -21,8 +21,10 @@ export interface Switches {
   readonly fencing: boolean;
   readonly deduplication: boolean;
   readonly stopOnUncommitted: boolean;
+  /** Off: every command finds its session out of memory and loads it anew. Not a safety mechanism: both ways must behave alike. */
+  readonly residency: boolean;
 }
-export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true };
+export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true, residency: true };
 
 export interface HostOptions {
   readonly config: Pick<Config, 'session'>;
@@ -110,6 +112,7 @@ export class SessionHost {
   async dispatch(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
     let outcome: Outcome = { kind: 'stale' };
     for (let attempt = 0; attempt < limits.fencedRetries && outcome.kind === 'stale'; attempt++) {
+      if (!this.#options.switches.residency) this.#registry.forget(envelope.key);
       const actor = await this.#registry.get(envelope.key);
       outcome = await actor.dispatch(envelope, origin);
       this.#settle(actor, outcome);

@@ -49,6 +49,12 @@ export class Registry {
     if (this.#residents.get(actor.key) === actor) this.#residents.delete(actor.key);
   }
 
+  /** Lets go of a session that does nothing now. */
+  forget(key: SessionKey): void {
+    const actor = this.#residents.get(key);
+    if (actor !== undefined && !actor.busy) this.drop(actor);
+  }
+
   #load(key: SessionKey): Promise<SessionActor> {
     this.#makeRoom();
     const loading = this.#options

@@ -15,7 +15,7 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     const delivery = await system.start('delivery');
     const host = await system.start('session');
     const run = (ms: number) => closedLoop(inFlight, ms, (number) => turn(system.ports, keyOf(number % keys), number));
-    await run(1_500);
+    await run(5_000);
     const processes = {
       driver: [process.pid],
       host: [host.pid],
@@ -67,7 +67,7 @@ export const latency = async (setup: SetupName, seconds: number): Promise<Row[]>
     await system.start('delivery');
     await system.start('session');
     const run = (ms: number) => closedLoop(1, ms, (number) => turn(system.ports, keyOf(0), number));
-    await run(1_500);
+    await run(5_000);
     const one = await run(seconds * 1_000);
     return [
       {
