@@ -47,32 +47,32 @@ class RunView {
   }
 
   #event(event: SessionEvent): boolean {
-    const { message } = pick(event, this.#runId);
+    const ending = endingOf(event, this.#runId);
     if (event.type === 'assistant_message' && event.turn.id === this.#runId) {
       const rest = event.text.startsWith(this.#shown) ? event.text.slice(this.#shown.length) : `\n${event.text}`;
       this.#terminal.write(`${rest}\n`);
       return true;
     }
-    if (message !== null) this.#terminal.out(pc.red(message));
-    return message !== null;
+    if (ending !== null) this.#terminal.out(pc.red(ending));
+    return ending !== null;
   }
 }
 
 /** What ended a run without an answer, in words; `null` if the event did not. */
-const pick = (event: SessionEvent, runId: string): { message: string | null } => {
+const endingOf = (event: SessionEvent, runId: string): string | null => {
   switch (event.type) {
     case 'turn_failed':
-      return { message: event.turn.id === runId ? `failed: ${event.code}: ${event.message}` : null };
+      return event.turn.id === runId ? `failed: ${event.code}: ${event.message}` : null;
     case 'turn_aborted':
-      return { message: event.turn.id === runId ? `stopped: ${event.reason}` : null };
-    case 'queue_cleared':
-      return { message: event.turnIds.includes(runId) ? `taken from the queue: ${event.reason}` : null };
-    case 'message_refused':
-      return { message: event.turnId === runId ? `refused: ${event.code}` : null };
+      return event.turn.id === runId ? `stopped: ${event.reason}` : null;
     case 'turn_completed':
-      return { message: event.turn.id === runId ? '(no reply)' : null };
+      return event.turn.id === runId ? '(no reply)' : null;
+    case 'queue_cleared':
+      return event.turnIds.includes(runId) ? `taken from the queue: ${event.reason}` : null;
+    case 'message_refused':
+      return event.turnId === runId ? `refused: ${event.code}` : null;
     default:
-      return { message: null };
+      return null;
   }
 };
 
@@ -93,23 +93,22 @@ export const chat = async (world: World, client: ApiClient, key: string, signal:
   const all = AbortSignal.any([signal, ended.signal]);
   const lines = createInterface({ input: world.input, output: world.output, prompt: pc.bold('you> ') });
   all.addEventListener('abort', () => lines.close());
+  const messages = client.stream(sessionPath(key, '/events'), {
+    query: { deltas: true, after: await lastSeq(client, key) },
+    signal: all,
+    waiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+  });
   try {
-    const messages = client.stream(sessionPath(key, '/events'), {
-      query: { deltas: true, after: await lastSeq(client, key) },
-      signal: all,
-      waiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
-    });
     lines.prompt();
     for await (const line of lines) {
       if (line.trim() === '/quit') break;
       if (line.trim() !== '') await answer(terminal, client, key, line, messages);
       if (!all.aborted) lines.prompt();
     }
-  } catch (error) {
-    if (!all.aborted) terminal.note(messageOf(error));
   } finally {
     ended.abort();
     lines.close();
+    await messages.return(undefined);
   }
 };
 
