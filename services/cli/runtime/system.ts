@@ -43,10 +43,15 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
   const { world, config, installation, log, clock, token } = options;
   const running: { broker?: Broker; gateway?: Gateway; ports: Ports[]; workers: Service[] } = { ports: [], workers: [] };
   const stop = async (): Promise<void> => {
-    await running.gateway?.stop(deadlines.gatewayMs);
-    await Promise.all(running.workers.map((worker) => worker.stop(deadlines.workersMs)));
-    await Promise.all(running.ports.map((ports) => ports.close()));
-    await running.broker?.stop();
+    const timed = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
+      const began = clock.monotonic();
+      await work;
+      log.debug({ what, ms: Math.round(clock.monotonic() - began) }, 'stopped');
+    };
+    await timed('gateway', running.gateway?.stop(deadlines.gatewayMs));
+    await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
+    await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
+    await timed('broker', running.broker?.stop());
   };
 
   try {
