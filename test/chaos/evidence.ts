@@ -32,6 +32,20 @@ export const evidenceOf = (
   partitionOf: (key: string) => number,
 ): FaultEvidence[] => faults.map((fault) => evidence(fault, commits, partitionOf));
 
+/** Turns that run or wait on a host at a time, as far as the log tells. */
+export const turnsOn = (
+  host: Pick<Fault, 'pid' | 'at'>,
+  commits: readonly RecordedCommit[],
+  partitionOf: (key: string) => number,
+): ReadonlySet<string> => {
+  const partition = ({ key }: RecordedCommit): number => partitionOf(key);
+  const owned = partitionsOf(host, commits, partition);
+  return openAt(
+    host.at,
+    commits.filter((commit) => owned.has(partition(commit))),
+  );
+};
+
 const evidence = (fault: Fault, commits: readonly RecordedCommit[], partitionOf: (key: string) => number): FaultEvidence => {
   const onHost = fault.kind.startsWith('host');
   const partition = ({ key }: RecordedCommit): number => partitionOf(key);
@@ -79,7 +93,7 @@ const missedBy = ({ fault, ...found }: Omit<FaultEvidence, 'missed'>): string | 
 
 /** The partitions whose turns this process carried on just before, by the name it signs its own commands with. */
 const partitionsOf = (
-  { pid, at }: Fault,
+  { pid, at }: Pick<Fault, 'pid' | 'at'>,
   commits: readonly RecordedCommit[],
   partition: (commit: RecordedCommit) => number,
 ): Set<number> => {

@@ -63,7 +63,7 @@ export const run = async (options: RunOptions): Promise<{ report: RunReport; aft
     const ledger = openLedger(system.ports.events);
     const driver = startDriver({ ports: system.ports, keys, commandsPerSecond: options.commandsPerSecond, random });
     await clock.sleep(options.beforeMs + random.between(0, 2_000));
-    await options.scenario.play({ system, clock, random, faults });
+    await options.scenario.play({ system, clock, random, ledger, faults });
     await clock.sleep(options.afterMs);
     await driver.stop();
 
@@ -74,7 +74,7 @@ export const run = async (options: RunOptions): Promise<{ report: RunReport; aft
     await ledger.close();
     const aftermath = await readAftermath(system, keys, { commands: driver.commands, followed: ledger.commits });
     const violations = [...open.map((what) => `I10 after ${settleMs / 1_000} s: ${what}`), ...violationsOf(aftermath)];
-    const evidence = evidenceOf(faults, aftermath.commits, system.ports.commands.partitionOf.bind(system.ports.commands));
+    const evidence = evidenceOf(faults, aftermath.commits, (key) => system.ports.commands.partitionOf(key));
     const report = reportOf(options, system, aftermath, evidence, violations, settledMs, clock.monotonic() - began);
     return { report, aftermath };
   } finally {

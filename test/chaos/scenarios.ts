@@ -1,7 +1,9 @@
 import type { Clock } from '../../shared/ports.ts';
 import type { Random } from '../sim/random.ts';
 import type { TestServer } from '../support/nats.ts';
+import { turnsOn } from './evidence.ts';
 import type { ServiceProcess } from './host-process.ts';
+import type { Ledger } from './ledger.ts';
 import type { ChaosSystem, Setup } from './system.ts';
 
 /** One fault that was made. `pid` is of the process it hit; times are milliseconds since 1970. */
@@ -21,6 +23,7 @@ export interface Stage {
   readonly system: ChaosSystem;
   readonly clock: Clock;
   readonly random: Random;
+  readonly ledger: Pick<Ledger, 'commits'>;
   readonly faults: Fault[];
 }
 export interface Scenario {
@@ -41,19 +44,31 @@ const begin = ({ faults, clock }: Stage, kind: Fault['kind'], target: string, pi
   return fault;
 };
 
-const killHost = async (
-  stage: Stage,
-  host: ServiceProcess,
-  backAfterMs: readonly [least: number, most: number],
-): Promise<void> => {
+/** Waits, for a few seconds at most, until the host has turns under way. */
+const untilMidTurn = async ({ system, clock, ledger }: Stage, { pid }: ServiceProcess): Promise<void> => {
+  const { commands } = system.ports;
+  const giveUpAt = clock.monotonic() + 5_000;
+  while (clock.monotonic() < giveUpAt) {
+    if (turnsOn({ pid, at: clock.now() }, ledger.commits, (key) => commands.partitionOf(key)).size >= 2) return;
+    await clock.sleep(50);
+  }
+};
+
+const killHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
   const fault = begin(stage, 'host killed', 'a session host', host.pid);
   await host.kill9();
-  await rest(stage, ...backAfterMs);
+  await rest(stage, 300, 5_000);
   await host.start();
   fault.endedAt = stage.clock.now();
 };
 
+export const killHostInMidTurn = async (stage: Stage, host: ServiceProcess): Promise<void> => {
+  await untilMidTurn(stage, host);
+  await killHost(stage, host);
+};
+
 const pauseHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
+  await untilMidTurn(stage, host);
   const fault = begin(stage, 'host paused', 'a session host', host.pid);
   host.pause();
   await rest(stage, zombieMs.least, zombieMs.most);
@@ -71,7 +86,7 @@ const endHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
   await host.start();
 };
 
-const killServer = async (stage: Stage, node: TestServer, target: string): Promise<void> => {
+export const killServer = async (stage: Stage, node: TestServer, target: string): Promise<void> => {
   const fault = begin(stage, 'server killed', target, node.pid());
   await node.kill9();
   await rest(stage, 1_000, 3_000);
@@ -108,12 +123,12 @@ const eachLeader = async (
   }
 };
 
-const hostOf = ({ system: { hosts } }: Stage, turn: number): ServiceProcess => {
+export const hostOf = ({ system: { hosts } }: Stage, turn: number): ServiceProcess => {
   const host = hosts[turn % hosts.length];
   if (host === undefined) throw new RangeError('there is no host');
   return host;
 };
-const onlyNode = ({ system: { nodes } }: Stage): TestServer => {
+export const onlyNode = ({ system: { nodes } }: Stage): TestServer => {
   const [node] = nodes;
   if (node === undefined) throw new RangeError('there is no server');
   return node;
@@ -126,7 +141,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     play: async (stage) => {
       const first = stage.random.between(0, 1);
       for (const turn of [first, first + 1]) {
-        await killHost(stage, hostOf(stage, turn), [300, 5_000]);
+        await killHostInMidTurn(stage, hostOf(stage, turn));
         await rest(stage, 2_000, 5_000);
       }
     },
@@ -161,7 +176,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     setups: ['r3'],
     play: (stage) =>
       eachLeader(stage, async (node, target, turn) => {
-        await Promise.all([killServer(stage, node, target), killHost(stage, hostOf(stage, turn), [300, 5_000])]);
+        const host = hostOf(stage, turn);
+        await untilMidTurn(stage, host);
+        await Promise.all([killServer(stage, node, target), killHost(stage, host)]);
       }),
   },
   'leader-pause': {
