@@ -33,6 +33,8 @@ export interface DriverOptions {
 }
 export interface Driver {
   readonly commands: readonly SentCommand[];
+  /** Every sender that rests sends its next command now: what comes next finds many publishes without an answer yet. */
+  burst(): void;
   /** Ends the load and waits until every command has been acknowledged, or given up after 60 s. */
   stop(): Promise<void>;
 }
@@ -51,7 +53,7 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
   const { clock } = ports;
   const commands: SentCommand[] = [];
   const ended = new AbortController();
-  setMaxListeners(keys.length + 1, ended.signal);
+  let woken = wakeable(keys.length);
 
   const publish = async (sent: SentCommand): Promise<void> => {
     const giveUpAt = clock.monotonic() + giveUpMs;
@@ -105,7 +107,7 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
     const meanMs = (keys.length / commandsPerSecond) * 1_000;
     let previous: SentCommand | null = null;
     for (let order = 0; ; order++) {
-      await clock.sleep(own.next() * 2 * meanMs, ended.signal);
+      await clock.sleep(own.next() * 2 * meanMs, woken.signal);
       if (ended.signal.aborted) return;
       const sent = await send(key, own, order);
       if (own.chance(resendShare)) await sendAgain(own.chance(0.5) ? (previous ?? sent) : sent);
@@ -117,9 +119,21 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
   const senders = Promise.all(keys.map((key) => sender(key, randomOf(random.between(0, 2 ** 31)))));
   return {
     commands,
+    burst: () => {
+      const resting = woken;
+      woken = wakeable(keys.length);
+      resting.abort();
+    },
     stop: async () => {
       ended.abort();
+      woken.abort();
       await senders;
     },
   };
+};
+
+const wakeable = (sleepers: number): AbortController => {
+  const controller = new AbortController();
+  setMaxListeners(sleepers, controller.signal);
+  return controller;
 };

@@ -10,9 +10,10 @@ import { type Setup, setups } from './system.ts';
 import type { Aftermath } from './verdict.ts';
 
 /**
- * `npm run chaos -- [--scenario host-kill,zombie] [--setup r1,r3] [--runs 5] [--seed N] [--rate 200] [--keys 160] [--max-ack-pending 1]`:
+ * `npm run chaos -- [--scenario host-kill,zombie] [--setup r1,r3] [--runs 5] [--seed N] [--rate 150] [--keys 160] [--max-ack-pending 1]`:
  * real servers, real session hosts, real kills, and a check of everything that is left (`docs/chaos.md`). Ends with 1 when anything was
- * lost, doubled, reordered or torn, or when a fault did not show what it is for. `--out FILE` keeps the reports as JSON lines.
+ * lost, doubled, reordered or torn, or when a fault did not show what it is for. `--out FILE` keeps the reports as JSON lines,
+ * `--keep` the history of every run and not only of a bad one.
  */
 const { values } = parseArgs({
   options: {
@@ -20,11 +21,12 @@ const { values } = parseArgs({
     setup: { type: 'string', default: Object.keys(setups).join() },
     runs: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    rate: { type: 'string', default: '200' },
+    rate: { type: 'string', default: '150' },
     keys: { type: 'string', default: '160' },
     hosts: { type: 'string', default: '2' },
     'max-ack-pending': { type: 'string', default: '1' },
     out: { type: 'string' },
+    keep: { type: 'boolean', default: false },
   },
 });
 const chosen = values.setup.split(',') as Setup[];
@@ -47,9 +49,9 @@ const oneRun = async (name: string, setup: Setup, seed: number): Promise<RunRepo
     maxAckPending: Number(values['max-ack-pending']),
   };
   try {
-    const { report, aftermath } = await run({ ...settings, scenario, setup, seed, beforeMs: 3_000, afterMs: 4_000 });
+    const { report, aftermath } = await run({ ...settings, scenario, setup, seed, beforeMs: 2_000, afterMs: 3_000 });
     say(lineOf(report));
-    if (report.violations.length > 0) say(`    the history is in ${keep(`${name}-${setup}-${seed}`, aftermath)}`);
+    if (values.keep || report.violations.length > 0) say(`    the history is in ${keep(`${name}-${setup}-${seed}`, aftermath)}`);
     if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify({ name, ...report })}\n`, { flag: 'a' });
     return report;
   } catch (error) {

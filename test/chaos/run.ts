@@ -63,7 +63,7 @@ export const run = async (options: RunOptions): Promise<{ report: RunReport; aft
     const ledger = openLedger(system.ports.events);
     const driver = startDriver({ ports: system.ports, keys, commandsPerSecond: options.commandsPerSecond, random });
     await clock.sleep(options.beforeMs + random.between(0, 2_000));
-    await options.scenario.play({ system, clock, random, ledger, faults });
+    await options.scenario.play({ system, clock, random, driver, ledger, faults });
     await clock.sleep(options.afterMs);
     await driver.stop();
 

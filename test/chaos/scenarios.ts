@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/ports.ts';
 import type { Random } from '../sim/random.ts';
 import type { TestServer } from '../support/nats.ts';
+import type { Driver } from './driver.ts';
 import { turnsOn } from './evidence.ts';
 import type { ServiceProcess } from './host-process.ts';
 import type { Ledger } from './ledger.ts';
@@ -23,6 +24,7 @@ export interface Stage {
   readonly system: ChaosSystem;
   readonly clock: Clock;
   readonly random: Random;
+  readonly driver: Pick<Driver, 'burst'>;
   readonly ledger: Pick<Ledger, 'commits'>;
   readonly faults: Fault[];
 }
@@ -87,6 +89,8 @@ const endHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
 };
 
 export const killServer = async (stage: Stage, node: TestServer, target: string): Promise<void> => {
+  stage.driver.burst();
+  await rest(stage, 1, 10);
   const fault = begin(stage, 'server killed', target, node.pid());
   await node.kill9();
   await rest(stage, 1_000, 3_000);
