@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { type Config, loadConfig } from '../../shared/config/load.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { installationIn } from './installation.ts';
 import type { World } from './terminal.ts';
@@ -25,6 +26,8 @@ export const clientOf = (world: World, options: CommonOptions): ApiClient => {
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
   const url = options.url ?? world.env.NATTER_URL ?? written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    throw new NatterError('invalid', `"${url}" is no address of a gateway; use for example http://127.0.0.1:4600`);
   // The token of the installation here is for the gateway here; another one never gets to see it.
   const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
   const token = options.token ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '';

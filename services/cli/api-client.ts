@@ -24,7 +24,7 @@ export class ApiError extends Error {
 
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-export interface CallOptions {
+interface CallOptions {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   /** How long one attempt may take. Default 15 s. */

@@ -8,7 +8,7 @@ const recorded = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number(
 const pageCommits = 500;
 
 /** Reads a commit as the gateway sends it. Throws `NatterError('invalid')` on anything this version cannot read. */
-export const commitFromJson = (value: unknown): RecordedCommit => {
+const commitFromJson = (value: unknown): RecordedCommit => {
   const shape = check(recorded, value);
   return { ...shape, events: shape.events.map(upcast) };
 };

@@ -50,7 +50,8 @@ const createWorld = (): World => {
   const interrupted = interruption();
   const interactive = stdin.isTTY === true && stdout.isTTY === true;
   return {
-    env,
+    // An empty variable is one that is not set.
+    env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     home: homedir(),
     terminal: createTerminal({ out: stdout, err: stderr, interactive, now: () => Date.now() }),
     input: stdin,

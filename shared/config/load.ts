@@ -109,9 +109,9 @@ const absolute = (path: string, base: string, home: string): string =>
 export const loadConfig = (options: { file?: string; env: Environment; home: string }): Config => {
   const { env, home } = options;
   const usual = join(home, '.natter');
-  const named = options.file ?? env.NATTER_CONFIG;
+  const named = options.file ?? (env.NATTER_CONFIG || undefined);
   const file =
-    named === undefined ? join(absolute(env.NATTER_DATA_DIR ?? usual, '.', home), 'natter.json') : absolute(named, '.', home);
+    named === undefined ? join(absolute(env.NATTER_DATA_DIR || usual, '.', home), 'natter.json') : absolute(named, '.', home);
   const read = readFile(file, named !== undefined);
 
   const overrides = variables.filter(([variable]) => (env[variable] ?? '') !== '');
@@ -133,7 +133,7 @@ export const loadConfig = (options: { file?: string; env: Environment; home: str
     throw new NatterError('invalid', message.join('\n'), { field: problems[0]?.field ?? '' });
   }
 
-  const base = (env.NATTER_DATA_DIR ?? '') === '' ? dirname(file) : '.';
+  const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
   return { ...result.data, dataDir: absolute(result.data.dataDir ?? usual, base, home) };
 };
 

@@ -22,7 +22,7 @@ const commit = (rev: number, ...events: SessionEvent[]): RecordedCommit =>
     actor: 'a',
     command: { id: `i${rev}`, seq: rev, incarnation: 1 },
     events,
-  }) as RecordedCommit;
+  }) as unknown as RecordedCommit;
 const said = (messageId: string, turnId?: string): SessionEvent => ({
   type: 'user_message',
   v: 1,

@@ -7,8 +7,7 @@ import { minimumServerVersion } from '../../../shared/adapters/nats/server/versi
 import { messageOf } from '../../../shared/kit/errors.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { installationIn } from '../installation.ts';
-import { existingBroker } from '../runtime/broker.ts';
-import { type BrokerReport, examineBroker } from '../runtime/examination.ts';
+import type { BrokerReport } from '../runtime/examination.ts';
 import { asJson, type World } from '../terminal.ts';
 import { problemsOf } from './status.ts';
 
@@ -101,6 +100,8 @@ const streamFindings = (report: BrokerReport): Finding[] => {
 const examineBrokerFindings = async (world: World, options: CommonOptions): Promise<Finding[]> => {
   const config = configOf(world, options);
   try {
+    const { existingBroker } = await import('../runtime/broker.ts');
+    const { examineBroker } = await import('../runtime/examination.ts');
     const address = existingBroker(config, installationIn(config.dataDir));
     const report = await examineBroker(config, address);
     return [well('broker', `nats-server ${report.version} answers`), ...streamFindings(report)];

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { installServer, obtainServer } from '../../../shared/adapters/nats/server/install.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { installationIn } from '../installation.ts';
-import { existingBroker, provisionBroker } from '../runtime/broker.ts';
 import type { World } from '../terminal.ts';
 
 /** `natter nats install` and `natter nats provision`. */
@@ -15,6 +13,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .option('--force', 'install even if there is one')
     .action(async (_: unknown, command: Command) => {
       const { force } = command.optsWithGlobals<CommonOptions & { force?: boolean }>();
+      const { installServer, obtainServer } = await import('../../../shared/adapters/nats/server/install.ts');
       const progress = (line: string): void => world.terminal.note(line);
       const { version, path } = await (force ? installServer(world.env, progress) : obtainServer(world.env, progress));
       world.terminal.out(`nats-server ${version}  ${path}`);
@@ -24,6 +23,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .command('provision')
     .description('create the streams and consumers on the broker; changes nothing that is there and right')
     .action(async (_: unknown, command: Command) => {
+      const { existingBroker, provisionBroker } = await import('../runtime/broker.ts');
       const config = configOf(world, command.optsWithGlobals<CommonOptions>());
       const created = await provisionBroker(config, existingBroker(config, installationIn(config.dataDir)));
       world.terminal.out(created.length === 0 ? 'everything was there' : `created ${created.length} streams and consumers`);

@@ -13,7 +13,7 @@ interface SendOptions extends CommonOptions {
   readonly json?: boolean;
 }
 /** The gateway's answer to a message. */
-export interface RunAnswer {
+interface RunAnswer {
   readonly runId: string;
   readonly status: string;
   readonly reply?: string | null;

@@ -1,111 +1,9 @@
-import { closeSync, openSync } from 'node:fs';
 import type { Command } from 'commander';
-import pc from 'picocolors';
-import { destination } from 'pino';
-import { type Config, secretsOf } from '../../../shared/config/load.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
-import { createLog } from '../../../shared/kit/log.ts';
-import { type CommonOptions, configOf, wholeNumber } from '../access.ts';
-import { createClient } from '../api-client.ts';
-import { gatewayToken, type Installation, installationIn } from '../installation.ts';
-import { chat } from '../runtime/chat.ts';
-import { untilReady, watchProblems } from '../runtime/health.ts';
-import { type System, startSystem } from '../runtime/system.ts';
+import { wholeNumber } from '../access.ts';
+import type { UpOptions } from '../runtime/up.ts';
 import type { World } from '../terminal.ts';
 
-interface UpOptions extends CommonOptions {
-  readonly hosts: number;
-  readonly port?: number;
-  readonly chat: boolean;
-}
-const readyPatienceMs = 60_000;
 const mostHosts = 64;
-
-/** Starts everything, says so, and stays until it is told to stop. */
-const up = async (world: World, options: UpOptions): Promise<void> => {
-  const { terminal } = world;
-  const { config, childArguments } = settle(world, options);
-  const installation = installationIn(config.dataDir);
-  installation.prepare();
-  const token = gatewayToken(config, installation);
-  const chatting = options.chat && terminal.interactive;
-  // A person who chats does not want log lines between the answers.
-  const logFile = chatting ? openSync(installation.paths.log, 'a', 0o600) : 2;
-  const log = createLog({
-    level: config.log.level,
-    name: 'natter',
-    secrets: [token, installation.broker()?.token ?? '', ...secretsOf(config, world.env)],
-    destination: destination({ fd: logFile, sync: true }),
-  });
-  const clock = systemClock;
-  const stopping = new AbortController();
-  world.interrupted.addEventListener('abort', () => stopping.abort());
-
-  terminal.progress('starting …');
-  const { hosts } = options;
-  const system = await startSystem({ world, config, installation, token, log, clock, hosts, childArguments, logFile });
-  try {
-    installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
-    const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
-    for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
-    const changed = chatting ? (now: readonly string[]) => tellProblems(world, now) : () => {};
-    void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
-    if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
-    if (chatting) await chat(world, createClient({ url: system.gateway.url, token }), mainSession(config), stopping.signal);
-    else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
-  } finally {
-    stopping.abort();
-    terminal.note('stopping …');
-    await system.stop();
-    installation.removeBroker();
-    if (chatting) closeSync(logFile);
-  }
-};
-
-/** The configuration with what the command line says, and the arguments that give a child the same one. */
-const settle = (world: World, options: UpOptions): { config: Config; childArguments: string[] } => {
-  const read = configOf(world, options);
-  const config = options.port === undefined ? read : { ...read, gateway: { ...read.gateway, port: options.port } };
-  const file = options.config === undefined ? [] : ['--config', options.config];
-  return { config, childArguments: [...file, '--data-dir', config.dataDir] };
-};
-
-const aborted = (signal: AbortSignal, then: () => void): void => {
-  if (signal.aborted) then();
-  else signal.addEventListener('abort', then, { once: true });
-};
-
-const mainSession = ({ agent, session }: Config): string => `agent:${agent.id}:${session.mainKey}`;
-
-const tellProblems = ({ terminal }: World, problems: readonly string[]): void => {
-  for (const problem of problems) terminal.note(pc.yellow(problem));
-  if (problems.length === 0) terminal.note(pc.green('all is well again'));
-};
-
-/** The address, the token, and three things to try. */
-const greet = (
-  { terminal }: World,
-  config: Config,
-  installation: Installation,
-  token: string,
-  system: System,
-  chatting: boolean,
-): void => {
-  const key = mainSession(config);
-  terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
-  terminal.out(`  token   ${token}`);
-  terminal.out(`  data    ${config.dataDir}`);
-  terminal.out(`  broker  ${system.broker.managed ? `ours, ${system.broker.servers}` : 'external'}`);
-  if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one and go on)`);
-  if (chatting) terminal.out(`  log     ${installation.paths.log}`);
-  terminal.out('');
-  terminal.out('Three things to try in another terminal:');
-  terminal.out(`  npm run natter -- send ${key} "hello" --wait`);
-  terminal.out('  npm run natter -- tail --from 1');
-  terminal.out(`  npm run natter -- replay ${key} --diff`);
-  terminal.out('');
-  terminal.out(chatting ? `Or write here, to ${key}; /quit or Ctrl-C ends it.` : 'Ctrl-C ends it.');
-};
 
 /** `natter up`: the broker and every service, until Ctrl-C or SIGTERM. */
 export const upCommand = (program: Command, world: World): void => {
@@ -115,5 +13,9 @@ export const upCommand = (program: Command, world: World): void => {
     .option('--hosts <count>', 'session hosts; from 2 on as processes of their own', wholeNumber(1, mostHosts), 1)
     .option('--port <port>', 'port of the gateway; 0: any free one', wholeNumber(0, 65_535))
     .option('--no-chat', 'no prompt, log lines instead')
-    .action(async (_: unknown, command: Command) => up(world, command.optsWithGlobals<UpOptions>()));
+    .action(async (_: unknown, command: Command) => {
+      // Loaded only when it is needed: the services are most of the program.
+      const { up } = await import('../runtime/up.ts');
+      await up(world, command.optsWithGlobals<UpOptions>());
+    });
 };

@@ -7,10 +7,7 @@ import { startCheckpoint } from '../../checkpoint/main.ts';
 import { startDelivery } from '../../delivery/main.ts';
 import { startRouter } from '../../router/main.ts';
 import { startSession } from '../../session/main.ts';
-
-/** The services that work from the broker alone; the gateway needs a token and a port as well. */
-export const workerNames = ['session', 'router', 'checkpoint', 'delivery'] as const;
-export type WorkerName = (typeof workerNames)[number];
+import type { WorkerName } from '../worker-names.ts';
 
 export interface WorkerOptions {
   readonly config: Config;

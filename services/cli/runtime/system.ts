@@ -7,8 +7,9 @@ import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
+import { type WorkerName, workerNames } from '../worker-names.ts';
 import { type Broker, provisionBroker, startBroker } from './broker.ts';
-import { startWorker, type WorkerName, workerNames } from './compose.ts';
+import { startWorker } from './compose.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 
 export interface SystemOptions {

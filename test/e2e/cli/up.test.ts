@@ -1,0 +1,132 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+/** The whole product as people meet it: `natter up` with two host processes, and the commands and snippets of the README against it. */
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = join(root, 'dist/services/cli/main.js');
+const dataDir = mkdtempSync(join(tmpdir(), 'natter-up-'));
+const env = { ...process.env, NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '', NO_COLOR: '1' };
+let up: ChildProcess;
+const printed: string[] = [];
+
+/** Runs a command of ours to its end. */
+const natter = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+  try {
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [program, ...args], { env, cwd: root })) };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+};
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+const hostPids = (): number[] =>
+  (/hosts {3}([\d, ]+)/.exec(printed.join('\n'))?.[1] ?? '')
+    .split(',')
+    .map(Number)
+    .filter((pid) => pid > 0);
+
+beforeAll(async () => {
+  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root });
+  up = spawn(process.execPath, [program, 'up', '--hosts', '2', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
+  await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
+}, 90_000);
+afterAll(async () => {
+  if (up.exitCode === null) {
+    up.kill('SIGKILL');
+    await once(up, 'exit');
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('the README', () => {
+  const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].map(
+    ([, code = '']) => code,
+  );
+
+  test('has snippets to run', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
+  test.each(blocks.map((code, index) => [index + 1, code] as const))('snippet %i does what it says', async (_, code) => {
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
+    if (code.includes('send')) expect(stdout).toContain('You said: hello\n');
+    if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
+    if (code.includes('ingest'))
+      expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
+    if (code.includes('curl')) expect(stdout).toContain('"reply":"You said: hello over HTTP"');
+  });
+});
+
+describe('commands', () => {
+  test('only the user can read the files with secrets in them (I12)', () => {
+    for (const name of ['gateway.json', 'broker.json']) expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
+    expect(statSync(dataDir).mode & 0o077).toBe(0);
+  });
+
+  test('doctor finds nothing wrong', async () => {
+    const { code, stdout } = await natter('doctor', '--json');
+    expect(JSON.parse(stdout).findings.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    [['bogus'], 2, /unknown command/],
+    [['send', 'bad key', 'x'], 2, /session key contains " "/],
+    [['send', 'agent:main:main'], 2, /missing required argument/],
+    [['sessions', '--active', 'soon'], 2, /use a whole number/],
+    [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is no time; use for example/],
+    [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
+    [['replay', 'agent:main:nobody'], 1, /there is no session/],
+    [['status', '--token', 'wrong', '--data-dir', '/nonexistent'], 1, /./],
+    [['send', 'agent:main:bad', '[[fail BROKEN]]', '--wait'], 1, /BROKEN|asked the offline model to fail/],
+  ])('%j fails with code %i and says why', async (args, code, why) => {
+    const result = await natter(...args);
+    expect(result.code).toBe(code);
+    expect(result.stderr + result.stdout).toMatch(why);
+  });
+
+  test('a message for later comes later (A10)', async () => {
+    expect((await natter('send', 'agent:main:later', 'tick', '--at', '+1s')).stdout).toMatch(/^scheduled /);
+    await vi.waitFor(async () => expect((await natter('replay', 'agent:main:later')).code).toBe(0), {
+      timeout: 15_000,
+      interval: 300,
+    });
+  });
+});
+
+describe('trouble', () => {
+  test('a host killed in mid-turn is started again, and the turn is finished by whoever takes it over (I1)', async () => {
+    const [first = 0, second = 0] = hostPids();
+    expect([first, second].every(isAlive)).toBe(true);
+    const answer = natter('send', 'agent:main:slow', '[[think 3000]] still there?', '--wait', '60');
+    await vi.waitFor(async () => expect((await natter('sessions', '--json')).stdout).toContain('agent:main:slow'), {
+      timeout: 15_000,
+      interval: 200,
+    });
+    process.kill(first, 'SIGKILL');
+    process.kill(second, 'SIGKILL');
+    expect(await answer).toMatchObject({ code: 0, stdout: 'You said: still there?\n' });
+    expect((await natter('replay', 'agent:main:slow', '--diff')).stdout).toContain('turn_resumed');
+  }, 90_000);
+
+  test('SIGTERM ends everything within 10 s and leaves nothing running', async () => {
+    const broker = JSON.parse(readFileSync(join(dataDir, 'broker.json'), 'utf8')) as { servers: string };
+    const began = performance.now();
+    up.kill('SIGTERM');
+    const [code] = await once(up, 'exit');
+    expect(code).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect((await natter('status')).code).toBe(1);
+    await expect(fetch(broker.servers.replace('nats:', 'http:'))).rejects.toThrow();
+  }, 30_000);
+});
