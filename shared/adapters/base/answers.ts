@@ -40,7 +40,7 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
       let answer: CommandAnswer | null = null;
       const forget = listen(commandId, (heard) => {
         answer = heard;
-        answered.abort();
+        answered.abort(null); // A reason of ours: the default one is an exception with a stack, for nobody.
       });
       await clock.sleep(timeoutMs, answered.signal);
       forget();

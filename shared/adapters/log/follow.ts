@@ -116,7 +116,7 @@ class Sleeper {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   #woken = new AbortController();
-  readonly wake = (): void => this.#woken.abort();
+  readonly wake = (): void => this.#woken.abort(null);
 
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock;

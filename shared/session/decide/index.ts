@@ -62,6 +62,6 @@ export const isRepeat = (
   if (delivery && delivery.incarnation === command.incarnation && delivery.seq <= command.seq) return true;
   if (recentIds.includes(id)) return true;
   if (data.type !== 'post_message' && data.type !== 'append_message') return false;
-  if (recentIds.includes(data.message.messageId)) return true;
-  return data.type === 'post_message' && [context.turn, ...context.queue].some((turn) => turn?.id === id);
+  if (data.message.messageId !== id && recentIds.includes(data.message.messageId)) return true;
+  return data.type === 'post_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
 };
