@@ -1,5 +1,6 @@
 import { type AnyActorScope, createActor } from 'xstate';
 import { assert } from '../kit/assert.ts';
+import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import type { SessionEvent } from './events.ts';
@@ -66,7 +67,7 @@ const idsOf = (commit: RecordedCommit): string[] => {
     if (event.type === 'user_message') ids.add(event.message.messageId);
     if (event.type === 'message_refused') ids.add(event.messageId);
   }
-  return [...ids];
+  return Array.from(ids, flat);
 };
 
 /** Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. */

@@ -1,4 +1,5 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
+import { flat } from '../kit/flat.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from './events.ts';
 import type { DeliveryTarget, TurnRef } from './types.ts';
 
@@ -62,7 +63,7 @@ export const sessionMachine = setup({
   types: { context: {} as SessionContext, events: {} as SessionEvent },
   actors: { turn: notProvided },
   actions: {
-    open: assign((_, p: EventOf<'session_opened'>) => ({ sessionId: p.sessionId, generation: p.generation })),
+    open: assign((_, p: EventOf<'session_opened'>) => ({ sessionId: flat(p.sessionId), generation: p.generation })),
     remember: assign(({ context }) => ({ messages: context.messages + 1 })),
     refuse: assign(({ context }) => ({ messages: context.messages })),
     enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
@@ -83,7 +84,7 @@ export const sessionMachine = setup({
       ...withTurn(context.turn, { attempt: p.turn.attempt }),
     })),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
-      sessionId: p.sessionId,
+      sessionId: flat(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
       messages: 0,

@@ -2,6 +2,7 @@ import { Packr } from 'msgpackr';
 import type { z } from 'zod';
 import { assert } from '../kit/assert.ts';
 import { NatterError } from '../kit/errors.ts';
+import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import { upcast } from '../session/upcast.ts';
 import {
@@ -68,8 +69,10 @@ export const check = <T>(schema: z.ZodType<T, unknown>, value: unknown): T => {
 };
 
 export const encodeCommand = (command: CommandEnvelope): Uint8Array => encode(command, limits.commandBytes);
-export const decodeCommand = (bytes: Uint8Array): CommandEnvelope =>
-  check<CommandEnvelope>(commandEnvelope, decode(bytes, limits.commandBytes));
+export const decodeCommand = (bytes: Uint8Array): CommandEnvelope => {
+  const command = check<CommandEnvelope>(commandEnvelope, decode(bytes, limits.commandBytes));
+  return { ...command, id: flat(command.id), key: flat(command.key) };
+};
 
 export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(envelope, limits.commandBytes);
 export const decodeInbound = (bytes: Uint8Array): InboundEnvelope =>
