@@ -1,19 +1,22 @@
 import { parseArgs } from 'node:util';
+import { withoutMechanism } from './mechanisms.ts';
 import { printFailure, printTable, runSeeds } from './seeds.ts';
 
-/** `npm run sim -- --seeds N --from S [--steps 200]`: runs a range of seeds, prints what went wrong and how often what happened. */
+/** `npm run sim -- --seeds N --from S [--steps 200] [--without fencing]`: runs a range of seeds, prints what went wrong and how often what happened. */
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     steps: { type: 'string', default: '200' },
     failures: { type: 'string', default: '3' },
+    /** A mechanism to switch off, to see that it is missed. */
+    without: { type: 'string', default: '' },
   },
 });
 
 const began = performance.now();
 const { failed, runs, table } = await runSeeds(Number(values.from), Number(values.seeds), {
-  change: { steps: Number(values.steps) },
+  change: { steps: Number(values.steps), ...withoutMechanism(values.without) },
   mostFailures: Number(values.failures),
 });
 for (const run of failed) printFailure(run);

@@ -1,10 +1,11 @@
 import { createCursors } from '../../shared/adapters/base/cursors.ts';
+import { openIndexView } from '../../shared/adapters/base/index-view.ts';
 import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
 import { createLeases } from '../../shared/adapters/base/leases.ts';
 import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
 import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
-import type { Answers, Clock, EventLog, Ports, Snapshots, WorkQueue } from '../../shared/ports.ts';
+import type { Answers, Clock, EventLog, Ports, SessionIndex, Snapshots, WorkQueue } from '../../shared/ports.ts';
 
 /**
  * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out
@@ -59,31 +60,41 @@ export interface Spy {
   readonly snapshotGot: () => void;
 }
 
-/** The ports of one process, each behind its gate. */
-export const portsOf = (process: Process, system: MemorySystem, clock: Clock, spy: Spy): Ports => {
+/** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
+export const portsOf = (
+  process: Process,
+  { system, outside }: { readonly system: MemorySystem; readonly outside: Ports },
+  clock: Clock,
+  spy: Spy,
+  writesIndex: boolean,
+): Ports => {
   const own: Clock = {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => process.through(() => clock.sleep(ms, signal)),
   };
-  const shared = system.portsFor(process.name);
   const index = gatedBucket(process, system.buckets.index);
   return {
     clock: own,
     events: gatedLog(process, system.events, spy),
     commands: gatedQueue(process, system.commands),
     inbound: gatedQueue(process, system.inbound),
-    answers: { ...shared.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
+    answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
     snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
-    index: createSessionIndex(index, own),
+    index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
     cursors: createCursors(index),
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
-    live: { ...shared.live, publish: () => {} },
-    custody: shared.custody,
-    deadLetters: shared.deadLetters,
+    live: { ...outside.live, publish: () => {} },
+    custody: outside.custody,
+    deadLetters: outside.deadLetters,
     problems: () => [],
     close: async () => {},
   };
+};
+
+const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
+  const refuse = () => Promise.reject(new Error('this process only reads the index'));
+  return { get: refuse, put: refuse, position: refuse, watch: () => openIndexView(bucket, clock) };
 };
 
 const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({

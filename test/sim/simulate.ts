@@ -19,8 +19,9 @@ export interface Run {
   readonly trace: readonly string[];
 }
 
-/** Virtual time the system has to come to rest once nothing fails any more (I10), and how often we look whether it has. */
-const healMs = 60_000;
+/** Virtual time the healed system may go without a new fact and not be at rest (I10), in all, and how often we look. */
+const stallMs = 60_000;
+const healMs = 600_000;
 const lookMs = 250;
 const startedAt = 1_790_000_000_000;
 
@@ -47,11 +48,14 @@ export const simulate = (seed: number, change: Partial<SimOptions> = {}): Promis
     const observer = new Observer(world.system, clock);
     const isAtRest = async (): Promise<boolean> =>
       workload.isDone() && (await world.system.commands.lag()) === 0 && observer.isAtRest();
-    for (let waitedMs = 0; waitedMs < healMs; waitedMs += lookMs) {
+    for (let waitedMs = 0, stalledMs = 0, known = 0; stalledMs < stallMs && waitedMs < healMs; waitedMs += lookMs) {
       await clock.pass(lookMs);
-      observer.look(world.recorder.upToDate());
+      const commits = world.recorder.upToDate();
+      observer.look(commits);
       if (await isAtRest()) break;
       for (const { key, approvalId } of observer.waiting()) workload.approve(key, approvalId);
+      stalledMs = commits.length > known ? 0 : stalledMs + lookMs;
+      known = commits.length;
     }
     const unfinished = (await world.system.commands.lag()) + workload.pending;
     await world.stop();

@@ -20,10 +20,13 @@ export class Workload {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #recorder: Recorder;
+  /** Ids of commands that are timers. */
+  readonly #timed = new Set<string>();
   readonly #lines = new Map<string, Promise<void>>();
   #made = 0;
   #orders = 0;
   #patient = false;
+  #flooded = false;
   #dueAt = 0;
   /** Commands on their way. */
   pending = 0;
@@ -144,30 +147,43 @@ export class Workload {
     }
   }
 
+  /** One of the last commands that a client has sent by itself. None after a flood: a session remembers only so many ids. */
   #earlier(): Sent | undefined {
-    const recent = this.#recorder.sent.slice(-6);
-    return recent.length === 0 ? undefined : this.#random.pick(recent);
+    const recent = this.#recorder.sent.slice(-5).filter(({ envelope }) => !this.#timed.has(envelope.id));
+    return this.#flooded || recent.length === 0 ? undefined : this.#random.pick(recent);
   }
 
-  /** The same command again, as a sender does that lost the acknowledgement: by itself, not in the client's line. */
-  #resend(): true {
-    const earlier = this.#earlier();
-    if (earlier === undefined) return true;
+  /** Sends a command at once and once, outside the client's line. */
+  #sendOnce(sent: Sent): true {
     this.pending++;
-    void this.#publish(earlier).then(() => {
+    this.#recorder.note(`${sent.client} sends ${sent.envelope.id} by the way`);
+    const published = this.#system.commands.publish(sent.envelope).then(
+      () => {
+        sent.acknowledged = true;
+      },
+      () => {},
+    );
+    void published.then(() => {
       this.pending--;
     });
     return true;
   }
 
+  /** The same command again, as a sender does that lost the acknowledgement. */
+  #resend(): true {
+    const earlier = this.#earlier();
+    return earlier === undefined || this.#sendOnce(earlier);
+  }
+
   /** The same message in another command: a channel that tells its webhook twice. */
   #retell(): true {
     const earlier = this.#earlier();
-    if (earlier?.envelope.data.type === 'post_message') this.#send(earlier.envelope.data, earlier.envelope.key, earlier.client);
-    return true;
+    if (earlier?.envelope.data.type !== 'post_message') return true;
+    const { data, key } = earlier.envelope;
+    return this.#sendOnce(this.#recorder.send(this.#envelope(data, key, earlier.client), earlier.client));
   }
 
-  /** A timer; sometimes for a command that was sent already. */
+  /** A timer; sometimes for a command that was sent already, which the queue's own memory of ids does not see. */
   #schedule(): true {
     const earlier = this.#earlier();
     const again = earlier !== undefined && this.#random.chance(0.5);
@@ -175,10 +191,13 @@ export class Workload {
     const envelope = again
       ? earlier.envelope
       : this.#envelope(this.#message('post_message', ' [[think 5]]'), this.#key(), client);
-    if (!again) this.#recorder.send(envelope, client).acknowledged = true;
+    if (!again) {
+      this.#recorder.send(envelope, client).acknowledged = true;
+      this.#timed.add(envelope.id);
+    }
     const at = this.#clock.now() + this.#random.between(0, again ? 20 : 3_000);
     this.#dueAt = Math.max(this.#dueAt, at);
-    this.#recorder.note(`timer for ${envelope.id} at ${at}`);
+    this.#recorder.note(`timer for ${envelope.id} in ${at - this.#clock.now()} ms`);
     void this.#system.commands.schedule(envelope.id, at, envelope);
     return true;
   }
@@ -205,6 +224,7 @@ export class Workload {
   /** More messages for one session than may wait for it. */
   #flood(): true {
     const key = this.#key();
+    this.#flooded = true;
     this.#send(this.#message('post_message', ' [[think 9000]]'), key, 'flooder');
     for (let count = 0; count < limits.queuedTurns + 2; count++) this.#send(this.#message('post_message', ''), key, 'flooder');
     return true;

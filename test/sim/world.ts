@@ -5,6 +5,7 @@ import { type MemorySystem, openMemory } from '../../shared/adapters/memory/open
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../shared/config/schema.ts';
 import type { Service } from '../../shared/kit/service.ts';
+import type { Ports } from '../../shared/ports.ts';
 import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
 import { type Random, randomOf } from './random.ts';
@@ -34,6 +35,8 @@ export class World {
   readonly #troubles: readonly Trouble[];
   readonly #places: readonly Place[];
   readonly system: MemorySystem;
+  /** Ports of nobody: for what needs no gate. */
+  readonly outside: Ports;
   readonly recorder: Recorder;
   readonly #totals = new Map<string, number>();
   #phase: 'trouble' | 'healed' | 'over' = 'trouble';
@@ -58,6 +61,7 @@ export class World {
       faults: { log: logTrouble, caches, queues },
       queues: { maxAckPending },
     });
+    this.outside = this.system.portsFor('outside');
     this.recorder = new Recorder(this.system, clock);
     const place = (kind: Kind, index: number): Place => ({
       ...{ kind, name: `${kind}-${index + 1}`, life: 0, process: null, service: null, stopping: false },
@@ -217,7 +221,7 @@ export class World {
 
   #launch(kind: Kind, process: Process): Promise<Service> {
     const { residents, switches, commitPatienceMs } = this.#options;
-    const ports = portsOf(process, this.system, this.#clock, this.recorder.spyOn(process));
+    const ports = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;

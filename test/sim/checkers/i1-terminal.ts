@@ -10,15 +10,20 @@ import { byKey, type Checker, type History, type Sent, type Told } from '../hist
  */
 export const everyCommandEnds: Checker = (history) => [...commands(history), ...turns(history)];
 
+interface Key {
+  readonly log: readonly RecordedCommit[];
+  readonly states: readonly SessionState[];
+}
+
 const commands = (history: History): string[] => {
-  const logs = byKey(history);
+  const keys = new Map([...byKey(history)].map(([key, log]): [string, Key] => [key, { log, states: statesOf(log) }]));
   const answers = new Map<string, Told[]>();
   for (const told of history.told) answers.set(told.answer.commandId, [...(answers.get(told.answer.commandId) ?? []), told]);
   return history.sent.flatMap((sent) => {
-    const log = logs.get(sent.envelope.key) ?? [];
+    const key = keys.get(sent.envelope.key) ?? { log: [], states: [initialState] };
     const told = answers.get(sent.envelope.id) ?? [];
-    const inLog = log.some(({ command }) => command.id === sent.envelope.id);
-    const wrong = told.filter(({ answer, at }) => !isTrue(answer, sent, log, at));
+    const inLog = key.log.some(({ command }) => command.id === sent.envelope.id);
+    const wrong = told.filter(({ answer, at }, index) => !isTrue(answer, sent, key, at) && !hadItsOutcome(told, index));
     return [
       ...(sent.acknowledged && !inLog && told.length === 0 ? [`${sent.envelope.id} was acknowledged and is lost`] : []),
       ...wrong.map(
@@ -28,17 +33,21 @@ const commands = (history: History): string[] => {
   });
 };
 
+/** True for the word of a host that comes to a command late: another has decided it and said so, even that it changes nothing. */
+const hadItsOutcome = (told: readonly Told[], index: number): boolean =>
+  told[index]?.answer.outcome === 'duplicate' && told.slice(0, index).some(({ answer }) => answer.outcome !== 'duplicate');
+
 const outcomeOf = ({ outcome, code }: CommandAnswer): string => (code === undefined ? outcome : `${outcome}: ${code}`);
 
-const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, log: readonly RecordedCommit[], at: number): boolean => {
-  const known = log.filter(({ seq }) => seq <= at);
+const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, key: Key, at: number): boolean => {
+  const known = key.log.filter(({ seq }) => seq <= at);
   switch (answer.outcome) {
     case 'accepted':
       return known.some(({ seq, command }) => seq === answer.seq && command.id === envelope.id);
     case 'duplicate':
       return known.some((commit) => commit.command.id === envelope.id || commit.events.some((event) => isOf(envelope, event)));
     default:
-      return statesBetween(log, from, at).some((state) => {
+      return statesBetween(key, from, at).some((state) => {
         const decision = decide(envelope, state);
         if (answer.outcome === 'nothing') return 'accept' in decision && decision.accept.length === 0;
         return answer.code === 'too_large' || ('refuse' in decision && decision.refuse === answer.code);
@@ -46,28 +55,26 @@ const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, log: readonly R
   }
 };
 
-/** True when the event is the effect of the message in this command, or of an earlier command of the same run. */
-const isOf = ({ correlationId, data }: Sent['envelope'], event: SessionEvent): boolean => {
+/** True when the event is the effect of the message in this command, or of the turn it asks for. */
+const isOf = ({ id, data }: Sent['envelope'], event: SessionEvent): boolean => {
   if (data.type !== 'post_message' && data.type !== 'append_message') return false;
-  if (event.type === 'user_message') return event.message.messageId === data.message.messageId || event.turnId === correlationId;
+  if (event.type === 'user_message') return event.message.messageId === data.message.messageId || event.turnId === id;
   return event.type === 'message_refused' && event.messageId === data.message.messageId;
 };
 
 /** Every state the session was in from one position to another. */
-const statesBetween = (log: readonly RecordedCommit[], from: number, to: number): SessionState[] => {
-  const states: SessionState[] = [];
-  let state = initialState;
-  for (const commit of log) {
-    if (commit.seq > to) break;
-    if (commit.seq > from) states.push(state);
-    try {
-      state = fold(state, commit);
-    } catch {
-      // What cannot be folded is the business of I3 and I4.
-      return [];
-    }
+const statesBetween = ({ log, states }: Key, from: number, to: number): SessionState[] =>
+  states.filter((_, rev) => (log[rev]?.seq ?? Number.POSITIVE_INFINITY) > from && (log[rev - 1]?.seq ?? 0) <= to);
+
+/** The state before each commit and after the last. What cannot be folded is the business of I3 and I4. */
+const statesOf = (log: readonly RecordedCommit[]): SessionState[] => {
+  const states = [initialState];
+  try {
+    for (const commit of log) states.push(fold(states.at(-1) ?? initialState, commit));
+    return states;
+  } catch {
+    return [];
   }
-  return [...states, state];
 };
 
 const turns = (history: History): string[] => {

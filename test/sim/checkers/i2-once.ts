@@ -1,28 +1,56 @@
+import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { Checker } from '../history.ts';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { byKey, type Checker } from '../history.ts';
 
-/** I2: ids of commits are unique, and a command, a message, a turn and a model step take effect once. */
-export const nothingHappensTwice: Checker = ({ commits }) => {
+/**
+ * I2: ids of commits are unique, and a command, a message, a turn and a model step take effect once. A session remembers the last
+ * `limits.recentIds` ids; a command or message that is sent again after more than that is a new one to it, and no finding.
+ */
+export const nothingHappensTwice: Checker = (history) => [
+  ...repeats(history.commits.map(({ id, seq }) => ({ fact: `commit ${id}`, seq }))),
+  ...[...byKey(history)].flatMap(([key, commits]) => keyRepeats(key, commits)),
+];
+
+interface Fact {
+  readonly fact: string;
+  readonly seq: number;
+}
+
+const repeats = (facts: readonly Fact[]): string[] => {
   const seen = new Map<string, number>();
-  const findings: string[] = [];
-  for (const { key, id, seq, command, events } of commits) {
-    const once = [`commit ${id}`, `command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])];
-    for (const fact of once) {
-      const first = seen.get(fact);
-      if (first !== undefined) findings.push(`${fact} took effect at ${first} and again at ${seq}`);
-      seen.set(fact, seq);
-    }
-  }
-  return findings;
+  return facts.flatMap(({ fact, seq }) => {
+    const first = seen.get(fact);
+    seen.set(fact, seq);
+    return first === undefined ? [] : [`${fact} took effect at ${first} and again at ${seq}`];
+  });
+};
+
+const keyRepeats = (key: string, commits: readonly RecordedCommit[]): string[] => {
+  const remembered: string[] = [];
+  const forgotten = new Set<string>();
+  const facts = commits.flatMap(({ seq, command, events }) => {
+    const ids = [command.id, ...events.flatMap((event) => messageIdOf(event) ?? [])];
+    const again = ids.some((id) => forgotten.has(id));
+    remembered.push(...new Set(ids));
+    for (const id of remembered.splice(0, remembered.length - limits.recentIds)) forgotten.add(id);
+    if (again) return [];
+    return [`command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({ fact, seq }));
+  });
+  return repeats(facts);
+};
+
+const messageIdOf = (event: SessionEvent): string | null => {
+  if (event.type === 'user_message') return event.message.messageId;
+  return event.type === 'message_refused' ? event.messageId : null;
 };
 
 /** What only one event may say. */
 const factOf = (event: SessionEvent): string | null => {
   switch (event.type) {
     case 'user_message':
-      return `message ${event.message.messageId}`;
     case 'message_refused':
-      return `message ${event.messageId}`;
+      return `message ${messageIdOf(event)}`;
     case 'turn_queued':
       return `queueing of turn ${event.turn.id}`;
     case 'turn_started':

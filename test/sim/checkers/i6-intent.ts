@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../../../shared/session/events.ts';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { byKey, type Checker, type ModelCall } from '../history.ts';
 
 /**
@@ -7,12 +8,10 @@ import { byKey, type Checker, type ModelCall } from '../history.ts';
  * outsider can stop that call, its result is fenced.
  */
 export const effectsHaveIntents: Checker = (history) => {
-  const logs = byKey(history);
+  const logs = new Map([...byKey(history)].map(([key, commits]) => [key, byTurn(commits)]));
   const made = new Set<string>();
   return history.modelCalls.flatMap((call) => {
-    const log = logs.get(call.key) ?? [];
-    const known = log.filter(({ seq }) => seq <= call.at);
-    const facts = known.flatMap(({ seq, events }) => events.map((event) => ({ seq, event })));
+    const facts = (logs.get(call.key)?.get(call.turn.id) ?? []).filter(({ seq }) => seq <= call.at);
     const name = `${call.host} called the model for step ${call.step} of ${call.turn.id}/${call.turn.attempt} at ${call.at}`;
     const intent = facts.find(({ event }) => begins(event, call));
     if (intent === undefined) return [`${name} without a recorded intent`];
@@ -35,6 +34,23 @@ export const effectsHaveIntents: Checker = (history) => {
         : [`${name} with another conversation than the log's`]),
     ];
   });
+};
+
+interface Fact {
+  readonly seq: number;
+  readonly event: SessionEvent;
+}
+
+/** The events of each turn, with the message that asked for it. */
+const byTurn = (commits: readonly RecordedCommit[]): Map<string, Fact[]> => {
+  const turns = new Map<string, Fact[]>();
+  for (const { seq, events } of commits) {
+    for (const event of events) {
+      const id = event.type === 'user_message' ? event.turnId : 'turn' in event ? event.turn.id : undefined;
+      if (id !== undefined) turns.set(id, [...(turns.get(id) ?? []), { seq, event }]);
+    }
+  }
+  return turns;
 };
 
 const begins = (event: SessionEvent, { turn: { id, attempt } }: ModelCall): boolean => {

@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkers } from './checkers/all.ts';
+import type { History } from './history.ts';
+import { simulate } from './simulate.ts';
+
+describe('a checker notices a history that was tampered with', () => {
+  let history: History;
+  beforeAll(async () => {
+    history = (await simulate(42)).history;
+  });
+  const answered = (outcome: string) => history.told.find(({ answer }) => answer.outcome === outcome)!;
+  const middle = () => Math.floor(history.commits.length / 2);
+
+  const tampered: Record<string, [invariant: string, change: () => Partial<History>]> = {
+    'a commit that told "accepted" is gone': [
+      'I1',
+      () => ({ commits: history.commits.filter(({ seq }) => seq !== answered('accepted').answer.seq) }),
+    ],
+    'an answer that was never true': [
+      'I1',
+      () => ({ told: [{ ...answered('accepted'), answer: { ...answered('accepted').answer, outcome: 'nothing' } }] }),
+    ],
+    'an acknowledged command without a trace': [
+      'I1',
+      () => ({
+        told: [],
+        sent: [{ ...history.sent[0]!, envelope: { ...history.sent[0]!.envelope, id: 'lost' }, acknowledged: true }],
+      }),
+    ],
+    'a commit that comes twice': [
+      'I2',
+      () => ({ commits: [...history.commits, { ...history.commits[middle()]!, seq: 99_999 }] }),
+    ],
+    'a gap in the revisions': ['I3', () => ({ commits: history.commits.toSpliced(middle(), 1) })],
+    'a snapshot with another state': [
+      'I4',
+      () => ({
+        snapshots: history.snapshots.map(({ state, ...rest }) => ({
+          ...rest,
+          state: { ...state, context: { ...state.context, messages: -1 } },
+        })),
+      }),
+    ],
+    'an index that is behind': ['I4', () => ({ index: history.index?.map((row) => ({ ...row, rev: row.rev - 1 })) ?? [] })],
+    'two commits that changed places': ['I5', () => ({ commits: [...history.commits].reverse() })],
+    'a model call without an intent': ['I6', () => ({ modelCalls: history.modelCalls.map((call) => ({ ...call, at: 0 })) })],
+    'a model call that is made again': ['I6', () => ({ modelCalls: [...history.modelCalls, history.modelCalls[0]!] })],
+    'a model that is told another conversation': [
+      'I6',
+      () => ({ modelCalls: history.modelCalls.map((call) => ({ ...call, prompt: 'other' })) }),
+    ],
+    'a command that nobody takes': ['I10', () => ({ unfinished: 1 })],
+    'a turn without an end': [
+      'I10',
+      () => {
+        const start = history.commits.findIndex(({ events }) => events.at(-1)?.type === 'turn_started');
+        const { key } = history.commits[start]!;
+        return { commits: history.commits.filter((commit, index) => commit.key !== key || index <= start) };
+      },
+    ],
+    'a host that holds too much': ['I11', () => ({ residents: [{ host: 'h', resident: 3, limit: 2 }] })],
+  };
+
+  it.each(Object.entries(tampered))('%s', (_, [invariant, change]) => {
+    const check = checkers[invariant]!;
+    expect(check(history)).toEqual([]);
+    expect(check({ ...history, ...change() })).not.toEqual([]);
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { mechanisms } from './mechanisms.ts';
+import { runSeeds } from './seeds.ts';
+
+/** Seeds within which the checkers have to notice. */
+const bound = 60;
+
+/** The invariant that goes first when a mechanism is missing. */
+const guarded = { fencing: 'I3', deduplication: 'I2', stopOnUncommitted: 'I1', oneOutstanding: 'I1' } as const;
+
+it.each(Object.entries(guarded))('without %s the checkers find %s broken', { timeout: 300_000 }, async (name, invariant) => {
+  const { failed } = await runSeeds(1, bound, { change: mechanisms[name] ?? {} });
+  expect(failed.flatMap(({ findings }) => findings).filter((finding) => finding.startsWith(`${invariant} `))).not.toEqual([]);
+});

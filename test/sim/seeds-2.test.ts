@@ -1,0 +1,9 @@
+import { it } from 'vitest';
+import { expectClean } from './range.ts';
+
+// Half of the seeds: the two halves run side by side.
+it(
+  '500 lives of a system with three hosts and a broker in trouble break no invariant (I1 to I6, I10, I11)',
+  { timeout: 600_000 },
+  () => expectClean(501, 500),
+);
