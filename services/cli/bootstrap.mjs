@@ -79,7 +79,18 @@ const build = () => {
 
 const natter = inRoot('dist', 'services', 'cli', 'main.js');
 
+/** npm starts us through a shell that keeps a SIGTERM to itself: when it is gone, we were meant as well. */
+const endWithParent = () => {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
+};
+
 const start = async (args) => {
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent();
   // In this very process, so that signals and the terminal reach it directly.
   process.argv = [process.execPath, natter, 'up', ...args];
   await import(natter);
