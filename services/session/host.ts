@@ -78,6 +78,7 @@ export class SessionHost {
     this.#registry = new Registry({
       limit: options.config.session.residents,
       load: (key) => this.#load(key),
+      arrived: (actor) => this.#resume(actor),
       passivate: (actor) => void this.#snapshot(actor),
     });
   }
@@ -128,8 +129,7 @@ export class SessionHost {
 
   /** Forgets the sessions of partitions that are no longer ours; their turns stop and their late results are fenced. */
   lose(isLost: (key: SessionKey) => boolean): void {
-    const gone: Outcome = { kind: 'uncommitted', cause: 'the partition went to another host' };
-    for (const actor of [...this.#registry.actors()]) if (isLost(actor.key)) this.#registry.drop(actor, gone);
+    this.#registry.lose(isLost, { kind: 'uncommitted', cause: 'the partition went to another host' });
   }
 
   /** Waits for running turns, at most `graceMs`; then writes snapshots of all that changed so that the next host loads at once. */
@@ -180,13 +180,21 @@ export class SessionHost {
       },
     });
     this.#turns.adopt(actor);
-    if (state.machine.value === 'running') {
-      this.counts.resumes++;
-      void actor
-        .dispatch(this.#own(key, 'resume', { type: 'resume_turn' }), null)
-        .then((outcome) => this.#settle(actor, outcome));
-    }
     return actor;
+  }
+
+  /** A turn that was running when its host went away goes on as its next attempt (idea 3). */
+  #resume(actor: SessionActor): void {
+    if (actor.state.machine.value !== 'running') return;
+    this.counts.resumes++;
+    const { key } = actor;
+    actor.dispatch(this.#own(key, 'resume', { type: 'resume_turn' }), null).then(
+      (outcome) => this.#settle(actor, outcome),
+      (error: unknown) => {
+        this.#options.log.error({ key, reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
+        this.#registry.drop(actor);
+      },
+    );
   }
 
   #commit(commit: Parameters<typeof commitFenced>[1], expectedSeq: number): Promise<CommitResult> {

@@ -37,12 +37,13 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   });
   const stopping = new AbortController();
   const { commands } = ports;
+  // The index first: a host that cannot start must not have taken commands yet.
+  const view = await ports.index.watch();
   const consumption = await commands.consume({
     member,
     handle: (delivery) => host.handle(delivery),
     lost: (partition) => host.lose((key) => commands.partitionOf(key) === partition),
   });
-  const view = await ports.index.watch();
   const recovery = recoverLostTurns({
     clock: ports.clock,
     view,

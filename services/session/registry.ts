@@ -5,15 +5,23 @@ import type { Outcome, SessionActor } from './session-actor.ts';
 export interface RegistryOptions {
   readonly limit: number;
   load(key: SessionKey): Promise<SessionActor>;
+  /** Called when a loaded session is in memory and may begin to act. */
+  arrived(actor: SessionActor): void;
   /** Called before an idle session leaves memory to make room. */
   passivate(actor: SessionActor): void;
+}
+
+/** A session on its way into memory. `lost`: what it ends with as soon as it is there, because it is no longer ours. */
+interface Arrival {
+  readonly actor: Promise<SessionActor>;
+  lost: Outcome | null;
 }
 
 /** The sessions this host holds in memory, least recently used first. A key is loaded once however many ask for it at the same time. */
 export class Registry {
   readonly #options: RegistryOptions;
   readonly #residents = new Map<SessionKey, SessionActor>();
-  readonly #loading = new Map<SessionKey, Promise<SessionActor>>();
+  readonly #loading = new Map<SessionKey, Arrival>();
 
   constructor(options: RegistryOptions) {
     this.#options = options;
@@ -39,8 +47,8 @@ export class Registry {
       this.#residents.set(key, resident);
       return resident;
     }
-    const pending = this.#loading.get(key) ?? this.#load(key);
-    return pending;
+    const { actor } = this.#loading.get(key) ?? this.#load(key);
+    return actor;
   }
 
   /** Forgets a session at once. What waits in its mailbox comes back with `outcome`: `stale` is tried again on a fresh actor. */
@@ -55,17 +63,31 @@ export class Registry {
     if (actor !== undefined && !actor.busy) this.drop(actor);
   }
 
-  #load(key: SessionKey): Promise<SessionActor> {
+  /** Forgets sessions that are no longer ours, those on their way included: they never begin to act. */
+  lose(isLost: (key: SessionKey) => boolean, outcome: Outcome): void {
+    for (const actor of [...this.#residents.values()]) if (isLost(actor.key)) this.drop(actor, outcome);
+    for (const [key, arrival] of this.#loading) if (isLost(key)) arrival.lost = outcome;
+  }
+
+  #load(key: SessionKey): Arrival {
     this.#makeRoom();
-    const loading = this.#options
+    const actor = this.#options
       .load(key)
-      .then((actor) => {
-        this.#residents.set(key, actor);
-        return actor;
-      })
+      .then((loaded) => this.#arrive(loaded, arrival))
       .finally(() => this.#loading.delete(key));
-    this.#loading.set(key, loading);
-    return loading;
+    const arrival: Arrival = { lost: null, actor };
+    this.#loading.set(key, arrival);
+    return arrival;
+  }
+
+  #arrive(actor: SessionActor, { lost }: Arrival): SessionActor {
+    if (lost !== null) {
+      actor.close(lost);
+      return actor;
+    }
+    this.#residents.set(actor.key, actor);
+    this.#options.arrived(actor);
+    return actor;
   }
 
   #makeRoom(): void {
