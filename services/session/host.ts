@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/config/schema.ts';
-import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Delivery, Model, Ports, Verdict } from '../../shared/ports.ts';
@@ -12,6 +12,7 @@ import { answerOf } from './answer.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
+import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { type Origin, type Outcome, SessionActor } from './session-actor.ts';
 import { TurnRunner } from './turn-runner.ts';
@@ -43,7 +44,7 @@ export class SessionHost {
   readonly #options: HostOptions;
   readonly #registry: Registry;
   readonly #turns: TurnRunner;
-  readonly #quarantined = new Map<SessionKey, string>();
+  readonly quarantine: Quarantine;
   readonly #stopping = new AbortController();
   readonly counts = {
     commits: 0,
@@ -59,6 +60,7 @@ export class SessionHost {
   constructor(options: HostOptions) {
     this.#options = options;
     const { model, log, ports } = options;
+    this.quarantine = new Quarantine(log);
     this.#turns = new TurnRunner({
       model,
       events: ports.events,
@@ -88,9 +90,6 @@ export class SessionHost {
   }
   get turnsRunning(): number {
     return this.#turns.running;
-  }
-  get quarantined(): ReadonlyMap<SessionKey, string> {
-    return this.#quarantined;
   }
 
   /** One command from the queue, from decision to answer. The verdict is `done` only when its outcome is durable, or there is nothing to record. */
@@ -123,7 +122,7 @@ export class SessionHost {
 
   /** Loads a session whose turn has lost its host; loading resumes it (idea 3). Sessions in memory are left alone. */
   async recover(key: SessionKey): Promise<void> {
-    if (this.#registry.has(key) || this.#quarantined.has(key)) return;
+    if (this.#registry.has(key) || this.quarantine.has(key)) return;
     await this.#registry.get(key);
   }
 
@@ -151,16 +150,11 @@ export class SessionHost {
   }
 
   async #load(key: SessionKey): Promise<SessionActor> {
-    const known = this.#quarantined.get(key);
-    if (known !== undefined) throw new NatterError('quarantined', known);
-    try {
+    return this.quarantine.guard(key, async () => {
       const state = await loadState(this.#options.ports, key);
       this.counts.loads++;
       return this.#bringToLife(key, state);
-    } catch (error) {
-      if (hasCode(error, 'quarantined')) this.#quarantine(key, messageOf(error));
-      throw error;
-    }
+    });
   }
 
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
@@ -237,14 +231,6 @@ export class SessionHost {
     } catch (error) {
       this.#options.log.debug({ key: actor.key, reason: messageOf(error) }, 'snapshot not written; the log has it all');
     }
-  }
-
-  #quarantine(key: SessionKey, reason: string): void {
-    if (this.#quarantined.size < limits.residentSessions) this.#quarantined.set(key, reason);
-    this.#options.log.error(
-      { key, reason },
-      'session quarantined: its commands go to the dead letters, other sessions are not affected',
-    );
   }
 
   #count(outcome: Outcome): void {

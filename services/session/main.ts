@@ -59,7 +59,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     problems: () => consumption.problems(),
     metrics: () => ({
       sessions_resident: host.residents,
-      sessions_quarantined: host.quarantined.size,
+      sessions_quarantined: host.quarantine.size,
       partitions_owned: consumption.owned().length,
       commits_total: host.counts.commits,
       commits_fenced_total: host.counts.fenced,

@@ -41,7 +41,6 @@ export interface TurnInput {
 }
 
 const notProvided = fromCallback<SessionEvent, TurnInput>(() => {});
-export type TurnLogic = typeof notProvided;
 
 const begin = ({ turn, attempt }: EventOf<'turn_started'>, queue: readonly QueuedTurn[]): Partial<SessionContext> => ({
   turn: {

@@ -52,7 +52,6 @@ export const message = z.object({
   sender,
   deliverTo: deliveryTarget.optional(),
 });
-export type Message = z.infer<typeof message>;
 
 /** What the model said in one step, or why it could not. */
 export const stepOutcome = z.discriminatedUnion('kind', [
@@ -61,6 +60,3 @@ export const stepOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);
 export type StepOutcome = z.infer<typeof stepOutcome>;
-
-/** Who caused a commit: a principal id such as `user:42`, `token:cli`, or one of ours (`host`, `timer`). */
-export const actorName = z.string().min(1).max(256);

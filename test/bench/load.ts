@@ -8,7 +8,7 @@ export const keyOf = (number: number): SessionKey => `agent:main:bench:dm:${numb
 /** A message of about 60 characters, as a chat has them. */
 const textOf = (number: number): string => `message ${number}: how do I mount a windows partition in ubuntu?`;
 
-export const postMessage = (ports: Ports, key: SessionKey, number: number): CommandEnvelope => {
+const postMessage = (ports: Ports, key: SessionKey, number: number): CommandEnvelope => {
   const id = uuidv7();
   const message = { messageId: id, text: textOf(number), sender: { id: 'bench' } };
   return {

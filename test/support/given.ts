@@ -63,7 +63,7 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
 };
 
 /** A command in its envelope. A posted message's command has the message's id, which thereby is its turn's id. */
-export const envelope = (data: SessionCommand, commandId: string, at = 100): CommandEnvelope => {
+const envelope = (data: SessionCommand, commandId: string, at = 100): CommandEnvelope => {
   const id = data.type === 'post_message' ? data.message.messageId : commandId;
   return { id, key, at, correlationId: id, causationId: id, actor: 'test', data };
 };

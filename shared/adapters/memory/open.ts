@@ -14,7 +14,8 @@ import { createMemoryEphemera } from './ephemera.ts';
 import { MemoryEventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import { MemoryKvStore } from './kv-store.ts';
-import { MemoryWorkQueue, type MemoryWorkQueueSettings } from './work-queue.ts';
+import type { MemoryWorkQueueSettings } from './queue-state.ts';
+import { MemoryWorkQueue } from './work-queue.ts';
 
 export interface MemoryOptions {
   readonly clock: Clock;

@@ -1,42 +1,12 @@
 import { assert } from '../../kit/assert.ts';
 import { NatterError } from '../../kit/errors.ts';
-import type { Clock, ConsumeOptions, Consumption, DeadLetters, WorkQueue } from '../../ports.ts';
-import type { QueueBinding } from '../queue-binding.ts';
+import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports.ts';
 import { placementOf } from '../rendezvous.ts';
-import { type Faults, noFaults } from './faults.ts';
-import { type Lease, QueueMember, type StoredMessage } from './queue-member.ts';
-
-export interface MemoryWorkQueueSettings<T> {
-  readonly binding: QueueBinding<T>;
-  readonly partitions: number;
-  readonly deadLetters: DeadLetters;
-  readonly clock: Clock;
-  /** Asked once per `publish` and once per `acknowledge` (an acknowledgement that fails is lost: the message comes again). */
-  readonly faults?: Faults;
-  readonly requestTimeoutMs?: number;
-  /** As in the topology. */
-  readonly ackWaitMs?: number;
-  readonly pinMs?: number;
-  readonly maxAckPending?: number;
-  readonly duplicateWindowMs?: number;
-  /** Messages stored before `publish` refuses with `overloaded`. */
-  readonly maxMessages?: number;
-}
-
-interface PartitionState<T> {
-  readonly number: number;
-  /** Stored and not done, oldest first. */
-  readonly stored: StoredMessage[];
-  readonly out: Map<number, Lease<T>>;
-  owner: QueueMember<T> | null;
-  /** The owner is to finish what it has in hand and then hand over. */
-  handingOver: boolean;
-}
-interface Timer {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  readonly taken: AbortController;
-}
+import { DuplicateWindow } from './duplicate-window.ts';
+import { noFaults } from './faults.ts';
+import { type Lease, QueueMember } from './queue-member.ts';
+import type { MemoryWorkQueueSettings, PartitionState } from './queue-state.ts';
+import { Timers } from './timers.ts';
 
 /** A member that comes back from a stop finds out within one tick of its consumer. */
 const noticeMs = 250;
@@ -49,9 +19,8 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   readonly #settings: Required<MemoryWorkQueueSettings<T>>;
   readonly #partitions: readonly PartitionState<T>[];
   readonly #members = new Map<string, QueueMember<T>>();
-  readonly #timers = new Map<string, Timer>();
-  /** Sequence and time by message id. */
-  readonly #recent = new Map<string, { seq: number; at: number }>();
+  readonly #timers: Timers;
+  readonly #duplicates: DuplicateWindow;
   readonly #incarnation: number;
   #lastSeq = 0;
 
@@ -65,6 +34,8 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
       ...{ number, stored: [], out: new Map(), owner: null, handingOver: false },
     }));
     this.#incarnation = settings.clock.now();
+    this.#timers = new Timers(settings.clock);
+    this.#duplicates = new DuplicateWindow(settings.clock, this.#settings.duplicateWindowMs);
   }
 
   partitionOf(key: string): number {
@@ -74,11 +45,12 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { binding, faults, clock, requestTimeoutMs } = this.#settings;
     const [id, key, bytes] = [binding.idOf(message), binding.keyOf(message), binding.encode(message)];
+    const storeOnce = () => this.#duplicates.once(id, () => this.#store(key, bytes));
     const { fault, delayMs, lateMs } = faults.next('publish');
     if (delayMs > 0) await clock.sleep(delayMs);
-    if (fault === 'none' || fault === 'stale') return this.#storeOnce(id, key, bytes);
-    if (fault === 'answer_lost') this.#storeOnce(id, key, bytes);
-    if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => this.#storeOnce(id, key, bytes));
+    if (fault === 'none' || fault === 'stale') return storeOnce();
+    if (fault === 'answer_lost') storeOnce();
+    if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => storeOnce());
     if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
     throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
   }
@@ -90,17 +62,12 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { binding } = this.#settings;
-    const key = binding.keyOf(message);
-    await this.cancel(key, name);
-    const timer: Timer = { key, bytes: binding.encode(message), taken: new AbortController() };
-    this.#timers.set(binding.timerSubjectOf(key, name), timer);
-    void this.#fire(binding.timerSubjectOf(key, name), timer, at);
+    const [key, bytes] = [binding.keyOf(message), binding.encode(message)];
+    void this.#timers.set(binding.timerSubjectOf(key, name), at, () => void this.#store(key, bytes));
   }
 
   async cancel(key: string, name: string): Promise<void> {
-    const subject = this.#settings.binding.timerSubjectOf(key, name);
-    this.#timers.get(subject)?.taken.abort();
-    this.#timers.delete(subject);
+    this.#timers.cancel(this.#settings.binding.timerSubjectOf(key, name));
   }
 
   async lag(): Promise<number> {
@@ -179,20 +146,6 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
 
   // ---------------------------------------------------------------------------------------------- what is stored
 
-  #storeOnce(id: string, key: string, bytes: Uint8Array): { seq: number; duplicate: boolean } {
-    const { clock, duplicateWindowMs } = this.#settings;
-    const now = clock.now();
-    for (const [old, { at }] of this.#recent) {
-      if (now - at < duplicateWindowMs) break;
-      this.#recent.delete(old);
-    }
-    const first = this.#recent.get(id);
-    if (first !== undefined) return { seq: first.seq, duplicate: true };
-    const seq = this.#store(key, bytes);
-    this.#recent.set(id, { seq, at: now });
-    return { seq, duplicate: false };
-  }
-
   #store(key: string, bytes: Uint8Array): number {
     const { binding, maxMessages } = this.#settings;
     if (this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0) >= maxMessages)
@@ -208,14 +161,6 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     });
     this.#pump(partition);
     return this.#lastSeq;
-  }
-
-  async #fire(subject: string, timer: Timer, at: number): Promise<void> {
-    const { clock } = this.#settings;
-    await clock.sleep(Math.max(0, at - clock.now()), timer.taken.signal);
-    if (timer.taken.signal.aborted) return;
-    this.#timers.delete(subject);
-    this.#store(timer.key, timer.bytes);
   }
 
   // ---------------------------------------------------------------------------------------------- who gets what

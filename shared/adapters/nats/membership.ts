@@ -2,6 +2,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../ports.ts';
+import { bucketSubject } from '../../wire/subjects.ts';
 
 /** A member is alive while it renews. After `lateMs` its standby begins to ask for messages; after `ttlMs` it is out. */
 const memberTimes = { renewMs: 1_000, lateMs: 2_000, ttlMs: 3_000 } as const;
@@ -149,7 +150,7 @@ export class Membership {
   }
 
   #subject(member: string): string {
-    return `$KV.${this.#options.bucket}.${this.#options.group}.${member}`;
+    return bucketSubject(this.#options.bucket, `${this.#options.group}.${member}`);
   }
 }
 

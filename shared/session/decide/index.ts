@@ -7,10 +7,10 @@ import { deactivate, reset, stop } from './lifecycle.ts';
 import { appendMessage, openSession, postMessage } from './message.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
-export type { Decision, RefusalCode, SessionView } from './decision.ts';
+export type { Decision, RefusalCode } from './decision.ts';
 
 /** A state as the rules see it. */
-export const view = ({ machine: { value: status, context } }: SessionState): SessionView => {
+const view = ({ machine: { value: status, context } }: SessionState): SessionView => {
   switch (status) {
     case 'idle':
     case 'inactive':

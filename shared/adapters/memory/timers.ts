@@ -1,0 +1,27 @@
+import type { Clock } from '../../ports.ts';
+
+/** Things that happen later, by name: setting the same name again replaces it. */
+export class Timers {
+  readonly #clock: Clock;
+  readonly #taken = new Map<string, AbortController>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls `due` at a time (ms since 1970), unless it is cancelled or replaced before. */
+  async set(name: string, at: number, due: () => void): Promise<void> {
+    this.cancel(name);
+    const taken = new AbortController();
+    this.#taken.set(name, taken);
+    await this.#clock.sleep(Math.max(0, at - this.#clock.now()), taken.signal);
+    if (taken.signal.aborted) return;
+    this.#taken.delete(name);
+    due();
+  }
+
+  cancel(name: string): void {
+    this.#taken.get(name)?.abort();
+    this.#taken.delete(name);
+  }
+}
