@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/kit/errors.ts';
 import { lineOf, totalsOf } from './report.ts';
-import { type RunReport, run } from './run.ts';
+import { type RunReport, type RunResult, run } from './run.ts';
 import { scenarios } from './scenarios.ts';
 import { type Setup, setups } from './system.ts';
-import type { Aftermath } from './verdict.ts';
 
 /**
  * `npm run chaos -- [--scenario host-kill,zombie] [--setup r1,r3] [--runs 5] [--seed N] [--rate 150] [--keys 160] [--max-ack-pending 1]`:
@@ -32,12 +31,19 @@ const { values } = parseArgs({
 const chosen = values.setup.split(',') as Setup[];
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Where the whole history of a bad run is kept: what was sent, then the log. */
-const keep = (name: string, { commands, commits }: Aftermath): string => {
-  const path = join(tmpdir(), `natter-chaos-${name}.jsonl`);
-  writeFileSync(path, [...commands, ...commits].map((entry) => JSON.stringify(entry)).join('\n'));
-  return path;
+/** Where the whole history of a bad run is kept: what was sent, then the log; and beside it what the servers said. */
+const keep = (name: string, { aftermath, serverLogs }: RunResult): string => {
+  const path = join(tmpdir(), `natter-chaos-${name}`);
+  writeFileSync(`${path}.jsonl`, [...aftermath.commands, ...aftermath.commits].map((entry) => JSON.stringify(entry)).join('\n'));
+  serverLogs.forEach((lines, index) => {
+    writeFileSync(`${path}.server-${index}.log`, lines.join('\n'));
+  });
+  return `${path}.jsonl`;
 };
+
+/** Worth a closer look, bad or not. */
+const isOdd = ({ violations, faults }: RunReport): boolean =>
+  violations.length > 0 || faults.some(({ pauseMs }) => pauseMs > 20_000);
 
 const oneRun = async (name: string, setup: Setup, seed: number): Promise<RunReport | null> => {
   const scenario = scenarios[name];
@@ -49,9 +55,10 @@ const oneRun = async (name: string, setup: Setup, seed: number): Promise<RunRepo
     maxAckPending: Number(values['max-ack-pending']),
   };
   try {
-    const { report, aftermath } = await run({ ...settings, scenario, setup, seed, beforeMs: 2_000, afterMs: 3_000 });
+    const result = await run({ ...settings, scenario, setup, seed, beforeMs: 2_000, afterMs: 3_000 });
+    const { report } = result;
     say(lineOf(report));
-    if (values.keep || report.violations.length > 0) say(`    the history is in ${keep(`${name}-${setup}-${seed}`, aftermath)}`);
+    if (values.keep || isOdd(report)) say(`    the history is in ${keep(`${name}-${setup}-${seed}`, result)}`);
     if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify({ name, ...report })}\n`, { flag: 'a' });
     return report;
   } catch (error) {

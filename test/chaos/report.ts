@@ -18,7 +18,7 @@ export const lineOf = (report: RunReport): string => {
   const { commits_fenced_total: fenced = 0, commands_duplicate_total: repeats = 0 } = report.hostMetrics;
   const head = [
     `  seed ${report.seed}: ${report.commands} commands (${report.ambiguous} ambiguous, ${report.duplicates} stored before, ${report.resent} sent again)`,
-    `${report.commits} commits, ${report.turns} turns (${report.resumedTurns} resumed)`,
+    `${report.commits} commits, ${report.turns} turns (${report.resumedTurns} resumed, ${report.failedTurns} given up)`,
     `hosts saw ${fenced} fenced, ${repeats} repeats`,
     `at rest after ${seconds(report.settledMs)}`,
     `${report.snapshots} snapshots`,

@@ -35,6 +35,8 @@ export interface RunReport {
   readonly commits: number;
   readonly turns: number;
   readonly resumedTurns: number;
+  /** Nothing in the load fails by itself: these were given up after too many attempts. */
+  readonly failedTurns: number;
   readonly snapshots: number;
   readonly faults: readonly FaultEvidence[];
   /** From the end of the load until everything accepted had ended. */
@@ -47,12 +49,19 @@ export interface RunReport {
   readonly missed: readonly string[];
 }
 
+export interface RunResult {
+  readonly report: RunReport;
+  readonly aftermath: Aftermath;
+  /** The last lines of each server's log. */
+  readonly serverLogs: readonly (readonly string[])[];
+}
+
 /** I10. */
 const settleMs = 60_000;
 const lookMs = 100;
 
 /** One run: a system of real processes, load, faults, healing, rest, and a look at everything that is left. */
-export const run = async (options: RunOptions): Promise<{ report: RunReport; aftermath: Aftermath }> => {
+export const run = async (options: RunOptions): Promise<RunResult> => {
   const clock = systemClock;
   const began = clock.monotonic();
   const random = randomOf(options.seed);
@@ -76,7 +85,7 @@ export const run = async (options: RunOptions): Promise<{ report: RunReport; aft
     const violations = [...open.map((what) => `I10 after ${settleMs / 1_000} s: ${what}`), ...violationsOf(aftermath)];
     const evidence = evidenceOf(faults, aftermath.commits, (key) => system.ports.commands.partitionOf(key));
     const report = reportOf(options, system, aftermath, evidence, violations, settledMs, clock.monotonic() - began);
-    return { report, aftermath };
+    return { report, aftermath, serverLogs: system.nodes.map((node) => node.log()) };
   } finally {
     await system.close();
   }
@@ -131,6 +140,7 @@ const reportOf = (
     commits: commits.length,
     turns: events.filter(({ type }) => type === 'turn_started').length,
     resumedTurns: events.filter(({ type }) => type === 'turn_resumed').length,
+    failedTurns: events.filter(({ type }) => type === 'turn_failed').length,
     snapshots: snapshots.length,
     faults,
     settledMs,

@@ -139,6 +139,11 @@ export const onlyNode = ({ system: { nodes } }: Stage): TestServer => {
 };
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
+  calm: {
+    title: 'no fault at all, for comparison',
+    setups: ['r1', 'r3'],
+    play: (stage) => rest(stage, 10_000, 10_000),
+  },
   'host-kill': {
     title: 'kill -9 of a session host in mid-turn, twice',
     setups: ['r1', 'r3'],
