@@ -1,0 +1,82 @@
+import { pino } from 'pino';
+import { allOn, SessionHost, type Switches } from '../../../services/session/host.ts';
+import { type MemoryOptions, type MemorySystem, openMemory } from '../../../shared/adapters/memory/open.ts';
+import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
+import type { Model, Ports } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
+import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { command } from '../../support/given.ts';
+
+/** One session host on a broker in memory, with a clock of its own. */
+export interface Rig {
+  readonly clock: VirtualClock;
+  readonly system: MemorySystem;
+  readonly ports: Ports;
+  host: SessionHost;
+  /** Another host on the same broker: the first is forgotten, not stopped. */
+  restart(change?: Partial<RigOptions>): void;
+  /** A command as it comes from the queue. */
+  take(row: string | CommandEnvelope, key?: SessionKey): ReturnType<SessionHost['handle']>;
+  events(key?: SessionKey): SessionEvent[];
+}
+
+export interface RigOptions extends Partial<MemoryOptions> {
+  readonly residents?: number;
+  readonly model?: (clock: VirtualClock) => Model;
+  readonly switches?: Partial<Switches>;
+  readonly commitPatienceMs?: number;
+}
+
+export const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;
+export const homeKey = keyOf('home');
+
+export const rig = (options: RigOptions = {}): Rig => {
+  const clock = new VirtualClock(1_790_000_000_000);
+  const system = openMemory({ clock, ...options });
+  const ports = system.portsFor('host');
+  let ids = 0;
+  let taken = 0;
+  const newHost = (change: RigOptions = {}): SessionHost => {
+    const {
+      residents = 100,
+      model = (time: VirtualClock): Model => new OfflineModel(time),
+      switches,
+      commitPatienceMs = 0,
+    } = { ...options, ...change };
+    return new SessionHost({
+      config: { session: { mainKey: 'main', residents } },
+      ports,
+      log: pino({ level: 'silent' }),
+      member: 'host',
+      model: model(clock),
+      switches: { ...allOn, ...switches },
+      newId: () => `own-${++ids}`,
+      commitPatienceMs,
+    });
+  };
+  const made: Rig = {
+    clock,
+    system,
+    ports,
+    host: newHost(),
+    restart: (change) => {
+      made.host = newHost(change);
+    },
+    take: (row, key = homeKey) => {
+      const seq = ++taken;
+      const message = typeof row === 'string' ? { ...command(row, `command-${seq}`), key } : row;
+      return made.host.handle({ message, seq, incarnation: 1, partition: 0, attempt: 1 });
+    },
+    events: (key = homeKey) => system.events.stored().flatMap((commit) => (commit.key === key ? commit.events : [])),
+  };
+  return made;
+};
+
+/** A command that posts this text. */
+export const post = (text: string, id: string, key: SessionKey = homeKey): CommandEnvelope => ({
+  ...command(`post ${id}`, id),
+  key,
+  data: { type: 'post_message', sessionId: 's1', message: { messageId: id, text, sender: { id: 'ann' } } },
+});

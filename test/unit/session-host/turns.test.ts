@@ -1,0 +1,146 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { startCheckpoint } from '../../../services/checkpoint/main.ts';
+import { startSession } from '../../../services/session/main.ts';
+import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { Model } from '../../../shared/ports.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { rowOf } from '../../support/given.ts';
+import { homeKey, post, rig } from './rig.ts';
+
+/** The same model without the short way (ADR 3). */
+const stepping = (clock: VirtualClock): Model => {
+  const model = new OfflineModel(clock);
+  return { name: model.name, step: (...given) => model.step(...given) };
+};
+/** The same model; notes the steps it is asked for. */
+const noting = (clock: VirtualClock, steps: string[]): Model => {
+  const model = new OfflineModel(clock);
+  return {
+    name: model.name,
+    step: (request, onText, signal) => {
+      steps.push(`${request.turn.id}/${request.turn.attempt} ${request.step}`);
+      return model.step(request, onText, signal);
+    },
+  };
+};
+
+describe('an instant turn (ADR 3)', () => {
+  it.each(['hello', '[[fail busy]]', '[[silent]]', '[[size 300]]', '[[steps 3]]', '[[think 20]]'])(
+    'leaves the events that the recorded loop leaves: %s',
+    async (text) => {
+      const [instant, looped] = [rig(), rig({ model: stepping })];
+      for (const made of [instant, looped]) {
+        await made.take(post(text, 'a'));
+        await made.clock.pass(1_000);
+        await made.take(post('and now', 'b'));
+        await made.clock.pass(1_000);
+      }
+      expect(instant.events()).toEqual(looped.events());
+      expect(instant.events().at(-1)).toMatchObject({ type: 'turn_completed' });
+      expect(instant.host.counts.commits).toBeLessThanOrEqual(looped.host.counts.commits);
+    },
+  );
+
+  it('is one commit', async () => {
+    const made = rig();
+    await made.take('post a');
+    expect(made.system.events.stored()).toHaveLength(1);
+  });
+});
+
+describe('a turn whose host is gone', () => {
+  it('goes on at the first step that is not recorded, as a new attempt (idea 3, I6)', async () => {
+    const steps: string[] = [];
+    const model = (clock: VirtualClock) => noting(clock, steps);
+    const made = rig({ model });
+    await made.take(post('[[steps 3]] [[think 100]]', 'a'));
+    await made.clock.pass(250);
+    made.host.close();
+    made.restart({ model });
+    await made.host.recover(homeKey);
+    await made.clock.pass(1_000);
+    expect(steps).toEqual(['a/1 1', 'a/1 2', 'a/1 3', 'a/2 3']);
+    expect(made.events().map(rowOf)).toEqual([
+      'session_opened s1 g1',
+      'user_message a for a turn',
+      'turn_started a/1',
+      'model_step a/1 1 continue',
+      'model_step a/1 2 continue',
+      'turn_resumed a/2 step 3',
+      'model_step a/2 3 stop',
+      'assistant_message a/2',
+      'turn_completed a/2',
+    ]);
+  });
+
+  it('is given up after as many attempts without a finished step as the limit says', async () => {
+    const made = rig();
+    await made.take(post('[[think 9000]]', 'a'));
+    for (let restart = 0; restart <= limits.turnResumes; restart++) {
+      made.host.close();
+      made.restart();
+      await made.host.recover(homeKey);
+      await made.clock.pass(10);
+    }
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_failed', code: 'attempts_exhausted' });
+    expect(made.events().filter(({ type }) => type === 'turn_resumed')).toHaveLength(limits.turnResumes);
+  });
+
+  it('is found by the sweep of another host when no further message comes (I10)', async () => {
+    const clock = new VirtualClock(1_790_000_000_000);
+    const system = openMemory({ clock });
+    const log = pino({ level: 'silent' });
+    const config = configSchema.parse({});
+    const host = (member: string) => startSession({ config, ports: system.portsFor(member), log, member, env: {} });
+    const checkpoint = await startCheckpoint({ ports: system.portsFor('checkpoint'), log, member: 'checkpoint' });
+    const first = await host('first');
+    await clock.pass(100);
+    await system.commands.publish(post('[[think 4000]]', 'a'));
+    await clock.pass(2_000);
+    // The process is gone without a word: nothing of it runs on.
+    system.commands.crash('first');
+    await Promise.race([first.stop(0), clock.pass(50)]);
+    expect(
+      system.events
+        .stored()
+        .flatMap(({ events }) => events)
+        .at(-1)?.type,
+    ).toBe('turn_started');
+    const second = await host('second');
+    await clock.pass(20_000);
+    const rows = system.events.stored().flatMap(({ events }) => events.map(rowOf));
+    expect(rows).toContain('turn_resumed a/2 step 1');
+    expect(rows.at(-1)).toBe('turn_completed a/2');
+    await Promise.all([second.stop(1_000), checkpoint.stop(1_000), clock.pass(5_000)]);
+  });
+});
+
+describe('a graceful stop', () => {
+  it('lets turns end and writes down what the next host loads at once', async () => {
+    const made = rig();
+    await made.take(post('[[think 300]]', 'a'));
+    const drained = made.host.drain(2_000);
+    await made.clock.pass(3_000);
+    await drained;
+    expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed' });
+    expect(await made.ports.snapshots.get(homeKey)).toMatchObject({ status: 'idle', position: { rev: 2 } });
+  });
+
+  it('does not wait for ever for a turn that does not end', async () => {
+    const made = rig();
+    await made.take(post('[[think 60000]]', 'a'));
+    const began = made.clock.monotonic();
+    let endedAt = Number.POSITIVE_INFINITY;
+    const drained = made.host.drain(1_000).then(() => {
+      endedAt = made.clock.monotonic();
+    });
+    await made.clock.pass(5_000);
+    await drained;
+    expect(endedAt - began).toBeLessThan(1_100);
+    expect(await made.ports.snapshots.get(homeKey)).toMatchObject({ status: 'running' });
+  });
+});
