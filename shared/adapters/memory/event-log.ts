@@ -51,6 +51,7 @@ export class MemoryEventLog implements EventLog {
   readonly #recent = new Map<string, KeptMessage>();
   /** Replicated: the id of the write that the replicas are agreeing on, by key. */
   readonly #inFlight = new Map<string, string>();
+  readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
 
   constructor(options: MemoryEventLogOptions) {
@@ -83,7 +84,7 @@ export class MemoryEventLog implements EventLog {
   async last(key: SessionKey): Promise<RecordedCommit | null> {
     await this.#reach('last');
     const message = this.#lastByKey.get(key);
-    return message === undefined ? null : commitOf(message, subjects);
+    return message === undefined ? null : this.#commitOf(message);
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
@@ -94,7 +95,7 @@ export class MemoryEventLog implements EventLog {
       for (const message of batch.messages) {
         if (message.seq > upTo) return;
         position = message.seq;
-        yield commitOf(message, subjects);
+        yield this.#commitOf(message);
       }
       more = batch.more;
     }
@@ -105,7 +106,7 @@ export class MemoryEventLog implements EventLog {
     assert(limit > 0, 'a page has at least one commit');
     for (let position = options.after; ; ) {
       const { messages, more } = await this.#batch(position, limit, (message) => key === undefined || message.key === key);
-      const commits = messages.flatMap((message) => commitOrNull(message, subjects, this.#onBad) ?? []);
+      const commits = messages.flatMap((message) => this.#commitOrNull(message) ?? []);
       if (commits.length > 0 || !more) return { commits, more };
       position = messages.at(-1)?.seq ?? position;
     }
@@ -129,7 +130,7 @@ export class MemoryEventLog implements EventLog {
         this.#watchers.add(watcher);
         return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
       },
-      commitOf: (message) => commitOrNull(message, subjects, this.#onBad),
+      commitOf: (message) => this.#commitOrNull(message),
       closed: () => false,
     };
     return followLog(log, options);
@@ -147,7 +148,7 @@ export class MemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, whatever the faults say. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#messages.slice(after).flatMap((message) => commitOrNull(message, subjects, this.#onBad) ?? []);
+    return this.#messages.slice(after).flatMap((message) => this.#commitOrNull(message) ?? []);
   }
 
   /** The order of the checks is the broker's: only a replicated stream looks at the id before the expectation. */
@@ -166,6 +167,18 @@ export class MemoryEventLog implements EventLog {
     const message = this.#store(headline, key, data);
     this.#recent.set(id, message);
     return { kind: 'stored', seq: message.seq };
+  }
+
+  /** Decoded once however often it is read: a simulation reads the same commits thousands of times. */
+  #commitOf(message: StoredMessage): RecordedCommit {
+    const commit = this.#decoded.get(message) ?? commitOf(message, subjects);
+    this.#decoded.set(message, commit);
+    return commit;
+  }
+  #commitOrNull(message: StoredMessage): RecordedCommit | null {
+    const commit = this.#decoded.get(message) ?? commitOrNull(message, subjects, this.#onBad);
+    if (commit !== null) this.#decoded.set(message, commit);
+    return commit;
   }
 
   #repeatOf(id: string): KeptMessage | undefined {
