@@ -1,4 +1,5 @@
-import type { PlainState } from '../../shared/session/evolve.ts';
+import { messageOf } from '../../shared/kit/errors.ts';
+import { fold, initialState, type PlainState, type SessionState } from '../../shared/session/evolve.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import type { TurnRef } from '../../shared/session/types.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
@@ -65,4 +66,35 @@ export const byKey = ({ commits }: Pick<History, 'commits'>): Map<string, Record
     else own.push(commit);
   }
   return keys;
+};
+
+/** A key's log, the state before each commit and after the last, and why it cannot be folded further, if so. */
+export interface Folded {
+  readonly log: readonly RecordedCommit[];
+  readonly states: readonly SessionState[];
+  readonly broken: string | null;
+}
+
+/** Folds are what checking costs; several checkers need the same ones. */
+const remembered = new WeakMap<readonly RecordedCommit[], Map<string, Folded>>();
+
+/** Every key of a history, folded. */
+export const foldsOf = (history: Pick<History, 'commits'>): Map<string, Folded> => {
+  const known = remembered.get(history.commits);
+  if (known !== undefined) return known;
+  const folds = new Map([...byKey(history)].map(([key, log]) => [key, foldOf(log)]));
+  remembered.set(history.commits, folds);
+  return folds;
+};
+
+const foldOf = (log: readonly RecordedCommit[]): Folded => {
+  const states = [initialState];
+  for (const commit of log) {
+    try {
+      states.push(fold(states.at(-1) ?? initialState, commit));
+    } catch (error) {
+      return { log, states, broken: `the log cannot be folded at ${commit.seq}: ${messageOf(error)}` };
+    }
+  }
+  return { log, states, broken: null };
 };

@@ -1,8 +1,8 @@
 import { decide } from '../../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
-import { fold, initialState, type SessionState } from '../../../shared/session/evolve.ts';
-import type { CommandAnswer, RecordedCommit } from '../../../shared/wire/envelope.ts';
-import { byKey, type Checker, type History, type Sent, type Told } from '../history.ts';
+import { initialState, type SessionState } from '../../../shared/session/evolve.ts';
+import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
+import { type Checker, type Folded, foldsOf, type History, type Sent, type Told } from '../history.ts';
 
 /**
  * I1: every acknowledged command ends in exactly one terminal outcome. It is in the log, or its sender was told that it changes nothing and
@@ -10,17 +10,15 @@ import { byKey, type Checker, type History, type Sent, type Told } from '../hist
  */
 export const everyCommandEnds: Checker = (history) => [...commands(history), ...turns(history)];
 
-interface Key {
-  readonly log: readonly RecordedCommit[];
-  readonly states: readonly SessionState[];
-}
+/** A key of which nothing is recorded. */
+const unknown: Folded = { log: [], states: [initialState], broken: null };
 
 const commands = (history: History): string[] => {
-  const keys = new Map([...byKey(history)].map(([key, log]): [string, Key] => [key, { log, states: statesOf(log) }]));
+  const folds = foldsOf(history);
   const answers = new Map<string, Told[]>();
   for (const told of history.told) answers.set(told.answer.commandId, [...(answers.get(told.answer.commandId) ?? []), told]);
   return history.sent.flatMap((sent) => {
-    const key = keys.get(sent.envelope.key) ?? { log: [], states: [initialState] };
+    const key = folds.get(sent.envelope.key) ?? unknown;
     const told = answers.get(sent.envelope.id) ?? [];
     const inLog = key.log.some(({ command }) => command.id === sent.envelope.id);
     const wrong = told.filter(({ answer, at }, index) => !isTrue(answer, sent, key, at) && !hadItsOutcome(told, index));
@@ -39,7 +37,7 @@ const hadItsOutcome = (told: readonly Told[], index: number): boolean =>
 
 const outcomeOf = ({ outcome, code }: CommandAnswer): string => (code === undefined ? outcome : `${outcome}: ${code}`);
 
-const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, key: Key, at: number): boolean => {
+const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, key: Folded, at: number): boolean => {
   const known = key.log.filter(({ seq }) => seq <= at);
   switch (answer.outcome) {
     case 'accepted':
@@ -62,20 +60,11 @@ const isOf = ({ id, data }: Sent['envelope'], event: SessionEvent): boolean => {
   return event.type === 'message_refused' && event.messageId === data.message.messageId;
 };
 
-/** Every state the session was in from one position to another. */
-const statesBetween = ({ log, states }: Key, from: number, to: number): SessionState[] =>
-  states.filter((_, rev) => (log[rev]?.seq ?? Number.POSITIVE_INFINITY) > from && (log[rev - 1]?.seq ?? 0) <= to);
-
-/** The state before each commit and after the last. What cannot be folded is the business of I3 and I4. */
-const statesOf = (log: readonly RecordedCommit[]): SessionState[] => {
-  const states = [initialState];
-  try {
-    for (const commit of log) states.push(fold(states.at(-1) ?? initialState, commit));
-    return states;
-  } catch {
-    return [];
-  }
-};
+/** Every state the session was in from one position to another; none where its log cannot be folded, which is the business of I3 and I4. */
+const statesBetween = ({ log, states, broken }: Folded, from: number, to: number): SessionState[] =>
+  broken !== null
+    ? []
+    : states.filter((_, rev) => (log[rev]?.seq ?? Number.POSITIVE_INFINITY) > from && (log[rev - 1]?.seq ?? 0) <= to);
 
 const turns = (history: History): string[] => {
   const ends = new Map<string, number>();

@@ -1,51 +1,40 @@
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../../shared/kit/errors.ts';
 import { fold, fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
-import { byKey, type Checker, type History } from '../history.ts';
+import { type Checker, type Folded, foldsOf, type History } from '../history.ts';
 
 /** I4: the fold of the log, the states of live actors, snapshot + tail and the index are the same. */
 export const foldIsLiveIsSnapshot: Checker = (history) =>
-  [...byKey(history)].flatMap(([key, commits]) => {
-    const states = replay(commits);
-    if (typeof states === 'string') return [`${key}: ${states}`];
+  [...foldsOf(history)].flatMap(([key, folded]) => {
+    if (folded.broken !== null) return [`${key}: ${folded.broken}`];
     const own = history.snapshots.filter((snapshot) => snapshot.key === key);
+    const first = own[0];
+    const wrong = own.flatMap(({ host, state }) => lived(state, folded).map((finding) => `${key} on ${host}: ${finding}`));
     return [
-      ...own.flatMap(({ host, state }) => differences(state, commits, states).map((finding) => `${key} on ${host}: ${finding}`)),
-      ...indexed(history, key, commits),
+      ...wrong,
+      ...(first === undefined || wrong.length > 0 ? [] : continued(first.state, folded).map((finding) => `${key}: ${finding}`)),
+      ...indexed(history, key, folded),
     ];
   });
 
-/** The state after each commit, or why the log cannot be folded. */
-const replay = (commits: readonly RecordedCommit[]): PlainState[] | string => {
-  const states: PlainState[] = [toPlain(initialState)];
-  let state = initialState;
-  for (const commit of commits) {
-    try {
-      state = fold(state, commit);
-    } catch (error) {
-      return `the log cannot be folded at ${commit.seq}: ${messageOf(error)}`;
-    }
-    states.push(toPlain(state));
-  }
-  return states;
-};
-
-const differences = (live: PlainState, commits: readonly RecordedCommit[], states: readonly PlainState[]): string[] => {
-  const { rev, seq } = live.position;
-  if (!isDeepStrictEqual(live, states[rev])) return [`the live state at ${seq} is not the fold of the log up to rev ${rev}`];
-  const whole = commits.slice(rev).reduce<SessionState>(fold, fromPlain(live));
-  return isDeepStrictEqual(toPlain(whole), states.at(-1)) ? [] : [`snapshot at ${seq} and tail are not the fold of the log`];
-};
-
-const indexed = ({ index }: History, key: string, commits: readonly RecordedCommit[]): string[] => {
-  if (index === null) return [];
-  const row = commits.reduce<IndexRow | null>(summarize, null);
-  return isDeepStrictEqual(
-    index.find((candidate) => candidate.key === key),
-    row,
-  )
+const lived = (live: PlainState, { states }: Folded): string[] => {
+  const replayed = states[live.position.rev];
+  return replayed !== undefined && isDeepStrictEqual(live, toPlain(replayed))
     ? []
-    : [`${key}: the index row is not the fold of the log`];
+    : [`the live state at ${live.position.seq} is not the fold of the log up to rev ${live.position.rev}`];
+};
+
+/** The oldest snapshot has the longest tail. */
+const continued = (snapshot: PlainState, { log, states }: Folded): string[] => {
+  const whole = log.slice(snapshot.position.rev).reduce<SessionState>(fold, fromPlain(snapshot));
+  return isDeepStrictEqual(toPlain(whole), toPlain(states.at(-1) ?? initialState))
+    ? []
+    : [`snapshot at ${snapshot.position.seq} and tail are not the fold of the log`];
+};
+
+const indexed = ({ index }: History, key: string, { log }: Folded): string[] => {
+  if (index === null) return [];
+  const row = log.reduce<IndexRow | null>(summarize, null);
+  const stored = index.find((candidate) => candidate.key === key);
+  return isDeepStrictEqual(stored, row) ? [] : [`${key}: the index row is not the fold of the log`];
 };
