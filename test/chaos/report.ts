@@ -45,7 +45,7 @@ export const totalsOf = (reports: readonly RunReport[]): string => {
     `${sum(({ commands }) => commands)} commands, ${sum(({ ambiguous }) => ambiguous)} ambiguous, ${sum(({ resumedTurns }) => resumedTurns)} turns resumed`,
     `${sum(({ hostMetrics }) => hostMetrics.commits_fenced_total ?? 0)} writes fenced`,
     ...(takeovers.length === 0 ? [] : [`takeover ${seconds(middle(takeovers))} (at most ${seconds(takeovers.at(-1) ?? 0)})`]),
-    `pause of all ${seconds(middle(pauses))} (at most ${seconds(pauses.at(-1) ?? 0)})`,
+    ...(pauses.length === 0 ? [] : [`pause of all ${seconds(middle(pauses))} (at most ${seconds(pauses.at(-1) ?? 0)})`]),
     `at rest after at most ${seconds(Math.max(0, ...reports.map(({ settledMs }) => settledMs)))}`,
     `${sum(({ violations }) => violations.length)} violations`,
   ].join('; ');

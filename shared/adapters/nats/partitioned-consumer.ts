@@ -129,8 +129,8 @@ export class PartitionedConsumer<T> implements Consumption {
     if (this.#closing !== null) return;
     for (const partition of this.#partitions) {
       if (this.#isWanted(partition.number)) partition.open();
-      // The membership may say otherwise by the time the hand-over is done.
-      else if (partition.isOpen) void partition.release(drainMs).then(() => this.#share());
+      // Should the membership say otherwise when the hand-over is done, the next tick opens it again.
+      else if (partition.isOpen) void partition.release(drainMs);
     }
   }
 

@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest';
+import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import { commandQueue } from '../../shared/adapters/nats/work-queue.ts';
+import { placementOf } from '../../shared/adapters/rendezvous.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { CommandBus } from '../../shared/ports.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { topologyOf } from '../../shared/wire/topology.ts';
+import { startServer } from '../support/nats.ts';
+import { commandTo } from './work-queue.contract.ts';
+
+/** As many partitions as the product has, so that what grows with each of them shows. */
+const topology = topologyOf(subjectsUnder('handover'), { replicas: 1, partitions: 64 });
+const slowPartitions = 12;
+
+const queueOn = async (servers: string): Promise<{ queue: CommandBus; close(): Promise<void> }> => {
+  const connection = await openConnection({ servers, name: 'hand-over', requestTimeoutMs: 2_000 });
+  await provision(connection, topology);
+  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  const subjects = subjectsUnder('handover');
+  const settings = { connection, subjects, topology, deadLetters, clock: systemClock, requestTimeoutMs: 2_000 };
+  return { queue: await commandQueue(settings), close: () => connection.close() };
+};
+
+/** Keys, one for each of the partitions that the newcomer is to have. */
+const keysOf = (queue: CommandBus, newcomer: string, members: readonly string[]): string[] => {
+  const keys = new Map<number, string>();
+  for (let number = 0; keys.size < slowPartitions; number++) {
+    const partition = queue.partitionOf(`key:${number}`);
+    if (placementOf(members, partition).owner === newcomer && !keys.has(partition)) keys.set(partition, `key:${number}`);
+  }
+  return [...keys.values()];
+};
+
+test('a member that hands over many busy partitions, one after another, stays responsive (§5)', async () => {
+  const server = await startServer();
+  const old = await queueOn(server.url);
+  const young = await queueOn(server.url);
+  const keys = keysOf(old.queue, 'young', ['old', 'young']);
+  const finish = new Map<string, () => void>();
+  const lost: number[] = [];
+  const first = await old.queue.consume({
+    member: 'old',
+    handle: async ({ message }) => {
+      await new Promise<void>((resolve) => finish.set(message.key, resolve));
+      return { kind: 'done' };
+    },
+    lost: (partition) => lost.push(partition),
+  });
+  await Promise.all(keys.map((key) => old.queue.publish(commandTo(key))));
+  await vi.waitFor(() => expect(finish.size).toBe(keys.length), { timeout: 10_000 });
+  const second = await young.queue.consume({ member: 'young', handle: async () => ({ kind: 'done' }) });
+  await vi.waitFor(() => expect(first.owned().length).toBeLessThan(64), { timeout: 10_000 });
+
+  const began = performance.now();
+  for (const key of keys) {
+    finish.get(key)?.();
+    await vi.waitFor(() => expect(lost).toContain(old.queue.partitionOf(key)), { interval: 1, timeout: 10_000 });
+  }
+  expect(performance.now() - began, 'ms for all of them').toBeLessThan(1_500);
+
+  await Promise.all([first.close(0), second.close(0)]);
+  await Promise.all([old.close(), young.close()]);
+  await server.stop();
+}, 60_000);
