@@ -48,7 +48,7 @@ export interface Subjects {
   /** Every commit of a key, whatever its headline: the fence, and the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
-  /** Where the broker tells, with headers only, that a message of these event subjects has been stored: a nudge for followers (ADR 2). */
+  /** Where the writer tells the sequence of a commit of these event subjects once it is stored: a nudge for followers (ADR 2). */
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;

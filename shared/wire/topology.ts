@@ -13,8 +13,6 @@ export interface StreamSpec {
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
-  /** After storing a message, publish its headers here: a nudge for followers (ADR 2). */
-  readonly republish?: { readonly from: string; readonly to: string };
   readonly schedules: boolean;
   readonly messageTtl: boolean;
   readonly denyDelete: boolean;
@@ -30,6 +28,8 @@ export interface ConsumerSpec {
   readonly filter: string;
   readonly ackWaitMs: number;
   readonly pinMs: number;
+  /** The broker keeps where the consumer stands in memory: the queue itself says what is not done (ADR 5). */
+  readonly inMemory: boolean;
   /** Messages out at a time. Anything but 1, the default, gives up the order of a key; only a test of that may want it. */
   readonly maxAckPending?: number;
 }
@@ -75,9 +75,19 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   ...change,
 });
 
+export interface TopologyOptions {
+  readonly replicas: number;
+  readonly partitions: number;
+  /**
+   * Consumers whose state is not on disk: cheaper by half a dozen disk syncs a turn, gone when a single server restarts, so somebody must
+   * provision again then (ADR 5). Default: only where other replicas keep it.
+   */
+  readonly memoryConsumers?: boolean;
+}
+
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix }: Subjects, options: { replicas: number; partitions: number }): Topology => {
-  const { replicas, partitions } = options;
+export const topologyOf = ({ prefix }: Subjects, options: TopologyOptions): Topology => {
+  const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
   const queue = { retention: 'workqueue', schedules: true, messageTtl: true } as const;
@@ -90,6 +100,7 @@ export const topologyOf = ({ prefix }: Subjects, options: { replicas: number; pa
     filter,
     ackWaitMs: 3_000,
     pinMs: 2_000,
+    inMemory: memoryConsumers,
   });
   return {
     partitions,
@@ -105,10 +116,7 @@ export const topologyOf = ({ prefix }: Subjects, options: { replicas: number; pa
         ...queue,
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
-      stream(names.events, [`${prefix}.event.>`], replicas, {
-        denyDelete: true,
-        republish: { from: `${prefix}.event.>`, to: `${prefix}.stored.>` },
-      }),
+      stream(names.events, [`${prefix}.event.>`], replicas, { denyDelete: true }),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [`${prefix}.dead.*`], replicas),
       bucket(buckets.snapshots, { cache: true }),

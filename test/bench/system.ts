@@ -4,14 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { topologyFor } from '../../services/cli/runtime/broker.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { type Config, configSchema } from '../../shared/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { Ports } from '../../shared/ports.ts';
-import { subjectsUnder } from '../../shared/wire/subjects.ts';
-import { topologyOf } from '../../shared/wire/topology.ts';
 import { startCluster, startServer } from '../support/nats.ts';
 
 /** The three brokers the figures are taken on. */
@@ -51,7 +50,7 @@ export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-bench-'));
   const config = configSchema.parse({ dataDir, nats: { url: broker.url, replicas } });
   const connection = await openConnection({ servers: broker.url, name: 'bench', requestTimeoutMs: 10_000 });
-  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas, partitions: config.nats.partitions }));
+  await provision(connection, topologyFor({ ...config, nats: { ...config.nats, url: undefined } }));
   await connection.close();
   const ports = await openNats(config, { name: 'bench driver', clock: systemClock, servers: broker.url });
   const workers: ChildProcess[] = [];

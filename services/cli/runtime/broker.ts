@@ -4,7 +4,8 @@ import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { obtainServer } from '../../../shared/adapters/nats/server/install.ts';
 import { startManagedServer } from '../../../shared/adapters/nats/server/managed.ts';
 import type { Config } from '../../../shared/config/load.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { hasCode, messageOf, NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
@@ -21,7 +22,12 @@ export interface Broker {
 export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
 
 export const topologyFor = ({ prefix, nats }: Config): Topology =>
-  topologyOf(subjectsUnder(prefix), { replicas: nats.replicas, partitions: nats.partitions });
+  topologyOf(subjectsUnder(prefix), {
+    replicas: nats.replicas,
+    partitions: nats.partitions,
+    // Ours is provisioned again whenever it comes back; one replica of somebody else's has to keep its consumers itself.
+    memoryConsumers: nats.replicas > 1 || nats.url === undefined,
+  });
 
 /** The broker of `nats.url`; `null` if none is configured and ours is to be used. */
 const external = ({ nats }: Config): BrokerAddress | null =>
@@ -46,9 +52,24 @@ export const startBroker = async (world: World, config: Config, installation: In
     syncInterval: config.nats.syncInterval,
     token,
     log: (level, message) => log[level](message),
+    onRestart: (url) => void provisionAgain(config, { servers: url, token }, log),
   });
   installation.writeBroker({ servers: server.url, token, pid: process.pid });
   return { servers: server.url, token, managed: true, stop: () => server.stop() };
+};
+
+/** After a restart: its consumers were in its memory (ADR 5). Tries until it works; meanwhile the services report what is missing. */
+const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger): Promise<void> => {
+  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2_000)) {
+    try {
+      const created = await provisionBroker(config, broker);
+      return log.info({ created: created.length }, 'the broker is back and provisioned');
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'the broker is back but could not be provisioned yet');
+      if (hasCode(error, 'unsupported')) return;
+      await systemClock.sleep(pauseMs);
+    }
+  }
 };
 
 /** Makes the broker have our streams and consumers. Throws `NatterError('unsupported')` when it has others under their names. */

@@ -56,6 +56,7 @@ export class NatsEventLog implements EventLog {
     try {
       // A repeat that the broker recognises by its id is answered with the sequence of the first: it is stored, and it is ours.
       const { seq } = await this.#ask<{ seq: number }>(request.subject, request.payload, request.headers);
+      this.#nudge(request.subject, seq);
       return { kind: 'stored', seq };
     } catch (error) {
       return appendFailure(error);
@@ -136,6 +137,12 @@ export class NatsEventLog implements EventLog {
     } catch (error) {
       throw toNatterError(error, `read the stream ${this.#stream}`);
     }
+  }
+
+  /** Tells followers. Best effort: they look once a second anyway. */
+  #nudge(subject: string, seq: number): void {
+    const { connection } = this.#options;
+    if (!connection.isClosed()) connection.publish(this.#subjects.stored(subject), String(seq));
   }
 
   /** One request with one JSON reply. Rejects with the client's errors, such as `JetStreamApiError`. */

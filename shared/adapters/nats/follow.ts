@@ -37,7 +37,7 @@ export const followedStream = (stream: EventStream, { key, headlines }: FollowOp
   };
 };
 
-/** The headers of what has just been stored, republished by the broker. Under load only the last of many is looked at. */
+/** The sequence of what has just been stored, told by its writer. Under load only the last of many is looked at. */
 class StoredNudges implements Nudges {
   readonly #stop: () => void;
   #newest: Msg | null = null;
@@ -54,7 +54,7 @@ class StoredNudges implements Nudges {
   }
 
   latest(): number {
-    const seq = Number(this.#newest?.headers?.last('Nats-Sequence') ?? 0);
+    const seq = Number(this.#newest?.string() ?? 0);
     this.#newest = null;
     if (seq > this.#latest) this.#latest = seq;
     return this.#latest;

@@ -85,16 +85,12 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
 };
 
-const ensureConsumers = async (
-  work: Work,
-  { name: stream, replicas }: StreamSpec,
-  specs: readonly ConsumerSpec[],
-): Promise<void> => {
+const ensureConsumers = async (work: Work, { name: stream }: StreamSpec, specs: readonly ConsumerSpec[]): Promise<void> => {
   const { consumers } = work.manager;
   const found = await persistently(`list the consumers of ${stream}`, () => consumersByName(work.manager, stream));
   await inParallel(specs, async (spec) => {
     const resource = `${stream}/${spec.name}`;
-    const wanted = consumerConfig(spec, replicas);
+    const wanted = consumerConfig(spec);
     const existing = found.get(spec.name);
     if (existing !== undefined)
       return settle(work, resource, wanted, existing.config, (config) => consumers.update(stream, spec.name, config));
@@ -172,7 +168,6 @@ const streamConfig = (spec: StreamSpec): NewStream => ({
   // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
   persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
   ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
-  ...(spec.republish ? { republish: { src: spec.republish.from, dest: spec.republish.to, headers_only: true } } : {}),
   ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: spec.denyDelete }),
   // Scheduled messages replace each other, which the broker does by roll-up, and turns on by itself.
   ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
@@ -187,7 +182,7 @@ const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
 
 type NewConsumer = Partial<ConsumerConfig>;
 
-const consumerConfig = (spec: ConsumerSpec, replicas: number): NewConsumer => ({
+const consumerConfig = (spec: ConsumerSpec): NewConsumer => ({
   name: spec.name,
   durable_name: spec.name,
   filter_subject: spec.filter,
@@ -197,7 +192,7 @@ const consumerConfig = (spec: ConsumerSpec, replicas: number): NewConsumer => ({
   priority_groups: [pinGroup],
   priority_policy: 'pinned_client',
   priority_timeout: nanos(spec.pinMs),
-  mem_storage: replicas > 1,
+  mem_storage: spec.inMemory,
 });
 
 const orMissing = async <T>(asked: Promise<T>): Promise<T | null> => {

@@ -19,6 +19,8 @@ export interface ManagedServerOptions {
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
   /** The server died and is being started again. */
   readonly onExit?: (reason: string) => void;
+  /** It listens again, at the same address. */
+  readonly onRestart?: (url: string) => void;
 }
 
 /** A nats-server of ours: started, watched and stopped by this process. It ends when we end, however we end. */
@@ -83,6 +85,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
         try {
           running = await start(port);
           problem = null;
+          options.onRestart?.(`nats://127.0.0.1:${port}`);
           if (stopping.signal.aborted) running.signal('SIGTERM');
         } catch (error) {
           problem = messageOf(error);
