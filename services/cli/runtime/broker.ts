@@ -21,7 +21,7 @@ export interface Broker {
 }
 export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
 
-export const topologyFor = ({ prefix, nats }: Config): Topology =>
+export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): Topology =>
   topologyOf(subjectsUnder(prefix), {
     replicas: nats.replicas,
     partitions: nats.partitions,
