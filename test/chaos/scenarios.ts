@@ -95,6 +95,7 @@ export const killServer = async (stage: Stage, node: TestServer, target: string)
   await node.kill9();
   await rest(stage, 1_000, 3_000);
   await node.restart();
+  await stage.system.provisionAgain();
   fault.endedAt = stage.clock.now();
 };
 
@@ -141,12 +142,12 @@ export const onlyNode = ({ system: { nodes } }: Stage): TestServer => {
 export const scenarios: Readonly<Record<string, Scenario>> = {
   calm: {
     title: 'no fault at all, for comparison',
-    setups: ['r1', 'r3'],
+    setups: ['r1', 'up', 'r3'],
     play: (stage) => rest(stage, 10_000, 10_000),
   },
   'host-kill': {
     title: 'kill -9 of a session host in mid-turn, twice',
-    setups: ['r1', 'r3'],
+    setups: ['r1', 'up', 'r3'],
     play: async (stage) => {
       const first = stage.random.between(0, 1);
       for (const turn of [first, first + 1]) {
@@ -157,12 +158,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   zombie: {
     title: 'SIGSTOP of a session host for more than three leases, then SIGCONT',
-    setups: ['r1', 'r3'],
+    setups: ['r1', 'up', 'r3'],
     play: (stage) => pauseHost(stage, stage.random.pick(stage.system.hosts)),
   },
   'server-kill': {
     title: 'kill -9 of the only nats-server, back after 1 to 3 s, twice',
-    setups: ['r1'],
+    setups: ['r1', 'up'],
     play: async (stage) => {
       for (let turn = 0; turn < 2; turn++) {
         await killServer(stage, onlyNode(stage), 'the server');
@@ -172,7 +173,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'server-pause': {
     title: 'SIGSTOP of the only nats-server for 3 to 8 s',
-    setups: ['r1'],
+    setups: ['r1', 'up'],
     play: (stage) => pauseServer(stage, onlyNode(stage), 'the server'),
   },
   leaders: {
@@ -197,7 +198,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   graceful: {
     title: 'SIGTERM of each session host under load',
-    setups: ['r1', 'r3'],
+    setups: ['r1', 'up', 'r3'],
     play: async (stage) => {
       for (const host of stage.system.hosts) {
         await endHost(stage, host);

@@ -15,8 +15,10 @@ import { type ServiceProcess, serviceProcess } from './host-process.ts';
 
 /** The brokers that faults are tried on. Both sync each write: what they acknowledged must be there whatever is killed. */
 export const setups = {
-  r1: { title: 'one server', replicas: 1 },
-  r3: { title: 'cluster of three', replicas: 3 },
+  r1: { title: 'one server', replicas: 1, memoryConsumers: false },
+  /** As `natter up` has its own broker (ADR 5). */
+  up: { title: 'one server, consumers in memory, provisioned again whenever it starts', replicas: 1, memoryConsumers: true },
+  r3: { title: 'cluster of three', replicas: 3, memoryConsumers: true },
 } as const;
 export type Setup = keyof typeof setups;
 
@@ -33,6 +35,8 @@ export interface ChaosSystem {
   leaderOf(stream: string, consumer?: string): Promise<TestServer>;
   /** Waits until every replica of every stream has all there is: only then may the next node fail. */
   untilCaughtUp(): Promise<void>;
+  /** Call after a server was started again: what `natter up` then does for its own. */
+  provisionAgain(): Promise<void>;
   /** Messages in a stream. */
   messagesIn(stream: string): Promise<number>;
   close(): Promise<void>;
@@ -49,14 +53,14 @@ const caughtUpMs = 60_000;
 const lookMs = 100;
 
 export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions): Promise<ChaosSystem> => {
-  const { replicas } = setups[setup];
+  const { replicas, memoryConsumers } = setups[setup];
   const cluster = replicas === 3 ? await startCluster({ syncInterval: 'always' }) : null;
   const server = cluster === null ? await startServer({ syncInterval: 'always' }) : null;
   const broker = cluster ?? server;
   if (broker === null) throw new Error('there is no broker');
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-chaos-'));
   const config = configSchema.parse({ dataDir, nats: { url: broker.url, replicas } });
-  const wanted = topologyOf(subjectsUnder(config.prefix), { replicas, partitions: config.nats.partitions });
+  const wanted = topologyOf(subjectsUnder(config.prefix), { replicas, memoryConsumers, partitions: config.nats.partitions });
   const topology: Topology = { ...wanted, consumers: wanted.consumers.map((spec) => ({ ...spec, maxAckPending })) };
   const connection = await openConnection({ servers: broker.url, name: 'chaos', requestTimeoutMs: 5_000 });
   await provision(connection, topology);
@@ -91,6 +95,9 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
     leaderOf: (stream, consumer) =>
       cluster === null ? Promise.resolve(server as TestServer) : cluster.leaderOf(stream, consumer),
     untilCaughtUp: () => untilCaughtUp(manager, topology),
+    provisionAgain: async () => {
+      if (setup === 'up') await provision(connection, topology);
+    },
     messagesIn: async (stream) => (await manager.streams.info(stream)).state.messages,
     close,
   };
