@@ -159,21 +159,18 @@ export class SessionHost {
 
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
     const { model, switches, newId } = this.#options;
+    const failed = (error: unknown): void => {
+      this.#options.log.error({ key, reason: messageOf(error) }, 'session actor failed; it is loaded anew for its next command');
+      this.#registry.drop(actor);
+    };
     const actor: SessionActor = new SessionActor(key, state, {
-      machine: this.#turns.machine,
+      createLive: (session, snapshot) => this.#turns.createLive(session, snapshot, failed),
       deduplication: switches.deduplication,
       newId,
       commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
       extend: (envelope, machine) => instantTurn(model, envelope, machine),
-      failed: (error) => {
-        this.#options.log.error(
-          { key, reason: messageOf(error) },
-          'session actor failed; it is loaded anew for its next command',
-        );
-        this.#registry.drop(actor);
-      },
+      failed,
     });
-    this.#turns.adopt(actor);
     return actor;
   }
 

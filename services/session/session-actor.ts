@@ -1,4 +1,4 @@
-import { type Actor, createActor } from 'xstate';
+import type { Actor } from 'xstate';
 import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { Mailbox } from '../../shared/kit/mailbox.ts';
@@ -7,7 +7,7 @@ import { decide, isRepeat, type RefusalCode } from '../../shared/session/decide/
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
 import type { MachineSnapshot, sessionMachine } from '../../shared/session/machine.ts';
-import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
+import type { CommandEnvelope, Commit, RecordedCommit } from '../../shared/wire/envelope.ts';
 import type { CommitResult } from './commit.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
@@ -23,8 +23,8 @@ export type Outcome =
   | { readonly kind: 'uncommitted'; readonly cause: string };
 
 export interface ActorOptions {
-  /** The session machine with the host's turn logic provided, one for all actors of a host. */
-  readonly machine: typeof sessionMachine;
+  /** A live actor of the session machine that goes on from this snapshot, not started; its turns belong to `session`. */
+  createLive(session: SessionActor, snapshot: MachineSnapshot): Actor<typeof sessionMachine>;
   readonly deduplication: boolean;
   newId(): string;
   commit(commit: Commit, expectedSeq: number): Promise<CommitResult>;
@@ -34,34 +34,33 @@ export interface ActorOptions {
   failed(error: unknown): void;
 }
 
-/** One session, live: the only thing that decides for its key on this host. Commands go through its mailbox one at a time (A5/70). */
+/**
+ * One session, live: the only thing that decides for its key on this host. Commands go through its mailbox one at a time (A5/70). An idle
+ * session is just its fold; its XState actor lives from the commit that starts a turn to the one that ends it (ADR 6).
+ */
 export class SessionActor {
   readonly key: SessionKey;
   readonly #options: ActorOptions;
   readonly #mailbox = new Mailbox(limits.mailboxCommands);
-  readonly #actor: Actor<typeof sessionMachine>;
+  #machine: MachineSnapshot;
   #position: Position;
+  #live: Actor<typeof sessionMachine> | null = null;
   #closed: Outcome | null = null;
 
-  /** Going live starts nothing: the snapshot has no children, so only a freshly recorded event can start a turn (idea 2). */
+  /** Loading starts nothing: the snapshot has no children, so only a freshly recorded event can start a turn (idea 2). */
   constructor(key: SessionKey, state: SessionState, options: ActorOptions) {
     this.key = key;
     this.#options = options;
-    this.#position = state.position;
-    this.#actor = createActor(options.machine, { id: key, snapshot: fromPlain(toPlain(state)).machine });
-    this.#actor.subscribe({ error: options.failed });
-    this.#actor.start();
+    const quiet = fromPlain(toPlain(state));
+    this.#machine = quiet.machine;
+    this.#position = quiet.position;
   }
 
-  /** XState's own handle: tells which actor a turn belongs to. */
-  get system(): object {
-    return this.#actor.system;
-  }
   get state(): SessionState {
-    return { machine: this.#actor.getSnapshot(), position: this.#position };
+    return { machine: this.#machine, position: this.#position };
   }
   get busy(): boolean {
-    return this.#mailbox.size > 0 || this.#actor.getSnapshot().value === 'running';
+    return this.#mailbox.size > 0 || this.#machine.value === 'running';
   }
 
   dispatch(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
@@ -71,7 +70,7 @@ export class SessionActor {
   /** Stops the turn, if one runs; commands still in the mailbox come back with this outcome. */
   close(outcome: Outcome): void {
     this.#closed ??= outcome;
-    this.#actor.stop();
+    this.#live?.stop();
   }
 
   /** Steps 4 to 7 of §3: decide, check, commit, live. */
@@ -103,24 +102,35 @@ export class SessionActor {
     };
 
     const result = await this.#options.commit(commit, state.position.seq);
-    if (result.kind === 'committed') return this.#goLive(commit, result.seq, result.recordedAt);
+    if (result.kind === 'committed')
+      return this.#goLive({ ...commit, seq: result.seq, recordedAt: result.recordedAt }, extended.machine);
     if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
     const outcome: Outcome = result.kind === 'fenced' ? { kind: 'stale' } : result;
     this.close(outcome);
     return outcome;
   }
 
-  #goLive(commit: Commit, seq: number, recordedAt: number): Outcome {
-    if (this.#closed !== null) return { kind: 'accepted', seq, rev: commit.rev };
+  /** Only what is recorded reaches the live actor; entering `running` there starts the turn, leaving it stops the turn. */
+  #goLive(commit: RecordedCommit, after: MachineSnapshot): Outcome {
+    const { seq, rev } = commit;
+    if (this.#closed !== null) return { kind: 'accepted', seq, rev };
     try {
-      this.#position = advance(this.#position, { ...commit, seq, recordedAt });
-      for (const event of commit.events) this.#actor.send(event);
+      if (after.value === 'running') this.#live ??= this.#options.createLive(this, this.#machine).start();
+      this.#machine = after;
+      this.#position = advance(this.#position, commit);
+      for (const event of this.#live === null ? [] : commit.events) this.#live?.send(event);
+      if (after.value !== 'running') this.#rest();
     } catch (error) {
       this.close({ kind: 'stale' });
       this.#options.failed(
         new Error(`session ${this.key}@${seq} failed after its commit: ${messageOf(error)}`, { cause: error }),
       );
     }
-    return { kind: 'accepted', seq, rev: commit.rev };
+    return { kind: 'accepted', seq, rev };
+  }
+
+  #rest(): void {
+    this.#live?.stop();
+    this.#live = null;
   }
 }

@@ -1,6 +1,6 @@
-import { fromCallback } from 'xstate';
+import { type Actor, createActor, fromCallback } from 'xstate';
 import type { Clock, EventLog, Live, Model } from '../../shared/ports.ts';
-import { sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
+import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
 import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
 import type { SessionActor } from './session-actor.ts';
 import { runTurn } from './turn.ts';
@@ -21,21 +21,24 @@ export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   /** Which actor an XState system belongs to: how the one turn logic of the host finds its session. */
   readonly #actorOf = new WeakMap<object, SessionActor>();
-  /** The session machine with this effect provided. Made once per host: `provide` costs as much as fifty actors. */
-  readonly machine: typeof sessionMachine;
+  /** The session machine with this effect provided. Made once per host: `provide` costs as much as eight actors. */
+  readonly #machine: typeof sessionMachine;
   /** Turns that run now. */
   running = 0;
 
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
-    this.machine = sessionMachine.provide({
+    this.#machine = sessionMachine.provide({
       actors: { turn: fromCallback(({ input, system }) => this.#start(input, system)) },
     });
   }
 
-  /** Call before the actor gets its first event. */
-  adopt(actor: SessionActor): void {
-    this.#actorOf.set(actor.system, actor);
+  /** A live XState actor whose turns are `session`'s. Its errors are told to `failed`: one bad session never takes the host down. */
+  createLive(session: SessionActor, snapshot: MachineSnapshot, failed: (error: unknown) => void): Actor<typeof sessionMachine> {
+    const live = createActor(this.#machine, { id: session.key, snapshot });
+    live.subscribe({ error: failed });
+    this.#actorOf.set(live.system, session);
+    return live;
   }
 
   /** Begins a microtask later, so a turn that ends within its own commit never begins. Leaving `running` stops it. */
