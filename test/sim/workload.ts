@@ -147,9 +147,11 @@ export class Workload {
     }
   }
 
-  /** One of the last commands that a client has sent by itself. None after a flood: a session remembers only so many ids. */
+  /** One of the last commands that are through. None after a flood: a session remembers only so many ids. */
   #earlier(): Sent | undefined {
-    const recent = this.#recorder.sent.slice(-5).filter(({ envelope }) => !this.#timed.has(envelope.id));
+    const recent = this.#recorder.sent
+      .slice(-5)
+      .filter(({ envelope, acknowledged }) => acknowledged && !this.#timed.has(envelope.id));
     return this.#flooded || recent.length === 0 ? undefined : this.#random.pick(recent);
   }
 
