@@ -47,12 +47,12 @@ export const serviceProcess = (name: 'session' | 'checkpoint', environment: Read
   };
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     const ending = child;
-    if (ending === null) return null;
+    child = null;
+    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return ending?.exitCode ?? null;
     const gone = once(ending, 'close');
     ending.kill(signal);
     ending.kill('SIGCONT');
     const [code] = await gone;
-    child = null;
     return code;
   };
 

@@ -56,11 +56,24 @@ const untilMidTurn = async ({ system, clock, ledger }: Stage, { pid }: ServicePr
   }
 };
 
+/** As a supervisor would: a host that cannot start while the broker elects is started again, for a minute. */
+const startAgain = async ({ clock }: Stage, host: ServiceProcess): Promise<void> => {
+  const giveUpAt = clock.monotonic() + 60_000;
+  for (;;) {
+    try {
+      return await host.start();
+    } catch (error) {
+      if (clock.monotonic() > giveUpAt) throw error;
+      await clock.sleep(250);
+    }
+  }
+};
+
 const killHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
   const fault = begin(stage, 'host killed', 'a session host', host.pid);
   await host.kill9();
   await rest(stage, 300, 5_000);
-  await host.start();
+  await startAgain(stage, host);
   fault.endedAt = stage.clock.now();
 };
 
@@ -85,7 +98,7 @@ const endHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
   if (code !== 0) fault.missed = `the host ended with ${code}`;
   if (tookMs > 10_000) fault.missed = `the host took ${Math.round(tookMs)} ms to end`;
   await rest(stage, 500, 2_000);
-  await host.start();
+  await startAgain(stage, host);
 };
 
 export const killServer = async (stage: Stage, node: TestServer, target: string): Promise<void> => {

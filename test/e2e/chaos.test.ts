@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { serviceProcess } from '../chaos/host-process.ts';
 import { run } from '../chaos/run.ts';
 import { hostOf, killHostInMidTurn, killServer, onlyNode, type Scenario } from '../chaos/scenarios.ts';
+import { startServer } from '../support/nats.ts';
 
 /** The short form of `npm run chaos` (`docs/chaos.md`): real processes, one kill each. */
 const twoKills: Scenario = {
@@ -29,3 +31,10 @@ test('a host and then the broker are killed under load: nothing is lost, doubled
   expect(report.resumedTurns).toBeGreaterThan(0);
   expect(report.commands).toBeGreaterThan(100);
 }, 120_000);
+
+test('a host that cannot start ends, so that whoever watches over it starts it again', async () => {
+  const empty = await startServer();
+  const host = serviceProcess('session', { NATS_URL: empty.url });
+  await expect(host.start()).rejects.toThrow('ended at its start: 1');
+  await empty.stop();
+}, 60_000);

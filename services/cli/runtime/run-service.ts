@@ -32,7 +32,11 @@ export const runService = async (world: World, name: ServiceName, options: Commo
     if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });
     return gateway;
   };
-  const service = await start();
+  // A service that cannot start must end, or nobody starts it again; its connections would keep it alive.
+  const service = await start().catch(async (error: unknown) => {
+    await ports.close();
+    throw error;
+  });
 
   const stopping = new AbortController();
   const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
