@@ -60,9 +60,9 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
 
-/** The ids a commit makes known: its command's and those of its messages. */
+/** The ids a commit makes known: its command's, if others could send it again (a host's own are never), and those of its messages. */
 const idsOf = (commit: RecordedCommit): string[] => {
-  const ids = new Set([commit.command.id]);
+  const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
   for (const event of commit.events) {
     if (event.type === 'user_message') ids.add(event.message.messageId);
     if (event.type === 'message_refused') ids.add(event.messageId);
