@@ -58,6 +58,7 @@ export interface RunResult {
 
 /** I10. */
 const settleMs = 60_000;
+const lateMs = 240_000;
 const lookMs = 100;
 
 /** One run: a system of real processes, load, faults, healing, rest, and a look at everything that is left. */
@@ -77,8 +78,10 @@ export const run = async (options: RunOptions): Promise<RunResult> => {
     await driver.stop();
 
     const loadEndedAt = clock.monotonic();
-    const open = await untilAtRest(system, ledger, driver.commands, clock);
+    const open = await untilAtRest(system, ledger, driver.commands, clock, settleMs);
     const settledMs = clock.monotonic() - loadEndedAt;
+    // Late is bad; what is lost is worse, and only more time tells the two apart.
+    if (open.length > 0) await untilAtRest(system, ledger, driver.commands, clock, lateMs);
     await endServices(system, clock);
     await ledger.close();
     const aftermath = await readAftermath(system, keys, { commands: driver.commands, followed: ledger.commits });
@@ -97,8 +100,9 @@ const untilAtRest = async (
   ledger: Ledger,
   commands: readonly SentCommand[],
   clock: Clock,
+  patienceMs: number,
 ): Promise<readonly string[]> => {
-  const giveUpAt = clock.monotonic() + settleMs;
+  const giveUpAt = clock.monotonic() + patienceMs;
   for (;;) {
     const inLog = unfinished(ledger, commands);
     const open = inLog.length > 0 || (await ports.commands.lag().catch(() => 1)) === 0 ? inLog : ['commands in the queue'];
