@@ -137,7 +137,7 @@ export interface SessionIndex {
   put(rows: readonly IndexRow[], position: number): Promise<void>;
   /** Sequence up to which the index reflects the log; 0 if it is empty. */
   position(): Promise<number>;
-  /** Keeps a copy of all rows in memory, current within a second, until closed. */
+  /** Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. */
   watch(): Promise<IndexView>;
 }
 export interface IndexView {

@@ -20,7 +20,7 @@ const name = 'checkpoint-index';
 const readPauseMs = 20;
 /** Milliseconds between two flushes, and at most so many when they are large: rows that change often are then written less often. */
 const flushPauseMs = 250;
-const flushPauseMsMax = 750;
+const flushPauseMsMax = 2_000;
 /** Milliseconds after which a pause looks whether the projection is full. */
 const restMs = 50;
 
@@ -61,7 +61,7 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
       while (!until.aborted) {
         while (!current.isDirty() && !until.aborted) await folded.rung(until);
         if (until.aborted) return;
-        const pauseMs = Math.min(flushPauseMs + (await flush()), flushPauseMsMax);
+        const pauseMs = Math.min(flushPauseMs + 2 * (await flush()), flushPauseMsMax);
         for (let restedMs = 0; restedMs < pauseMs && !isFull() && !until.aborted; restedMs += restMs) {
           await ports.clock.sleep(restMs, until);
         }
