@@ -131,11 +131,13 @@ export class SessionHost {
     this.#registry.lose(isLost, { kind: 'uncommitted', cause: 'the partition went to another host' });
   }
 
-  /** Waits for running turns, at most `graceMs`; then writes snapshots of all that changed so that the next host loads at once. */
+  /** Waits for the turns that run now, at most `graceMs`; then writes snapshots of all that changed so that the next host loads at once. */
   async drain(graceMs: number): Promise<void> {
     const { clock } = this.#options.ports;
     const until = clock.monotonic() + graceMs;
-    while (this.turnsRunning > 0 && clock.monotonic() < until) await clock.sleep(10);
+    const ended = new AbortController();
+    void this.#turns.settled().then(() => ended.abort(null));
+    await clock.sleep(graceMs, ended.signal);
     const actors = [...this.#registry.actors()].filter((actor) => actor.state.position.rev % limits.snapshotCommits !== 0);
     const next = actors.values();
     const writers = Array.from({ length: 16 }, async () => {

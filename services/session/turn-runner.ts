@@ -23,14 +23,23 @@ export class TurnRunner {
   readonly #actorOf = new WeakMap<object, SessionActor>();
   /** The session machine with this effect provided. Made once per host: `provide` costs as much as eight actors. */
   readonly #machine: typeof sessionMachine;
-  /** Turns that run now. */
-  running = 0;
+  readonly #runs = new Set<Promise<void>>();
 
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
     this.#machine = sessionMachine.provide({
       actors: { turn: fromCallback(({ input, system }) => this.#start(input, system)) },
     });
+  }
+
+  /** Turns that run now. */
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  /** Resolves when the turns that run now have ended; later ones are not waited for. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#runs);
   }
 
   /** A live XState actor whose turns are `session`'s. Its errors are told to `failed`: one bad session never takes the host down. */
@@ -49,7 +58,8 @@ export class TurnRunner {
       const actor = this.#actorOf.get(system);
       if (actor === undefined || ended) return;
       stop = new AbortController();
-      void this.#run(actor, input, stop.signal);
+      const run = this.#run(actor, input, stop.signal).finally(() => this.#runs.delete(run));
+      this.#runs.add(run);
     });
     return () => {
       ended = true;
@@ -60,7 +70,6 @@ export class TurnRunner {
   async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
     const { model, events, clock, live, record, failed } = this.#options;
     const turn: TurnRef = { id: input.turn.id, attempt: input.turn.attempt };
-    this.running++;
     try {
       await runTurn(input, {
         key: actor.key,
@@ -74,8 +83,6 @@ export class TurnRunner {
       });
     } catch (error) {
       failed(actor, error);
-    } finally {
-      this.running--;
     }
   }
 }

@@ -26,7 +26,7 @@ export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...
   const member = uniqueMember(name);
   switch (name) {
     case 'session':
-      return startSession({ config, ports, log, member, env });
+      return startSession({ config, ports, log, member, env, warmUp: true });
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':

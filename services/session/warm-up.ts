@@ -1,0 +1,39 @@
+import { assert } from '../../shared/kit/assert.ts';
+import type { Model } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { decide } from '../../shared/session/decide/index.ts';
+import { evolve, fold, initialState } from '../../shared/session/evolve.ts';
+import { decodeCommand, decodeCommit, encodeCommand, encodeCommit } from '../../shared/wire/codec.ts';
+import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
+import { instantTurn } from './instant-turn.ts';
+
+const rounds = 200;
+
+/**
+ * Takes the pure way of a turn (decode, decide, evolve, encode, fold) a few hundred times, so that the engine has compiled it before the
+ * first message comes. Nothing of it leaves this function. Without it the first turn after a start takes several times as long.
+ */
+export const warmUp = (model: Model): void => {
+  let state = initialState;
+  for (let round = 1; round <= rounds; round++) {
+    const id = `warm-up-${round}`;
+    const message = { messageId: id, text: 'hello', sender: { id: 'nobody' } };
+    const envelope: CommandEnvelope = decodeCommand(
+      encodeCommand({
+        ...{ id, key: 'warm-up' as SessionKey, at: 0, correlationId: id, causationId: id, actor: 'nobody' },
+        data: { type: 'post_message', sessionId: 'warm-up', message },
+      }),
+    );
+    const decision = decide(envelope, state);
+    assert('accept' in decision, 'an idle session takes a message');
+    const decided = decision.accept.reduce(evolve, state.machine);
+    const { events, machine } = instantTurn(model, envelope, decided);
+    const commit: Commit = {
+      ...{ v: 1, id, key: envelope.key, rev: state.position.rev + 1, sessionId: 'warm-up', epoch: machine.context.epoch, at: 0 },
+      ...{ correlationId: id, causationId: id, actor: 'nobody', command: { id, seq: round, incarnation: 1 } },
+      events: [...decision.accept, ...events],
+    };
+    const folded = fold(state, decodeCommit(encodeCommit(commit), round, 0));
+    state = machine.value === 'running' ? initialState : folded;
+  }
+};
