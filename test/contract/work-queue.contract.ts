@@ -190,7 +190,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         const command = commandTo('agent:main:main', 'the same\r\nid ü');
         const first = await queue.publish(command);
         expect(await queue.publish(command)).toEqual({ seq: first.seq, duplicate: true });
-        expect(await queue.lag()).toBe(1);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(1), soon);
       });
 
       rule('refuses what could not be read back', async ({ publisher }) => {
