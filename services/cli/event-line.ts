@@ -36,7 +36,20 @@ export const gist = (event: SessionEvent): string => {
     case 'turn_aborted':
     case 'queue_cleared':
     case 'session_deactivated':
+    case 'session_deleted':
       return event.reason;
+    case 'notice':
+      return oneLine(event.notice.text, width);
+    case 'participant_resolved':
+      return `${event.participant.principal ?? event.participant.id} (${event.participant.role ?? 'participant'})`;
+    case 'origin_changed':
+      return oneLine(event.origin.label ?? event.origin.displayName ?? event.origin.from ?? '', width);
+    case 'route_changed':
+      return `${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}`;
+    case 'settings_changed':
+      return oneLine(JSON.stringify(event.changes), width);
+    case 'checkpoint_requested':
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}`;
     case 'turn_completed':
     case 'session_reopened':
       return '';

@@ -55,6 +55,13 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'user_message':
     case 'session_reset':
     case 'session_deactivated':
+    case 'session_deleted':
+    case 'participant_resolved':
+    case 'origin_changed':
+    case 'route_changed':
+    case 'settings_changed':
+    case 'notice':
+    case 'checkpoint_requested':
       return run;
     default:
       return assertNever(event);

@@ -28,7 +28,7 @@ export interface Switches {
 export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true, residency: true };
 
 export interface HostOptions {
-  readonly config: Pick<Config, 'session'>;
+  readonly config: { readonly session: Pick<Config['session'], 'residents'> };
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
   readonly member: string;

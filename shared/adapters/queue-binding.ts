@@ -1,12 +1,12 @@
 import { decodeCommand, decodeInbound, encodeCommand, encodeInbound } from '../wire/codec.ts';
 import type { CommandEnvelope, InboundEnvelope } from '../wire/envelope.ts';
-import { commandToken, inboundTokens, partitionOf, type Subjects } from '../wire/subjects.ts';
+import { commandToken, inboundTokens, partitionOf, type QueueName, type Subjects } from '../wire/subjects.ts';
 import { streamNames } from '../wire/topology.ts';
 
 /** What makes a work queue a queue of these messages: all that differs between the commands and the inbound envelopes is data. */
 export interface QueueBinding<T> {
-  /** Its members are told apart from another queue's by this. */
-  readonly name: 'commands' | 'inbound';
+  /** Its members and its timers are told apart from another queue's by this. */
+  readonly name: QueueName;
   readonly stream: string;
   /** The service whose dead letters its bad messages are. */
   readonly service: string;
@@ -19,7 +19,10 @@ export interface QueueBinding<T> {
   keyOf(message: T): string;
   /** Where messages of a key are published; the broker stores them under the key's partition. */
   subjectOf(key: string): string;
+  /** Where a message waits for its time, and where it appears when that has come: both in the stream of the timers. */
   timerSubjectOf(key: string, name: string): string;
+  readonly dueSubject: string;
+  readonly timerStream: string;
   partitionOf(key: string): number;
 }
 
@@ -33,7 +36,9 @@ export const commandBinding = (subjects: Subjects, partitions: number): QueueBin
   idOf: (command) => command.id,
   keyOf: (command) => command.key,
   subjectOf: subjects.command,
-  timerSubjectOf: subjects.timer,
+  timerSubjectOf: (key, name) => subjects.timer('commands', key, name),
+  dueSubject: subjects.due('commands'),
+  timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, commandToken(key)),
 });
 
@@ -47,7 +52,9 @@ export const inboundBinding = (subjects: Subjects, partitions: number): QueueBin
   idOf: ({ channel, accountId, id }) => JSON.stringify([channel, accountId ?? null, id]),
   keyOf: ({ channel, conversation }) => `${channel}:${conversation.id}`,
   subjectOf: (key) => subjects.inbound(...conversationOf(key)),
-  timerSubjectOf: subjects.inboundTimer,
+  timerSubjectOf: (key, name) => subjects.timer('inbound', key, name),
+  dueSubject: subjects.due('inbound'),
+  timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),
 });
 

@@ -3,6 +3,38 @@ import { z } from 'zod';
 /** The configuration file (`~/.natter/natter.json`, JSON5). Everything is optional (A14/141); unknown keys are refused with a suggestion. */
 const secret = z.string().min(1).meta({ secret: true });
 
+const isTimeZone = (zone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+};
+
+/** When a session expires: once a day, after idle minutes, or whichever comes first (A4/44–50). */
+const resetPolicy = z.strictObject({
+  mode: z.enum(['daily', 'idle']).default('daily'),
+  /** Local hour of the daily reset. */
+  atHour: z.int().min(0).max(23).default(4),
+  /** A sliding idle window; with mode `daily` whichever expires first. Default in mode `idle`: 60. */
+  idleMinutes: z.int().min(1).max(525_600).optional(),
+});
+export type ResetPolicy = z.infer<typeof resetPolicy>;
+
+/** What a rule of the send policy matches: all that is given must match (A9/92). `surface` is the older name of `channel` (C5). */
+const sendMatch = z
+  .strictObject({
+    channel: z.string().optional(),
+    surface: z.string().optional(),
+    chatType: z.enum(['direct', 'group', 'channel', 'thread']).optional(),
+    /** Start of the key, with or without `agent:<agentId>:`. */
+    keyPrefix: z.string().min(1).optional(),
+    /** Start of the stored key only (B12). */
+    rawKeyPrefix: z.string().min(1).optional(),
+  })
+  .transform(({ surface, ...match }) => ({ ...match, ...((match.channel ?? surface) && { channel: match.channel ?? surface }) }));
+const sendAction = z.enum(['allow', 'deny']);
+
 export const configSchema = z.strictObject({
   /** Subject, stream and bucket prefix; several systems can share a broker. */
   prefix: z
@@ -31,6 +63,20 @@ export const configSchema = z.strictObject({
       /** Bearer token; made and kept in `dataDir` when absent. `NATTER_TOKEN` does the same. */
       token: secret.optional(),
       allowPublicBind: z.boolean().default(false),
+      /** Further tokens by name, each with what it may see (A8/89–90). The token itself is not in the file, only its SHA-256 in hex. */
+      tokens: z
+        .record(
+          z.string(),
+          z.strictObject({
+            sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
+            role: z.enum(['owner', 'participant', 'channel']),
+            /** Who it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
+            principal: z.string().min(1).optional(),
+            /** Role `channel`: the channel whose sessions it is limited to. */
+            namespace: z.string().min(1).optional(),
+          }),
+        )
+        .default({}),
     })
     .prefault({}),
   agent: z
@@ -58,6 +104,8 @@ export const configSchema = z.strictObject({
             baseUrl: z.url().optional(),
             /** Name of the environment variable that holds the key; the key itself is never in the file. */
             apiKeyEnv: z.string().optional(),
+            /** Its models by name, so that `/new <model>` can find them. */
+            models: z.array(z.string().min(1)).default([]),
           }),
         )
         .default({}),
@@ -65,15 +113,54 @@ export const configSchema = z.strictObject({
       idleTokenMs: z.int().min(100).default(60_000),
       totalMs: z.int().min(100).default(600_000),
       maxOutputTokens: z.int().min(1).default(8_192),
+      /** Short names for models: `/new fast` (A4/54). */
+      aliases: z.record(z.string(), z.string()).default({}),
     })
     .prefault({}),
   session: z
     .strictObject({
+      /** `global`: one session for everything (A3/22). */
+      scope: z.enum(['per-sender', 'global']).default('per-sender'),
+      /** Who shares a direct session (A3/24–28). With several people in the inbox use `per-channel-peer` (A3/31). */
+      dmScope: z.enum(['main', 'per-peer', 'per-channel-peer', 'per-account-channel-peer']).default('main'),
       mainKey: z.string().default('main'),
+      /** Canonical name → ids of one person, as `<channel>:<id>` (A3/29). */
+      identityLinks: z.record(z.string().min(1), z.array(z.string().min(1))).default({}),
+      /** Refuse to start where several people would share one direct session, instead of a warning. */
+      strict: z.boolean().default(false),
+      /** IANA zone of the daily reset. Default: the host's. */
+      timeZone: z.string().refine(isTimeZone, 'is not an IANA time zone such as "Europe/Berlin"').optional(),
+      reset: resetPolicy.optional(),
+      resetByType: z.strictObject({ dm: resetPolicy, group: resetPolicy, thread: resetPolicy }).partial().default({}),
+      resetByChannel: z.record(z.string(), resetPolicy).default({}),
+      /** Older form of an idle-only policy (A4/48). */
+      idleMinutes: z.int().min(1).max(525_600).optional(),
+      /** Messages that reset, besides `/new` and `/reset` (A4/53, C17). */
+      resetTriggers: z.array(z.string().min(1).max(64)).default([]),
+      /** Where a readable mirror of the sessions is kept; `{agentId}` is replaced (A2/19). */
+      store: z.string().optional(),
+      sendPolicy: z
+        .strictObject({
+          rules: z.array(z.strictObject({ action: sendAction, match: sendMatch })).default([]),
+          default: sendAction.default('allow'),
+        })
+        .prefault({}),
       /** Sessions kept in memory by one host. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })
     .prefault({}),
+  channels: z
+    .record(
+      z.string(),
+      z.strictObject({
+        /** Who may write direct messages: anybody, or those of `allowFrom`. */
+        dmPolicy: z.enum(['open', 'allowlist']).default('open'),
+        allowFrom: z.array(z.string().min(1)).default([]),
+        /** Whether the owner's messages in a group always ask for a turn (A6/73, C19). */
+        ownerTriggers: z.boolean().default(true),
+      }),
+    )
+    .default({}),
   outlets: z
     .strictObject({
       /** One webhook per channel name: replies to that channel are posted there, signed with the secret (`docs/webhooks.md`). */

@@ -1,22 +1,57 @@
 import { z } from 'zod';
-import { message, sessionSource, stepOutcome, timestamp, turnRef } from './types.ts';
+import { expiry, resetCause } from './expiry.ts';
+import { reportFacts } from './report.ts';
+import {
+  deliveryTarget,
+  message,
+  notice,
+  origin,
+  sender,
+  sessionSource,
+  settingsChange,
+  stepOutcome,
+  timestamp,
+  turnRef,
+} from './types.ts';
 
 /** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor (§4). */
 const id = z.string().min(1).max(128);
 
+/** What whoever brings a message knows of its session. `sessionId` is used if the session is new; `expiry` says when it is stale. */
+const occasion = { sessionId: id, source: sessionSource.optional(), origin: origin.optional(), expiry: expiry.optional() };
+
 export const sessionCommand = z.discriminatedUnion('type', [
-  /** Creates the session or makes an inactive one visible again (A5/64). */
-  z.object({ type: z.literal('open_session'), sessionId: id, source: sessionSource.optional() }),
-  /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `id`. `sessionId` is used if the session is new. */
-  z.object({ type: z.literal('post_message'), sessionId: id, message, source: sessionSource.optional() }),
+  /** Creates the session or makes an inactive one visible again (A5/64–66). `by` is who opens it, resolved anew. */
+  z.object({ type: z.literal('open_session'), ...occasion, by: sender.optional() }),
+  /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `id`. */
+  z.object({ type: z.literal('post_message'), ...occasion, message }),
   /** Stores the message without a turn (A5/69, A6/75). */
-  z.object({ type: z.literal('append_message'), sessionId: id, message, source: sessionSource.optional() }),
-  /** Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). */
-  z.object({ type: z.literal('stop'), reason: z.string().max(200) }),
-  /** Starts a new generation with this session id (A4/53). */
-  z.object({ type: z.literal('reset'), sessionId: id, reason: z.string().max(200) }),
+  z.object({ type: z.literal('append_message'), ...occasion, message }),
+  /** Remembers where the session's messages come from and go, without a message (A13/138–139). */
+  z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
+  /** Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). With `notice` it says how much. */
+  z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
+  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first. */
+  z.object({
+    type: z.literal('reset'),
+    ...occasion,
+    cause: resetCause,
+    settings: settingsChange.optional(),
+    message: message.optional(),
+  }),
+  /** Changes what people set for this session (A9/94–97). */
+  z.object({ type: z.literal('patch_session'), settings: settingsChange, notice: notice.optional() }),
+  /** Tells a person something and changes nothing else. */
+  z.object({ type: z.literal('post_notice'), notice }),
+  /** Tells a person how the session stands (A11/123–124). */
+  z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }) }),
   /** Hides an idle session from normal lists until its next message (A5/63). */
   z.object({ type: z.literal('deactivate_session'), reason: z.string().max(200) }),
+  /**
+   * Ends a session; its next message begins anew (C9). `session` refuses groups and what runs (A8/87–88), `key` is the operator's and does
+   * not, `erased` also says that the history before this commit is being removed.
+   */
+  z.object({ type: z.literal('delete_session'), mode: z.enum(['session', 'key', 'erased']), reason: z.string().max(200) }),
   /** After a load: a turn that was running when its host died goes on as the next attempt (idea 3). */
   z.object({ type: z.literal('resume_turn') }),
   /** The outcome of model step `step` (from 1) of an attempt at a turn. */
@@ -41,3 +76,6 @@ export const sessionCommand = z.discriminatedUnion('type', [
 export type SessionCommand = z.infer<typeof sessionCommand>;
 export type CommandType = SessionCommand['type'];
 export type CommandOf<T extends CommandType> = Extract<SessionCommand, { type: T }>;
+
+/** The message a command brings, if it brings one. */
+export const messageOf = (command: SessionCommand) => ('message' in command ? command.message : undefined);

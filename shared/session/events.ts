@@ -1,9 +1,21 @@
 import { z } from 'zod';
-import { deliveryTarget, message, sessionSource, turnRef, usage } from './types.ts';
+import { resetCause } from './expiry.ts';
+import {
+  deliveryTarget,
+  message,
+  notice,
+  origin,
+  sender,
+  sessionSource,
+  settings,
+  settingsChange,
+  turnRef,
+  usage,
+} from './types.ts';
 
 /**
  * What has happened to a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`;
- * when a shape changes the version is raised and `upcast.ts` gains a step. `docs/events.md` is generated from these schemas.
+ * when a shape changes the version is raised and `upcast.ts` gains a step; a new optional field is no such change. `docs/events.md` is generated from these schemas.
  */
 const v1 = z.literal(1);
 const id = z.string();
@@ -13,6 +25,15 @@ export type QueuedTurn = z.infer<typeof queuedTurn>;
 export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session_opened'), v: v1, sessionId: id, generation: z.int().min(1), source: sessionSource }),
   z.object({ type: z.literal('session_reopened'), v: v1 }),
+  /** Somebody opened the session: who they are now (A5/66). */
+  z.object({ type: z.literal('participant_resolved'), v: v1, participant: sender }),
+  /** All that is known of the origin from here on. */
+  z.object({ type: z.literal('origin_changed'), v: v1, origin }),
+  /** Where answers go that have no message of their own to go back to (A13/138). */
+  z.object({ type: z.literal('route_changed'), v: v1, deliverTo: deliveryTarget }),
+  z.object({ type: z.literal('settings_changed'), v: v1, changes: settingsChange }),
+  /** Natter itself tells a person something; no model has said it. */
+  z.object({ type: z.literal('notice'), v: v1, notice }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
   z.object({
     type: z.literal('message_refused'),
@@ -41,6 +62,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     messageId: id,
     text: z.string(),
     deliverTo: deliveryTarget.optional(),
+    /** The session's own word on sending, as it was then (A9/96). */
+    sendPolicy: settings.shape.sendPolicy,
   }),
   z.object({ type: z.literal('turn_completed'), v: v1, turn: turnRef }),
   z.object({
@@ -50,6 +73,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     code: z.string(),
     message: z.string(),
     deliverTo: deliveryTarget.optional(),
+    sendPolicy: settings.shape.sendPolicy,
   }),
   z.object({ type: z.literal('turn_aborted'), v: v1, turn: turnRef, reason: z.string() }),
   z.object({ type: z.literal('queue_cleared'), v: v1, turnIds: z.array(id), reason: z.string() }),
@@ -77,12 +101,35 @@ export const sessionEvent = z.discriminatedUnion('type', [
     sessionId: id,
     generation: z.int().min(2),
     reason: z.string(),
+    cause: resetCause.optional(),
+  }),
+  /** What was said between two revs of this session is to be looked back on (A7/80–81). */
+  z.object({
+    type: z.literal('checkpoint_requested'),
+    v: v1,
+    reason: z.enum(['manual', 'new_session', 'turn_limit', 'idle']),
+    sessionId: id,
+    fromRev: z.int().min(1),
+    toRev: z.int().min(1),
+  }),
+  /** The session is over and forgotten (C9). `erased`: the history before this commit is being removed; the counts go on from here. */
+  z.object({
+    type: z.literal('session_deleted'),
+    v: v1,
+    mode: z.enum(['session', 'key', 'erased']),
+    generation: z.int().min(0),
+    epoch: z.int().min(1),
+    reason: z.string(),
   }),
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);
 export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
+
+/** True of what counts as use of a session: somebody said something, or it began. Housekeeping does not keep it fresh (B11). */
+export const isInteraction = ({ type }: SessionEvent): boolean =>
+  type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 
 /** All event types, from the schemas: the allow-list in front of every actor (§4: a forged `xstate.done.*` must never get in). */
 export const eventTypes = sessionEvent.options.map((option) => option.shape.type.value) as readonly EventType[];
@@ -96,12 +143,14 @@ const headlines: readonly EventType[] = [
   'assistant_message',
   'turn_failed',
   'turn_aborted',
+  'session_deleted',
   'session_reset',
   'message_refused',
   'approval_resolved',
   'turn_started',
   'turn_resumed',
   'user_message',
+  'notice',
 ];
 
 /** The headline of a commit with these events. */

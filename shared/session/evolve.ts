@@ -3,7 +3,7 @@ import { assert } from '../kit/assert.ts';
 import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import type { SessionEvent } from './events.ts';
+import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionContext, type SessionStatus, sessionMachine } from './machine.ts';
 
 /**
@@ -30,6 +30,10 @@ export interface Position {
   readonly seq: number;
   readonly rev: number;
   readonly at: number;
+  /** Time of the last commit in which somebody said something or the session began: what an expiry is measured from (A4/45, B11). */
+  readonly interactedAt: number;
+  /** `rev` of the commit this generation began with. */
+  readonly startedRev: number;
   /** Last command applied from the command stream (A: idempotency, §4). */
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
@@ -47,7 +51,16 @@ export interface SessionState {
 /** A session of which nothing is recorded. */
 export const initialState: SessionState = {
   machine: sessionMachine.getInitialSnapshot(scope as never),
-  position: { seq: 0, rev: 0, at: 0, command: { seq: 0, incarnation: 0 }, recentIds: [], window: [] },
+  position: {
+    seq: 0,
+    rev: 0,
+    at: 0,
+    interactedAt: 0,
+    startedRev: 0,
+    command: { seq: 0, incarnation: 0 },
+    recentIds: [],
+    window: [],
+  },
 };
 
 /** The state after one event. Throws `AssertionError` if the machine has no transition for it: silence would hide a hole. */
@@ -70,20 +83,27 @@ const idsOf = (commit: RecordedCommit): string[] => {
   return Array.from(ids, flat);
 };
 
+/** True of the commit that an erased history begins with: what came before it is gone on purpose (C9). */
+export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
+  first?.type === 'session_deleted' && first.mode === 'erased';
+
 /** Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. */
 export const advance = (before: Position, commit: RecordedCommit): Position => {
-  assert(commit.rev === before.rev + 1, `rev ${commit.rev} follows rev ${before.rev} (I3)`);
+  const begins = before.seq === 0 && isErasure(commit);
+  assert(begins || commit.rev === before.rev + 1, `rev ${commit.rev} follows rev ${before.rev} (I3)`);
   assert(commit.seq > before.seq, `sequence ${commit.seq} follows ${before.seq}`);
   const { seq, incarnation } = commit.command;
-  const reset = commit.events.some(({ type }) => type === 'session_reset');
+  const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
   const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {
     seq: commit.seq,
     rev: commit.rev,
     at: commit.at,
+    interactedAt: commit.events.some(isInteraction) ? commit.at : before.interactedAt,
+    startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
-    window: bounded(reset ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+    window: bounded(starts ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
   };
 };
 

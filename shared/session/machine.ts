@@ -1,7 +1,7 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
 import { flat } from '../kit/flat.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from './events.ts';
-import type { DeliveryTarget, TurnRef } from './types.ts';
+import type { DeliveryTarget, Origin, Settings, SettingsChange, TurnRef } from './types.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
@@ -21,6 +21,13 @@ export interface PendingApproval {
   readonly action: string;
   readonly expiresAt: number;
 }
+/** Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). */
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly contextTokens: number;
+}
 export interface SessionContext {
   readonly sessionId: string;
   /** Grows with each reset. 0: never opened. */
@@ -29,6 +36,11 @@ export interface SessionContext {
   readonly epoch: number;
   readonly messages: number;
   readonly completedTurns: number;
+  readonly usage: TokenCounts;
+  readonly settings: Settings;
+  readonly origin: Origin;
+  /** Deleted: the next message begins anew instead of reopening (C9). */
+  readonly deleted: boolean;
   readonly queue: readonly QueuedTurn[];
   readonly turn: ActiveTurn | null;
   readonly approval: PendingApproval | null;
@@ -58,19 +70,54 @@ const withTurn = (turn: ActiveTurn | null, change: Partial<ActiveTurn>): Partial
   turn: turn && { ...turn, ...change },
 });
 
+const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0 };
+/** What a new generation has none of. */
+const blank = { messages: 0, completedTurns: 0, usage: noTokens, queue: [], turn: null, approval: null } as const;
+
+/** A session of which nothing is known. */
+const nobody: SessionContext = {
+  ...blank,
+  sessionId: '',
+  generation: 0,
+  epoch: 0,
+  settings: {},
+  origin: {},
+  deleted: false,
+};
+
+/** Settings after a change; `null` unsets. */
+export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
+  Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
+
+const usageAfter = (before: TokenCounts, { usage }: EventOf<'model_step'>): TokenCounts => ({
+  inputTokens: before.inputTokens + usage.inputTokens,
+  outputTokens: before.outputTokens + usage.outputTokens,
+  totalTokens: before.totalTokens + usage.totalTokens,
+  contextTokens: usage.inputTokens + usage.outputTokens,
+});
+
 export const sessionMachine = setup({
   types: { context: {} as SessionContext, events: {} as SessionEvent },
   actors: { turn: notProvided },
   actions: {
-    open: assign((_, p: EventOf<'session_opened'>) => ({ sessionId: flat(p.sessionId), generation: p.generation })),
+    open: assign((_, p: EventOf<'session_opened'>) => ({
+      sessionId: flat(p.sessionId),
+      generation: p.generation,
+      deleted: false,
+    })),
+    learn: assign((_, p: EventOf<'origin_changed'>) => ({ origin: p.origin })),
+    set: assign(({ context }, p: EventOf<'settings_changed'>) => ({ settings: settingsAfter(context.settings, p.changes) })),
     remember: assign(({ context }) => ({ messages: context.messages + 1 })),
-    refuse: assign(({ context }) => ({ messages: context.messages })),
+    note: assign(({ context }) => ({ messages: context.messages })),
     enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
     begin: assign(({ context }, p: EventOf<'turn_started'>) => begin(p, context.queue)),
     resume: assign(({ context }, p: EventOf<'turn_resumed'>) =>
       withTurn(context.turn, { attempt: p.turn.attempt, resumes: (context.turn?.resumes ?? 0) + 1 }),
     ),
-    step: assign(({ context }, p: EventOf<'model_step'>) => withTurn(context.turn, { step: p.step + 1, resumes: 0 })),
+    step: assign(({ context }, p: EventOf<'model_step'>) => ({
+      ...withTurn(context.turn, { step: p.step + 1, resumes: 0 }),
+      usage: usageAfter(context.usage, p),
+    })),
     finish: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
     fail: assign({ turn: null }),
     abort: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
@@ -83,32 +130,32 @@ export const sessionMachine = setup({
       ...withTurn(context.turn, { attempt: p.turn.attempt }),
     })),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
+      ...blank,
       sessionId: flat(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
-      messages: 0,
-      completedTurns: 0,
-      queue: [],
-      turn: null,
-      approval: null,
+    })),
+    forget: assign((_, { generation, epoch }: EventOf<'session_deleted'>) => ({
+      ...nobody,
+      generation,
+      epoch,
+      deleted: true,
     })),
   },
 }).createMachine({
   id: 'session',
   initial: 'inactive',
-  context: {
-    sessionId: '',
-    generation: 0,
-    epoch: 0,
-    messages: 0,
-    completedTurns: 0,
-    queue: [],
-    turn: null,
-    approval: null,
-  },
+  context: nobody,
   on: {
     user_message: { actions: 'remember' },
-    message_refused: { actions: 'refuse' },
+    message_refused: { actions: 'note' },
+    participant_resolved: { actions: 'note' },
+    origin_changed: { actions: { type: 'learn', params: ({ event }) => event } },
+    route_changed: { actions: 'note' },
+    settings_changed: { actions: { type: 'set', params: ({ event }) => event } },
+    notice: { actions: 'note' },
+    checkpoint_requested: { actions: 'note' },
+    session_deleted: { target: '.inactive', actions: { type: 'forget', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'reset', params: ({ event }) => event } },
   },
   states: {

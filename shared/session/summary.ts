@@ -1,9 +1,9 @@
 import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import type { SessionEvent } from './events.ts';
-import type { SessionStatus } from './machine.ts';
-import type { DeliveryTarget, SessionSource } from './types.ts';
+import { isInteraction, type SessionEvent } from './events.ts';
+import { type SessionStatus, settingsAfter } from './machine.ts';
+import type { DeliveryTarget, Origin, Sender, SessionSource, Settings } from './types.ts';
 
 /** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
 export interface IndexRow {
@@ -15,6 +15,8 @@ export interface IndexRow {
   readonly createdAt: number;
   /** Time of the last commit, ms. */
   readonly updatedAt: number;
+  /** Time of the last commit in which somebody said something, ms: what an expiry is measured from (A4/45). */
+  readonly interactedAt: number;
   /** Sequence and `rev` of the last commit in this row. */
   readonly seq: number;
   readonly rev: number;
@@ -25,12 +27,23 @@ export interface IndexRow {
   readonly queuedTurns: number;
   readonly activeTurnId: string | null;
   readonly lastMessagePreview: string;
-  /** Sender ids, oldest first, bounded. */
+  /** The people who have written here, as principals (A5/67), oldest first, bounded. */
   readonly participants: readonly string[];
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** Tokens of the last model step: how full the model's window is. */
+  readonly contextTokens: number;
+  /** The model of the last step; empty before the first. */
+  readonly model: string;
+  /** The model has had the system prompt of this generation (A10/109). */
+  readonly systemSent: boolean;
+  readonly abortedLastRun: boolean;
+  readonly settings: Settings;
+  readonly origin: Origin;
   readonly lastRoute: DeliveryTarget | null;
+  /** Deleted: no list shows it (C9). */
+  readonly deleted: boolean;
 }
 
 const emptyRow = (key: SessionKey): IndexRow => ({
@@ -41,6 +54,7 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   source: null,
   createdAt: 0,
   updatedAt: 0,
+  interactedAt: 0,
   seq: 0,
   rev: 0,
   messageCount: 0,
@@ -54,8 +68,17 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   inputTokens: 0,
   outputTokens: 0,
   totalTokens: 0,
+  contextTokens: 0,
+  model: '',
+  systemSent: false,
+  abortedLastRun: false,
+  settings: {},
+  origin: {},
   lastRoute: null,
+  deleted: false,
 });
+
+const principalOf = ({ principal, id }: Sender): string => principal ?? id;
 
 const previewOf = (text: string): string => {
   const line = text.replace(/\s+/gu, ' ').trim();
@@ -72,14 +95,25 @@ const ended = { activeTurnId: null, status: 'idle' } as const;
 const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
-      return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle' };
+      return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
     case 'session_reopened':
       return { status: 'idle' };
+    case 'participant_resolved':
+      return { participants: joined(row.participants, principalOf(event.participant)) };
+    case 'origin_changed':
+      return { origin: event.origin };
+    case 'route_changed':
+      return { lastRoute: event.deliverTo };
+    case 'settings_changed':
+      return { settings: settingsAfter(row.settings, event.changes) };
+    case 'notice':
+    case 'checkpoint_requested':
+      return {};
     case 'user_message':
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
-        participants: joined(row.participants, event.message.sender.id),
+        participants: joined(row.participants, principalOf(event.message.sender)),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
     case 'message_refused':
@@ -99,15 +133,18 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         inputTokens: row.inputTokens + event.usage.inputTokens,
         outputTokens: row.outputTokens + event.usage.outputTokens,
         totalTokens: row.totalTokens + event.usage.totalTokens,
+        contextTokens: event.usage.inputTokens + event.usage.outputTokens,
+        model: event.model,
+        systemSent: true,
       };
     case 'assistant_message':
       return { messageCount: row.messageCount + 1, lastMessagePreview: previewOf(event.text) };
     case 'turn_completed':
-      return { ...ended, completedTurns: row.completedTurns + 1 };
+      return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
     case 'turn_failed':
       return { ...ended, failedTurns: row.failedTurns + 1 };
     case 'turn_aborted':
-      return ended;
+      return { ...ended, abortedLastRun: true };
     case 'queue_cleared':
       return { queuedTurns: 0 };
     case 'approval_requested':
@@ -127,9 +164,15 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         inputTokens: 0,
         outputTokens: 0,
         totalTokens: 0,
+        contextTokens: 0,
+        systemSent: false,
       };
     case 'session_deactivated':
       return { status: 'inactive' };
+    case 'session_deleted': {
+      const { createdAt } = row;
+      return { ...emptyRow(row.key), createdAt, generation: event.generation, deleted: true };
+    }
   }
 };
 
@@ -139,5 +182,6 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   if (commit.seq <= row.seq) return row;
   let changed = row;
   for (const event of commit.events) changed = { ...changed, ...change(changed, event) };
-  return { ...changed, updatedAt: commit.at, seq: commit.seq, rev: commit.rev };
+  const interactedAt = commit.events.some(isInteraction) ? commit.at : changed.interactedAt;
+  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev };
 };

@@ -3,7 +3,7 @@ import { limits } from '../kit/limits.ts';
 import type { CustodyRecord, DeadLetter, Delta } from '../ports.ts';
 import { sessionKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
-import { deliveryTarget, sessionSource, turnRef } from '../session/types.ts';
+import { deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
 import { check, decode, encode } from './codec.ts';
 import { type CommandAnswer, commandAnswer } from './envelope.ts';
 
@@ -29,6 +29,7 @@ const indexRow = z.object({
   source: sessionSource.nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
+  interactedAt: z.number(),
   seq: count,
   rev: count,
   messageCount: count,
@@ -42,7 +43,14 @@ const indexRow = z.object({
   inputTokens: count,
   outputTokens: count,
   totalTokens: count,
+  contextTokens: count,
+  model: z.string(),
+  systemSent: z.boolean(),
+  abortedLastRun: z.boolean(),
+  settings,
+  origin,
   lastRoute: deliveryTarget.nullable(),
+  deleted: z.boolean(),
 }) satisfies z.ZodType<IndexRow, unknown>;
 /** Rows of the session index. */
 export const indexRowCodec = codecOf<IndexRow>(indexRow);

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import type { PlainState } from '../session/evolve.ts';
-import { deliveryTarget } from '../session/types.ts';
+import { deliveryTarget, origin, settings } from '../session/types.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-const snapshotSchema = 1;
+const snapshotSchema = 2;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -20,6 +20,10 @@ const plainState = z.strictObject({
     epoch: count,
     messages: count,
     completedTurns: count,
+    usage: z.strictObject({ inputTokens: count, outputTokens: count, totalTokens: count, contextTokens: count }),
+    settings: settings.strict(),
+    origin: origin.strict(),
+    deleted: z.boolean(),
     queue: z.array(z.strictObject({ id, messageId: id, deliverTo: deliveryTarget.optional() })),
     turn: z
       .strictObject({
@@ -37,6 +41,8 @@ const plainState = z.strictObject({
     seq: count,
     rev: count,
     at: z.number(),
+    interactedAt: z.number(),
+    startedRev: count,
     command: z.strictObject({ seq: count, incarnation: z.number() }),
     recentIds: z.array(id),
     window: z.array(count),

@@ -35,15 +35,20 @@ export const bucketKey = (...parts: readonly string[]): string =>
 /** The subject of a bucket's key, as every key-value client has it. */
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
 
+/** The work queues, by what their members and their timers go by. */
+export type QueueName = 'commands' | 'inbound';
+
 export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
   storedCommands(partition: number): string;
-  timer(key: string, name: string): string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
-  inboundTimer(key: string, name: string): string;
+  /** Where a message to be published later waits: one for each queue, key and name. */
+  timer(queue: QueueName, key: string, name: string): string;
+  /** Where the broker puts it when it is due. */
+  due(queue: QueueName): string;
   event(headline: EventType, key: SessionKey): string;
   /** Every commit of a key, whatever its headline: the fence, and the key's history. */
   eventsOf(key: SessionKey): string;
@@ -73,10 +78,10 @@ export const subjectsUnder = (prefix: string): Subjects => {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
-    timer: (key, name) => `${prefix}.timer.${escapeText(key)}.${token(name)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
-    inboundTimer: (key, name) => `${prefix}.inbound-timer.${token(key)}.${token(name)}`,
+    timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
+    due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
     eventsUnder: (headline) => `${prefix}.event.${headline}.>`,

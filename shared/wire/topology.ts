@@ -1,5 +1,5 @@
 import { limits } from '../kit/limits.ts';
-import type { Subjects } from './subjects.ts';
+import type { QueueName, Subjects } from './subjects.ts';
 
 /**
  * Streams, consumers and buckets as data (§5). `provision` makes the broker agree with it and reports where it does not.
@@ -13,6 +13,7 @@ export interface StreamSpec {
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
+  /** Messages that are due later. Whatever the stream has, they make it some fifth slower, so only the timers' has them (ADR 7). */
   readonly schedules: boolean;
   readonly messageTtl: boolean;
   readonly denyDelete: boolean;
@@ -27,7 +28,8 @@ export interface ConsumerSpec {
   readonly name: string;
   readonly filter: string;
   readonly ackWaitMs: number;
-  readonly pinMs: number;
+  /** How long a silent member keeps its pin. Absent: nobody has one, each message goes to whoever asks. */
+  readonly pinMs?: number;
   /** The broker keeps where the consumer stands in memory: the queue itself says what is not done (ADR 5). */
   readonly inMemory: boolean;
   /** Messages out at a time. Anything but 1, the default, gives up the order of a key; only a test of that may want it. */
@@ -44,6 +46,7 @@ export const streamNames = (prefix: string) => {
   return {
     inbound: name('INBOUND'),
     commands: name('COMMANDS'),
+    timers: name('TIMERS'),
     events: name('EVENTS'),
     deliveries: name('DELIVERIES'),
     dead: name('DEAD'),
@@ -85,12 +88,14 @@ export interface TopologyOptions {
   readonly memoryConsumers?: boolean;
 }
 
+/** Due timers out at a time: what a queue takes in some tens of milliseconds. */
+const dueOutAtOnce = 256;
+
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
-  const queue = { retention: 'workqueue', schedules: true, messageTtl: true } as const;
   const bucket = (name: string, change: Partial<StreamSpec>): StreamSpec =>
     stream(`KV_${name}`, [`$KV.${name}.>`], replicas, { lastPerSubject: true, ...change });
   const all = [...Array(partitions).keys()];
@@ -102,19 +107,30 @@ export const topologyOf = ({ prefix }: Subjects, options: TopologyOptions): Topo
     pinMs: 2_000,
     inMemory: memoryConsumers,
   });
+  const timers = (queue: QueueName): ConsumerSpec => ({
+    stream: names.timers,
+    name: queue,
+    filter: due(queue),
+    ackWaitMs: 5_000,
+    inMemory: memoryConsumers,
+    maxAckPending: dueOutAtOnce,
+  });
   return {
     partitions,
     streams: [
-      stream(names.inbound, [`${prefix}.inbound.*.*`, `${prefix}.inbound-timer.*.*`], replicas, {
-        ...queue,
+      stream(names.inbound, [`${prefix}.inbound.*.*`], replicas, {
+        retention: 'workqueue',
         transform: {
           from: `${prefix}.inbound.*.*`,
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
         },
       }),
-      stream(names.commands, [`${prefix}.command.*`, `${prefix}.timer.*.*`], replicas, {
-        ...queue,
+      stream(names.commands, [`${prefix}.command.*`], replicas, {
+        retention: 'workqueue',
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
+      }),
+      stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {
+        ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
       stream(names.events, [`${prefix}.event.>`], replicas, { denyDelete: true }),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
@@ -126,6 +142,8 @@ export const topologyOf = ({ prefix }: Subjects, options: TopologyOptions): Topo
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),
       ...all.map((partition) => consumer(names.commands, `${prefix}.command.${partition}.*`, partition)),
+      timers('inbound'),
+      timers('commands'),
     ],
   };
 };

@@ -5,6 +5,8 @@ import type { Row } from './table.ts';
 
 const keys = 1_000;
 const inFlight = 64;
+/** A host's code is compiled to its best only after some ten seconds of load; what is measured before is the compiler. */
+const warmUpMs = 12_000;
 
 /** Turns per second through the whole spine, with one and two hosts, against the fenced commits of the same broker in the same run. */
 export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise<Row[]> => {
@@ -15,7 +17,7 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     const delivery = await system.start('delivery');
     const host = await system.start('session');
     const run = (ms: number) => closedLoop(inFlight, ms, (number) => turn(system.ports, keyOf(number % keys), number));
-    await run(5_000);
+    await run(warmUpMs);
     const processes = {
       driver: [process.pid],
       host: [host.pid],
@@ -27,7 +29,7 @@ export const turnsPerSecond = async (setup: SetupName, seconds: number): Promise
     const one = await run(seconds * 1_000);
     const used = await processorTimes(processes);
     await system.start('session');
-    await run(3_000);
+    await run(warmUpMs);
     const two = await run(seconds * 1_000);
     const rawAfter = await rawFencedCommits(system.servers, setup, inFlight, seconds * 500);
     const yardstick = (raw.perSecond + rawAfter.perSecond) / 2;
@@ -67,7 +69,7 @@ export const latency = async (setup: SetupName, seconds: number): Promise<Row[]>
     await system.start('delivery');
     await system.start('session');
     const run = (ms: number) => closedLoop(1, ms, (number) => turn(system.ports, keyOf(0), number));
-    await run(5_000);
+    await run(warmUpMs);
     const one = await run(seconds * 1_000);
     return [
       {

@@ -41,7 +41,7 @@ export const commandFrom = (random: Random, id: string, known: boolean): Session
     case 'stop':
       return { type: 'stop', reason: 'chaos' };
     case 'reset':
-      return { type: 'reset', sessionId, reason: 'chaos' };
+      return { type: 'reset', sessionId, cause: { trigger: 'api', rule: 'chaos' } };
     case 'append':
       return { type: 'append_message', sessionId, message: { messageId: id, text: `note ${id}`, sender } };
     case 'post': {

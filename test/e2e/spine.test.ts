@@ -127,7 +127,7 @@ describe.each([
   test('reset begins a new generation in one commit (C10)', async () => {
     const key = 'agent:main:reset';
     await post(key, 'old');
-    await send(key, { type: 'reset', sessionId: 'new-session', reason: 'asked' });
+    await send(key, { type: 'reset', sessionId: 'new-session', cause: { trigger: 'api', rule: 'asked' } });
     await post(key, 'new');
     await until(async () => expect(await repliesOf(key)).toHaveLength(2));
     const last = (await commitsOf(key)).at(-1);

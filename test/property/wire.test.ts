@@ -91,7 +91,7 @@ describe('subjects', () => {
   });
 
   test('conversations and bucket keys never share a subject', () => {
-    const { delivery, inbound, inboundTimer } = subjectsUnder('natter');
+    const { delivery, inbound, timer } = subjectsUnder('natter');
     const target = fc.record(
       { channel: fc.constantFrom('irc', 'web'), to: text, accountId: text, threadId: text },
       { requiredKeys: ['channel', 'to'] },
@@ -105,7 +105,7 @@ describe('subjects', () => {
         ];
         expect(delivery('delivered', a) === delivery('delivered', b)).toBe(same(...parts));
         expect(inbound(a.channel, a.to).split('.')).toHaveLength(4);
-        expect(inboundTimer(a.to, b.to).split('.')).toHaveLength(4);
+        expect(timer('inbound', a.to, b.to).split('.')).toHaveLength(5);
       }),
     );
     fc.assert(

@@ -58,7 +58,7 @@ export class Workload {
       case 'stop':
         return this.#send({ type: 'stop', reason: 'asked to' });
       case 'reset':
-        return this.#send({ type: 'reset', sessionId: `session-${this.#made}`, reason: 'asked to' });
+        return this.#send({ type: 'reset', sessionId: `session-${this.#made}`, cause: { trigger: 'api', rule: 'asked to' } });
       case 'open':
         return this.#send({ type: 'open_session', sessionId: `session-${this.#made}` });
       case 'deactivate':

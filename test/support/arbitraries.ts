@@ -21,7 +21,24 @@ export interface History {
   readonly asked: readonly { readonly envelope: CommandEnvelope; readonly seq: number; readonly committed: boolean }[];
 }
 
-const verbs = ['post', 'post', 'post', 'repost', 'append', 'open', 'stop', 'reset', 'deactivate', 'resume', 'resume'] as const;
+const verbs = [
+  'post',
+  'post',
+  'post',
+  'repost',
+  'append',
+  'open',
+  'stop',
+  'reset',
+  'renew',
+  'deactivate',
+  'resume',
+  'resume',
+  'origin',
+  'send',
+  'notice',
+  'delete',
+] as const;
 const turnVerbs = ['reply', 'reply', 'continue', 'fail', 'ask', 'answer', 'answer', 'redeliver'] as const;
 type Verb = (typeof verbs)[number] | (typeof turnVerbs)[number];
 
@@ -45,7 +62,15 @@ const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: 
     case 'repost':
       return `post m${Math.max(0, index - (number % 8))}`;
     case 'reset':
-      return `reset s${index}`;
+      return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
+    case 'renew':
+      return `post-under m${index} s${index} ${['isolated', 'idle 0', `daily ${number}`][number % 3]} @${number * 10}`;
+    case 'origin':
+      return `origin place-${number % 3}`;
+    case 'send':
+      return `send ${['deny', 'allow', 'inherit'][number % 3]}`;
+    case 'delete':
+      return `delete ${['session', 'key', 'erased'][number % 3]}`;
     case 'reply':
     case 'continue':
     case 'fail':

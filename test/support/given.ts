@@ -41,7 +41,38 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   append: (message) => ({ type: 'append_message', sessionId: 's1', message: messageOf(message) }),
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
-  reset: (sessionId = 's2') => ({ type: 'reset', sessionId, reason: 'new' }),
+  reset: (sessionId = 's2', message) => ({
+    type: 'reset',
+    sessionId,
+    cause: { trigger: 'command', rule: '/new' },
+    ...(message && { message: messageOf(message) }),
+  }),
+  /** A message under a policy: `post-under m2 s2 idle 60`, `… daily 500` (a boundary, ms), `… isolated`. */
+  'post-under': (message, sessionId = 's2', kind, value) => ({
+    type: 'post_message',
+    sessionId,
+    message: messageOf(message),
+    expiry: {
+      rule: 'session.reset',
+      ...(kind === 'idle' && { idleMinutes: Number(value) }),
+      ...(kind === 'daily' && { dailyBoundaryAt: Number(value) }),
+      ...(kind === 'isolated' && { isolated: true as const }),
+    },
+  }),
+  origin: (label) => ({ type: 'record_origin', sessionId: 's1', origin: { label } }),
+  send: (word) => ({ type: 'patch_session', settings: { sendPolicy: word === 'deny' || word === 'allow' ? word : null } }),
+  notice: (text = '') => ({ type: 'post_notice', notice: { code: 'told', text } }),
+  report: () => ({
+    type: 'report',
+    facts: { kind: 'status', model: 'offline', parts: [], warnings: [] },
+    notice: { code: 'status' },
+  }),
+  'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
+  delete: (mode = 'session') => ({
+    type: 'delete_session',
+    mode: mode === 'key' || mode === 'erased' ? mode : 'session',
+    reason: 'asked',
+  }),
   deactivate: () => ({ type: 'deactivate_session', reason: 'rest' }),
   resume: () => ({ type: 'resume_turn' }),
   reply: (ref, number) => step(ref, number, 'reply'),
@@ -64,7 +95,7 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
 
 /** A command in its envelope. A posted message's command has the message's id, which thereby is its turn's id. */
 const envelope = (data: SessionCommand, commandId: string, at = 100): CommandEnvelope => {
-  const id = data.type === 'post_message' ? data.message.messageId : commandId;
+  const id = (data.type === 'post_message' || data.type === 'reset' ? data.message?.messageId : undefined) ?? commandId;
   return { id, key, at, correlationId: id, causationId: id, actor: 'test', data };
 };
 
@@ -86,6 +117,20 @@ export const rowOf = (event: SessionEvent): string => {
     case 'session_reopened':
     case 'session_deactivated':
       return event.type;
+    case 'participant_resolved':
+      return `${event.type} ${event.participant.id}`;
+    case 'origin_changed':
+      return `${event.type} ${event.origin.label}`;
+    case 'route_changed':
+      return `${event.type} ${event.deliverTo.to}`;
+    case 'settings_changed':
+      return `${event.type} ${JSON.stringify(event.changes)}`;
+    case 'notice':
+      return `${event.type} ${event.notice.code}`;
+    case 'checkpoint_requested':
+      return `${event.type} ${event.reason} ${event.sessionId} ${event.fromRev}-${event.toRev}`;
+    case 'session_deleted':
+      return `${event.type} ${event.mode} g${event.generation} e${event.epoch}`;
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
     case 'message_refused':

@@ -75,6 +75,13 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   approval_resolved: ['post m1', 'ask m1/1 p1 500', 'answer p1 granted @400', 'ask m1/2 p2 500', 'answer p2 denied @501'],
   session_reset: ['post m1', 'post m2', 'reset s2', 'post m3'],
   session_deactivated: ['append m1', 'deactivate'],
+  participant_resolved: ['append m1', { type: 'participant_resolved', v: 1, participant: everything.sender }],
+  origin_changed: ['origin #ubuntu', 'origin ubuntu'],
+  route_changed: ['append m1', { type: 'route_changed', v: 1, deliverTo: everything.deliverTo }],
+  settings_changed: ['append m1', 'send deny', 'reset s2', 'send inherit', 'send allow'],
+  notice: ['notice hello', 'append m1', 'report'],
+  checkpoint_requested: ['post m1', 'reset s2 m2', 'append m3'],
+  session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 
 const record = (type: EventType): string => {

@@ -19,7 +19,7 @@ const commandsByName = {
   reset: (request: FastifyRequest): SessionCommand => ({
     type: 'reset',
     sessionId: newSessionId(),
-    reason: bodyOf(reasonBody, request).reason,
+    cause: { trigger: 'api', rule: bodyOf(reasonBody, request).reason },
   }),
   open: (request: FastifyRequest): SessionCommand => {
     bodyOf(emptyBody, request);

@@ -43,9 +43,8 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   }
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
-    const { binding, faults, clock, requestTimeoutMs } = this.#settings;
-    const [id, key, bytes] = [binding.idOf(message), binding.keyOf(message), binding.encode(message)];
-    const storeOnce = () => this.#duplicates.once(id, () => this.#store(key, bytes));
+    const { faults, clock, requestTimeoutMs } = this.#settings;
+    const storeOnce = this.#storing(message);
     const { fault, delayMs, lateMs } = faults.next('publish');
     if (delayMs > 0) await clock.sleep(delayMs);
     if (fault === 'none' || fault === 'stale') return storeOnce();
@@ -62,8 +61,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { binding } = this.#settings;
-    const [key, bytes] = [binding.keyOf(message), binding.encode(message)];
-    void this.#timers.set(binding.timerSubjectOf(key, name), at, () => void this.#store(key, bytes));
+    void this.#timers.set(binding.timerSubjectOf(binding.keyOf(message), name), at, this.#storing(message));
   }
 
   async cancel(key: string, name: string): Promise<void> {
@@ -145,6 +143,13 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   }
 
   // ---------------------------------------------------------------------------------------------- what is stored
+
+  /** Encodes it at once, and stores it when called. */
+  #storing(message: T): () => { seq: number; duplicate: boolean } {
+    const { idOf, keyOf, encode } = this.#settings.binding;
+    const [id, key, bytes] = [idOf(message), keyOf(message), encode(message)];
+    return () => this.#duplicates.once(id, () => this.#store(key, bytes));
+  }
 
   #store(key: string, bytes: Uint8Array): number {
     const { binding, maxMessages } = this.#settings;

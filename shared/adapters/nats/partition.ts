@@ -51,6 +51,7 @@ export class Partition<T> {
   #afterUnpin: (() => void)[] = [];
   #interrupt = new AbortController();
   #idle: Promise<void> = Promise.resolve();
+  #lastPull: Promise<void> = Promise.resolve();
 
   constructor(number: number, host: PartitionHost<T>) {
     this.number = number;
@@ -62,6 +63,10 @@ export class Partition<T> {
   }
   get isOpen(): boolean {
     return this.#pull !== null;
+  }
+  /** Resolves when nothing can come any more to what was released. */
+  get ended(): Promise<void> {
+    return this.#lastPull;
   }
 
   /** Begins to ask for messages. */
@@ -145,8 +150,14 @@ export class Partition<T> {
     this.lose();
     if (!wasOurs || (await this.#host.unpin(this.number))) for (const answer of this.#afterUnpin) answer();
     this.#afterUnpin = [];
-    pull.close();
     this.#pull = null;
+    this.#lastPull = pull.end((pulled) => void this.#giveBack(pulled));
+  }
+
+  /** A message that met our last request. That may have brought us the pin again, and as long as we have it the message would come back. */
+  async #giveBack(pulled: Pulled): Promise<void> {
+    await this.#host.unpin(this.number);
+    pulled.answer('again');
   }
 
   #acquire(): void {

@@ -114,7 +114,7 @@ export class PartitionedConsumer<T> implements Consumption {
 
   async #close(drain: number): Promise<void> {
     this.#membership.leave();
-    await Promise.all(this.#partitions.map((partition) => partition.release(drain)));
+    await Promise.all(this.#partitions.map((partition) => partition.release(drain).then(() => partition.ended)));
     this.#stopped.abort();
     this.#membership.close();
     // What was answered last must be on its way before the caller closes the connection.

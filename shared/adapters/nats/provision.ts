@@ -189,9 +189,9 @@ const consumerConfig = (spec: ConsumerSpec): NewConsumer => ({
   ack_policy: 'explicit',
   max_ack_pending: spec.maxAckPending ?? 1,
   ack_wait: nanos(spec.ackWaitMs),
-  priority_groups: [pinGroup],
-  priority_policy: 'pinned_client',
-  priority_timeout: nanos(spec.pinMs),
+  ...(spec.pinMs === undefined
+    ? {}
+    : { priority_groups: [pinGroup], priority_policy: 'pinned_client', priority_timeout: nanos(spec.pinMs) }),
   mem_storage: spec.inMemory,
 });
 

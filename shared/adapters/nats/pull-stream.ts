@@ -36,6 +36,8 @@ const heartbeatMs = 500;
 const silenceMs = 2 * heartbeatMs + 250;
 const retryMs = 250;
 const batch = 100;
+/** The broker's word that a request has expired may be this late. */
+const lateMs = 250;
 
 const answers = {
   done: Buffer.from('+ACK'),
@@ -43,8 +45,15 @@ const answers = {
   working: Buffer.from('+WPI'),
 } as const;
 
+/** A durable consumer. One without `pinMs` has no pins. */
+export interface PulledConsumer {
+  readonly stream: string;
+  readonly name: string;
+  readonly pinMs?: number;
+}
+
 /**
- * Pulls from one durable `pinned_client` consumer for as long as it is open. Written on the pull protocol itself: the client's own
+ * Pulls from one durable consumer for as long as it is open. Written on the pull protocol itself: the client's own
  * `consume()` asks for the consumer's details before it pulls again, and was seen to stall with messages pending after a change of
  * leader. Here one request is out at any time, and whenever the broker is silent for two heartbeats a new one goes out.
  */
@@ -52,7 +61,8 @@ export class PullStream {
   readonly #connection: NatsConnection;
   readonly #subject: string;
   readonly #inbox: string;
-  readonly #events: PullEvents;
+  #events: PullEvents;
+  readonly #group: { group?: string };
   readonly #monotonic: () => number;
   readonly #pinMs: number;
   readonly #subscription: Subscription;
@@ -62,15 +72,12 @@ export class PullStream {
   #retryAt: number | null = null;
   #heardAt: number;
   #pin = '';
+  #ended: (() => void) | null = null;
 
-  constructor(
-    connection: NatsConnection,
-    consumer: { stream: string; name: string; pinMs: number },
-    events: PullEvents,
-    monotonic: () => number,
-  ) {
+  constructor(connection: NatsConnection, consumer: PulledConsumer, events: PullEvents, monotonic: () => number) {
     this.#connection = connection;
-    this.#pinMs = consumer.pinMs;
+    this.#pinMs = consumer.pinMs ?? Number.POSITIVE_INFINITY;
+    this.#group = consumer.pinMs === undefined ? {} : { group: pinGroup };
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${consumer.stream}.${consumer.name}`;
     this.#inbox = createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);
     this.#events = events;
@@ -100,7 +107,7 @@ export class PullStream {
     this.#request += 1;
     this.#remaining = batch;
     this.#requestedAt = this.#monotonic();
-    const options = { batch, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs), group: pinGroup };
+    const options = { batch, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs), ...this.#group };
     const body = JSON.stringify(this.#pin === '' ? options : { ...options, id: this.#pin });
     this.#connection.publish(this.#subject, body, { reply: `${this.#inbox}.${this.#request}` });
   }
@@ -112,8 +119,22 @@ export class PullStream {
     if (now >= due) this.request();
   }
 
-  close(): void {
-    if (!this.#connection.isClosed()) this.#subscription.unsubscribe();
+  /**
+   * Asks for nothing more. The last request cannot be taken back, so what it still brings goes to `late`: a message that found nobody would
+   * wait for its ack wait. Resolves when that request has ended, a second later at most.
+   */
+  end(late: PullEvents['message']): Promise<void> {
+    this.#events = { message: late, unpinned: () => {}, gone: () => {} };
+    const leftMs = this.#requestedAt + expiresMs + lateMs - this.#monotonic();
+    return new Promise((resolve) => {
+      const expired = setTimeout(() => this.#ended?.(), Math.max(0, leftMs));
+      this.#ended = () => {
+        clearTimeout(expired);
+        if (!this.#connection.isClosed()) this.#subscription.unsubscribe();
+        resolve();
+      };
+      if (this.#retryAt !== null || this.#connection.isClosed()) this.#ended();
+    });
   }
 
   #receive(message: Msg): void {
@@ -123,6 +144,7 @@ export class PullStream {
 
   #status(message: Msg): void {
     if (message.subject !== `${this.#inbox}.${this.#request}`) return;
+    if (this.#ended !== null && message.headers?.code !== 100) return this.#ended();
     switch (message.headers?.code) {
       case 100: // a heartbeat
         this.#hear();
@@ -156,7 +178,7 @@ export class PullStream {
     if (pin !== this.#pin && this.#pin !== '') this.#events.unpinned();
     this.#pin = pin;
     this.#remaining -= 1;
-    if (this.#remaining <= 0) this.request();
+    if (this.#remaining <= 0 && this.#ended === null) this.request();
     this.#events.message({
       subject: message.subject,
       bytes: message.data,

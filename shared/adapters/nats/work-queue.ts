@@ -13,6 +13,7 @@ import { escapeText, type Subjects } from '../../wire/subjects.ts';
 import { bucketNames, type Topology } from '../../wire/topology.ts';
 import { commandBinding, inboundBinding, type QueueBinding } from '../queue-binding.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
+import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
 
 export interface WorkQueueSettings {
@@ -67,18 +68,17 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
-    const { subjectOf, timerSubjectOf, keyOf, encode } = this.#binding;
-    const key = keyOf(message);
-    await this.#send(timerSubjectOf(key, name), encode(message), {
-      schedule: { specification: new Date(Math.min(at, never.getTime())), target: subjectOf(key) },
+    const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
+    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), {
+      schedule: { specification: new Date(Math.min(at, never.getTime())), target: dueSubject },
     });
   }
 
   /** Replaces the timer by one that is never due and soon forgotten: unlike a purge, this needs no right but to publish. */
   async cancel(key: string, name: string): Promise<void> {
-    const { subjectOf, timerSubjectOf } = this.#binding;
+    const { timerSubjectOf, dueSubject } = this.#binding;
     await this.#send(timerSubjectOf(key, name), new Uint8Array(), {
-      schedule: { specification: never, target: subjectOf(key) },
+      schedule: { specification: never, target: dueSubject },
       ttl: cancelledTtl,
     });
   }
@@ -86,11 +86,13 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
     const { connection, subjects, topology, deadLetters, clock } = this.#settings;
     const spec = topology.consumers.find(({ stream }) => stream === this.#binding.stream);
-    if (spec === undefined) throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
-    return PartitionedConsumer.start(
+    if (spec?.pinMs === undefined)
+      throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
+    const manager = await this.#manager;
+    const shared = { connection, clock, deadLetters, binding: this.#binding, manager };
+    const partitions = await PartitionedConsumer.start(
       {
-        ...{ connection, clock, deadLetters, binding: this.#binding },
-        manager: await this.#manager,
+        ...shared,
         partitions: topology.partitions,
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
@@ -98,19 +100,26 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
       },
       options,
     );
+    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    return {
+      owned: () => partitions.owned(),
+      problems: () => [...partitions.problems(), ...timers.problems()],
+      close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
+    };
   }
 
-  /** Counted by the consumers, so that timers, which wait in the same stream, do not count. */
+  /** Counted by the consumers; a timer counts from when it is due. */
   async lag(): Promise<number> {
-    const manager = await this.#manager;
-    let messages = 0;
+    const { consumers, streams } = await this.#manager;
+    const { name, stream, timerStream } = this.#binding;
     try {
-      for await (const { num_pending, num_ack_pending } of manager.consumers.list(this.#binding.stream))
-        messages += num_pending + num_ack_pending;
+      // The forwarded are stored before they leave the timers: counted in this order, none is missed on its way.
+      const due = await consumers.info(timerStream, name);
+      const { state } = await streams.info(stream);
+      return due.num_pending + due.num_ack_pending + state.messages;
     } catch (error) {
-      throw toNatterError(error, `count the messages of ${this.#binding.stream}`);
+      throw toNatterError(error, `count the messages of ${stream}`);
     }
-    return messages;
   }
 
   /** Publishes until stored, with the same id, for a bounded time. */

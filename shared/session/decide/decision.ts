@@ -1,11 +1,12 @@
 import type { CommandEnvelope } from '../../wire/envelope.ts';
 import type { CommandOf, CommandType } from '../commands.ts';
 import type { SessionEvent } from '../events.ts';
+import type { Position } from '../evolve.ts';
 import type { ActiveTurn, SessionContext } from '../machine.ts';
 import type { TurnRef } from '../types.ts';
 
 /** Why a command is refused. Part of the API; the message says what to do. */
-export type RefusalCode = 'session_busy' | 'session_unknown' | 'approval_not_pending';
+export type RefusalCode = 'session_busy' | 'session_unknown' | 'session_retained' | 'approval_not_pending';
 
 /** What a command leads to: facts to record (none: it is legal and changes nothing) or a refusal. */
 export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly refuse: RefusalCode; readonly message: string };
@@ -15,9 +16,10 @@ export const nothing: Decision = { accept: [] };
 export const refuse = (code: RefusalCode, message: string): Decision => ({ refuse: code, message });
 
 /** A session as the rules see it: narrow on `status` first. */
-export type SessionView =
-  | { readonly status: 'idle' | 'inactive'; readonly context: SessionContext; readonly turn: null }
-  | { readonly status: 'running' | 'awaiting_approval'; readonly context: SessionContext; readonly turn: ActiveTurn };
+export type SessionView = { readonly context: SessionContext; readonly position: Position } & (
+  | { readonly status: 'idle' | 'inactive'; readonly turn: null }
+  | { readonly status: 'running' | 'awaiting_approval'; readonly turn: ActiveTurn }
+);
 
 /** A command of one type with its envelope. */
 export type Given<T extends CommandType> = CommandEnvelope & { readonly data: CommandOf<T> };

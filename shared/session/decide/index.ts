@@ -1,24 +1,26 @@
 import { assert, assertNever } from '../../kit/assert.ts';
 import type { CommandEnvelope } from '../../wire/envelope.ts';
+import { messageOf } from '../commands.ts';
 import type { SessionState } from '../evolve.ts';
 import { requestApproval, resolveApproval } from './approval.ts';
 import type { Decision, Given, SessionView } from './decision.ts';
-import { deactivate, reset, stop } from './lifecycle.ts';
-import { appendMessage, openSession, postMessage } from './message.ts';
+import { deactivate, deleteSession, reset, stop } from './lifecycle.ts';
+import { appendMessage, openSession, postMessage, recordOrigin } from './message.ts';
+import { patchSession, postNotice, report } from './notice.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
 export type { Decision, RefusalCode } from './decision.ts';
 
 /** A state as the rules see it. */
-const view = ({ machine: { value: status, context } }: SessionState): SessionView => {
+const view = ({ machine: { value: status, context }, position }: SessionState): SessionView => {
   switch (status) {
     case 'idle':
     case 'inactive':
-      return { status, context, turn: null };
+      return { status, context, position, turn: null };
     case 'running':
     case 'awaiting_approval':
       assert(context.turn, `a session that is ${status} has a turn`);
-      return { status, context, turn: context.turn };
+      return { status, context, position, turn: context.turn };
   }
 };
 
@@ -34,12 +36,22 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
       return postMessage(given, session);
     case 'append_message':
       return appendMessage(given, session);
+    case 'record_origin':
+      return recordOrigin(given, session);
     case 'stop':
       return stop(given, session);
     case 'reset':
       return reset(given, session);
+    case 'patch_session':
+      return patchSession(given, session);
+    case 'post_notice':
+      return postNotice(given);
+    case 'report':
+      return report(given, state);
     case 'deactivate_session':
       return deactivate(given, session);
+    case 'delete_session':
+      return deleteSession(given, session);
     case 'resume_turn':
       return resumeTurn(given, session);
     case 'record_step':
@@ -61,7 +73,8 @@ export const isRepeat = (
 ): boolean => {
   if (delivery && delivery.incarnation === command.incarnation && delivery.seq <= command.seq) return true;
   if (recentIds.includes(id)) return true;
-  if (data.type !== 'post_message' && data.type !== 'append_message') return false;
-  if (data.message.messageId !== id && recentIds.includes(data.message.messageId)) return true;
-  return data.type === 'post_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
+  const message = messageOf(data);
+  if (message === undefined) return false;
+  if (message.messageId !== id && recentIds.includes(message.messageId)) return true;
+  return data.type !== 'append_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
 };

@@ -1,30 +1,34 @@
 import type { SessionEvent } from '../events.ts';
-import { accept, type Decision, type Given, nothing, refOf, refuse, type SessionView } from './decision.ts';
+import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
+import { ending, isNew, learning, readying, renewing, setting } from './generation.ts';
+import { asking } from './message.ts';
 
-/** Stop, reset and rest: A4/53, A5/63, A11/125. */
+/** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
 
-/** Ends what runs and clears what waits, as facts. */
-const ending = (view: SessionView, reason: string): SessionEvent[] => {
-  if (view.turn === null) return [];
-  const turnIds = view.context.queue.map(({ id }) => id);
-  const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
-  return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason }];
+const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Ends the run and its queue by one step of the epoch; a message that comes later runs. */
+export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
+  const ended = ending(view, data.reason);
+  if (data.notice === undefined) return accept(...ended);
+  const runs = view.turn === null ? 0 : 1;
+  const text =
+    ended.length === 0
+      ? 'Nothing was running.'
+      : `Stopped ${many(runs, 'run')} and cleared ${many(view.context.queue.length, 'waiting message')}.`;
+  return accept(...ended, { type: 'notice', v: 1, notice: { ...data.notice, text } });
 };
 
-export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => accept(...ending(view, data.reason));
-
-/** One commit ends the old generation and begins the new one (C10). */
-export const reset = ({ data }: Given<'reset'>, view: SessionView): Decision => {
-  const { sessionId: previousSessionId, generation } = view.context;
-  if (generation === 0) return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
-  return accept(...ending(view, data.reason), {
-    type: 'session_reset',
-    v: 1,
-    previousSessionId,
-    sessionId: data.sessionId,
-    generation: generation + 1,
-    reason: data.reason,
-  });
+/** One commit ends the old generation, asks for a look back and begins the new one, with its first message if there is one (C10). */
+export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Decision => {
+  const { sessionId, cause, origin, settings, message, expiry: _, ...occasion } = data;
+  if (isNew(view) && message === undefined) {
+    return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
+  }
+  const begun: SessionEvent[] = isNew(view)
+    ? readying(view, { ...occasion, sessionId, origin }, at)
+    : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
+  return accept(...begun, ...setting(view, settings), ...(message ? asking(id, message) : []));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {
@@ -37,4 +41,15 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
     case 'awaiting_approval':
       return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
+};
+
+/** The history stays where it is; what there is to say of the session from now on is that it is gone. Erasure is recorded even of nothing. */
+export const deleteSession = ({ data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
+  const { generation, epoch } = view.context;
+  if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
+  if (mode === 'session' && view.turn !== null)
+    return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
+  const ended = mode === 'erased' ? [] : ending(view, reason);
+  const after = epoch + (ended.length === 0 ? 1 : 2);
+  return accept(...ended, { type: 'session_deleted', v: 1, mode, generation, epoch: after, reason });
 };

@@ -5,8 +5,14 @@ import { accept, type Decision, type Given, isCurrent, nextTurn, nothing, refOf,
 
 /** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
 
+/** Where an answer goes and the session's own word on sending it (A9/96). */
+const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({
+  ...(deliverTo && { deliverTo }),
+  ...(sendPolicy && { sendPolicy }),
+});
+
 const failing = (context: SessionContext, turn: ActiveTurn, code: string, message: string): SessionEvent[] => [
-  { type: 'turn_failed', v: 1, turn: refOf(turn), code, message, ...(turn.deliverTo && { deliverTo: turn.deliverTo }) },
+  { type: 'turn_failed', v: 1, turn: refOf(turn), code, message, ...sending(context, turn) },
   ...nextTurn(context),
 ];
 
@@ -38,7 +44,7 @@ export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record
       turn: refOf(turn),
       messageId: turn.id,
       text: outcome.text,
-      ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
+      ...sending(context, turn),
     },
     { type: 'turn_completed', v: 1, turn: refOf(turn) },
     ...nextTurn(context),

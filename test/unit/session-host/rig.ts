@@ -46,7 +46,7 @@ export const rig = (options: RigOptions = {}): Rig => {
       commitPatienceMs = 0,
     } = { ...options, ...change };
     return new SessionHost({
-      config: { session: { mainKey: 'main', residents } },
+      config: { session: { residents } },
       ports,
       log: pino({ level: 'silent' }),
       member: 'host',

@@ -10,8 +10,9 @@ describe('histories of every released event version', () => {
   test.each(corpus().map((golden) => [golden.name, golden] as const))(
     '%s folds to the state it had when it was recorded',
     (_, golden) => {
-      expect(replay(golden)).toEqual(golden.state);
-      expect(hashOf(replay(golden))).toBe(golden.sha256);
+      // What later versions remember besides is not in the file.
+      expect(replay(golden)).toMatchObject(golden.state);
+      expect(hashOf(golden.state), 'the file is as it was written').toBe(golden.sha256);
     },
   );
 

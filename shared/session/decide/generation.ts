@@ -1,0 +1,92 @@
+import type { CommandOf } from '../commands.ts';
+import type { SessionEvent } from '../events.ts';
+import { type ResetCause, staleness } from '../expiry.ts';
+import type { Origin, SessionSource, SettingsChange } from '../types.ts';
+import { refOf, type SessionView } from './decision.ts';
+
+/** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
+
+const defaultSource: SessionSource = { kind: 'api', interactive: false };
+
+/** Ends what runs and clears what waits, as facts. */
+export const ending = (view: SessionView, reason: string): SessionEvent[] => {
+  if (view.turn === null) return [];
+  const turnIds = view.context.queue.map(({ id }) => id);
+  const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
+  return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason }];
+};
+
+/** A session id that differs from the one before: sources with one fixed id, such as `cli:work`, are numbered (C8). */
+const freshId = (sessionId: string, { context }: SessionView): string =>
+  context.sessionId.split('#')[0] === sessionId ? `${sessionId}#${context.generation + 1}` : sessionId;
+
+/** The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). */
+export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => {
+  const { context, position } = view;
+  const next = freshId(sessionId, view);
+  const looking: SessionEvent[] =
+    context.messages === 0
+      ? []
+      : [
+          {
+            type: 'checkpoint_requested',
+            v: 1,
+            reason: 'new_session',
+            sessionId: context.sessionId,
+            fromRev: position.startedRev,
+            toRev: position.rev,
+          },
+        ];
+  return [
+    ...ending(view, cause.rule),
+    ...looking,
+    {
+      type: 'session_reset',
+      v: 1,
+      previousSessionId: context.sessionId,
+      sessionId: next,
+      generation: context.generation + 1,
+      reason: cause.trigger,
+      cause,
+    },
+  ];
+};
+
+type Occasion = Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
+
+/** True when nothing was ever said here, or all was deleted. */
+export const isNew = ({ context }: SessionView): boolean => context.generation === 0 || context.deleted;
+
+/**
+ * Makes the session ready for what `occasion` brings at `at`: opens, reopens or renews it, and learns its origin. A session whose turn
+ * runs or waits for a person is never stale: nobody resets it under their feet.
+ */
+export const readying = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
+  ...beginning(view, occasion, at),
+  ...learning(view, occasion.origin),
+];
+
+const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
+  if (isNew(view)) {
+    const generation = view.context.generation + 1;
+    return [{ type: 'session_opened', v: 1, sessionId, generation, source: source ?? defaultSource }];
+  }
+  if (view.turn !== null) return [];
+  const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;
+  if (cause !== null) return renewing(view, sessionId, cause);
+  return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
+};
+
+/** What is new in `given` is merged into what is known (A5/65, A13). */
+export const learning = ({ context }: SessionView, given: Origin | undefined): SessionEvent[] => {
+  const isNews = Object.entries(given ?? {}).some(([name, value]) => value !== context.origin[name as keyof Origin]);
+  return isNews ? [{ type: 'origin_changed', v: 1, origin: { ...context.origin, ...given } }] : [];
+};
+
+/** A change of settings, unless it changes nothing. */
+export const setting = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
+  const isNews = Object.entries(changes ?? {}).some(
+    ([name, value]) => (value ?? undefined) !== context.settings[name as keyof SettingsChange],
+  );
+  return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
+};

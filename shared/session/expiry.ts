@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { timestamp } from './types.ts';
+
+/**
+ * When a session counts as stale (A4/43–52), worked out for one message: the policy's rule that applies and the boundary it gives. The
+ * router knows the policy and the time zone, the session knows its last update, and it is the session that decides.
+ */
+export const expiry = z.object({
+  /** The configuration that applies, such as `session.resetByType.group`. */
+  rule: z.string().min(1).max(128),
+  /** The most recent daily reset time before the message. */
+  dailyBoundaryAt: timestamp.optional(),
+  idleMinutes: z.number().min(0).optional(),
+  /** Every message begins anew: isolated cron jobs (A4/57). */
+  isolated: z.literal(true).optional(),
+});
+export type Expiry = z.infer<typeof expiry>;
+
+/** Why a session was reset, for people and programs. `boundaryAt` is the moment it became stale. */
+export const resetCause = z.object({
+  trigger: z.enum(['daily', 'idle', 'isolated', 'command', 'api']),
+  /** The rule or the words that did it. */
+  rule: z.string().max(256),
+  boundaryAt: timestamp.optional(),
+  lastUpdateAt: timestamp.optional(),
+});
+export type ResetCause = z.infer<typeof resetCause>;
+
+/**
+ * Why a session that was last updated at `lastUpdateAt` is stale at `at`, or `null` if it is fresh (A4/45–47). Of two boundaries the one
+ * that came first counts. Times in ms.
+ */
+export const staleness = (
+  { rule, dailyBoundaryAt, idleMinutes, isolated }: Expiry,
+  lastUpdateAt: number,
+  at: number,
+): ResetCause | null => {
+  if (isolated) return { trigger: 'isolated', rule, lastUpdateAt };
+  const daily = dailyBoundaryAt !== undefined && lastUpdateAt < dailyBoundaryAt ? dailyBoundaryAt : Number.POSITIVE_INFINITY;
+  const idleEndAt = idleMinutes === undefined ? Number.POSITIVE_INFINITY : lastUpdateAt + idleMinutes * 60_000;
+  const idle = idleEndAt < at ? idleEndAt : Number.POSITIVE_INFINITY;
+  const boundaryAt = Math.min(daily, idle);
+  if (boundaryAt === Number.POSITIVE_INFINITY) return null;
+  return { trigger: daily <= idle ? 'daily' : 'idle', rule, boundaryAt, lastUpdateAt };
+};
