@@ -1,0 +1,146 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Config } from '../config/schema.ts';
+import { type Expiry, type ResetCause, staleness } from '../session/expiry.ts';
+
+/** When sessions end: A4/43–52, C4. Pure: the zone's rules come with the runtime, the time from the caller. All times in ms. */
+
+type Session = Config['session'];
+
+/** What of a conversation a policy depends on: its kind (A4/51; a thread is no group here) and its channel (A4/52). */
+export interface Place {
+  readonly type: 'dm' | 'group' | 'thread';
+  readonly channel?: string | undefined;
+}
+
+/** The policy in force: a daily reset at a local hour, an idle window, or both. `rule` is the part of the configuration that says so. */
+export interface ResetRule {
+  readonly rule: string;
+  readonly policy: { readonly atHour?: number; readonly idleMinutes?: number };
+}
+
+/** The idle window of mode `idle` without a number (C4), in minutes. */
+const usualIdleMinutes = 60;
+const usualHour = 4;
+
+/**
+ * The policy for a place: its channel's, else its type's, else `session.reset`, else daily at 04:00 (A4/44, 50–52). A policy replaces
+ * the one behind it as a whole. `session.idleMinutes`, the older form, alone means idle only; beside `reset` or `resetByType` it is the
+ * idle window of those that name none (A4/48).
+ */
+export const policyFor = (session: Session, { type, channel }: Place): ResetRule => {
+  const { reset, resetByType, resetByChannel, idleMinutes: olderIdleMinutes } = session;
+  const ofChannel = channel !== undefined && Object.hasOwn(resetByChannel, channel) ? resetByChannel[channel] : undefined;
+  if (ofChannel) return { rule: `session.resetByChannel.${channel}`, policy: resolved(ofChannel, undefined) };
+  const ofType = resetByType[type];
+  if (ofType) return { rule: `session.resetByType.${type}`, policy: resolved(ofType, olderIdleMinutes) };
+  if (reset) return { rule: 'session.reset', policy: resolved(reset, olderIdleMinutes) };
+  if (olderIdleMinutes !== undefined && Object.keys(resetByType).length === 0) {
+    return { rule: 'session.idleMinutes', policy: { idleMinutes: olderIdleMinutes } };
+  }
+  return { rule: 'session.reset (default)', policy: resolved({ mode: 'daily', atHour: usualHour }, olderIdleMinutes) };
+};
+
+const resolved = (
+  { mode, atHour, idleMinutes }: NonNullable<Session['reset']>,
+  olderIdleMinutes: number | undefined,
+): ResetRule['policy'] => {
+  const idle = idleMinutes ?? olderIdleMinutes ?? (mode === 'idle' ? usualIdleMinutes : undefined);
+  return { ...(mode === 'daily' && { atHour }), ...(idle !== undefined && { idleMinutes: idle }) };
+};
+
+/** From one daily reset time to the next: `from <= at < until`. */
+interface Day {
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * The day around `at` that begins at `atHour`:00 in an IANA zone, by the zone's own rules and never by adding 24 hours. An hour that a
+ * clock change skips is at the first instant after the gap; of a repeated hour the first one counts (reliability row 16).
+ */
+export const dayAround = (at: number, atHour: number, zone: string): Day => {
+  const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDate();
+  // A clock set back over midnight can have shown tomorrow's reset time already, hence two days ahead.
+  const starts = [-1, 0, 1, 2].map((days) => startOf(today.add({ days }), atHour, zone));
+  const from = starts.findLast((start) => start <= at) ?? Number.NEGATIVE_INFINITY;
+  const until = starts.find((start) => start > at) ?? Number.POSITIVE_INFINITY;
+  return { from, until };
+};
+
+const startOf = (date: Temporal.PlainDate, atHour: number, zone: string): number => {
+  const local = date.toPlainDateTime({ hour: atHour });
+  const start = local.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  const skipped = !start.toPlainDateTime().equals(local);
+  return ((skipped ? start.getTimeZoneTransition('next') : null) ?? start).epochMilliseconds;
+};
+
+/** Works out the expiry of each message. It remembers the last day of each reset hour, since nearly all messages are of one day. */
+const createExpiry = (session: Session): ((place: Place, at: number) => Expiry) => {
+  const zone = session.timeZone ?? 'UTC';
+  const days = new Map<number, Day>();
+  const dayOf = (atHour: number, at: number): Day => {
+    const last = days.get(atHour);
+    if (last && last.from <= at && at < last.until) return last;
+    const day = dayAround(at, atHour, zone);
+    days.set(atHour, day);
+    return day;
+  };
+  return (place, at) => {
+    const { rule, policy } = policyFor(session, place);
+    const { atHour, idleMinutes } = policy;
+    return {
+      rule,
+      // Times begin with 1970; before its first reset time nothing can be stale.
+      ...(atHour !== undefined && { dailyBoundaryAt: Math.max(0, dayOf(atHour, at).from) }),
+      ...(idleMinutes !== undefined && { idleMinutes }),
+    };
+  };
+};
+
+/** One memory per configuration, gone with it. It holds nothing that does not follow from the arguments. */
+const expiries = new WeakMap<Session, ReturnType<typeof createExpiry>>();
+
+/** What a message at `at` needs to know of its session's end, for the session to decide on (A4/43). */
+export const expiryFor = (session: Session, place: Place, at: number): Expiry => {
+  const expiryOf = expiries.get(session) ?? createExpiry(session);
+  expiries.set(session, expiryOf);
+  return expiryOf(place, at);
+};
+
+export type Freshness = { readonly fresh: true } | { readonly fresh: false; readonly cause: ResetCause };
+
+/** Whether a session last used at `lastUpdateAt` is fresh at `now`, and if not, by which rule and since when (A4/45–47). */
+export const freshness = ({ rule, policy }: ResetRule, lastUpdateAt: number, now: number, zone: string): Freshness => {
+  const { atHour, idleMinutes } = policy;
+  const cause = staleness(
+    {
+      rule,
+      ...(atHour !== undefined && { dailyBoundaryAt: dayAround(now, atHour, zone).from }),
+      ...(idleMinutes !== undefined && { idleMinutes }),
+    },
+    lastUpdateAt,
+    now,
+  );
+  return cause === null ? { fresh: true } : { fresh: false, cause };
+};
+
+/** When a session becomes stale if nobody writes any more. `due`: it is already, so the next message begins a new one. */
+export interface NextReset {
+  readonly rule: string;
+  readonly dailyAt?: number;
+  readonly idleAt?: number;
+  readonly due: boolean;
+}
+
+/** The next expected resets of a session last used at `interactedAt`. */
+export const nextReset = (session: Session, place: Place, interactedAt: number, now: number): NextReset => {
+  const zone = session.timeZone ?? 'UTC';
+  const ruling = policyFor(session, place);
+  const { atHour, idleMinutes } = ruling.policy;
+  return {
+    rule: ruling.rule,
+    ...(atHour !== undefined && { dailyAt: dayAround(interactedAt, atHour, zone).until }),
+    ...(idleMinutes !== undefined && { idleAt: interactedAt + idleMinutes * 60_000 }),
+    due: !freshness(ruling, interactedAt, now, zone).fresh,
+  };
+};
