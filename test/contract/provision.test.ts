@@ -51,7 +51,7 @@ describe.each([
 
   test('creates all that is missing, and the second time nothing', async () => {
     const first = await provision(connection, topology);
-    expect(first.created).toHaveLength(topology.streams.length + 2 * partitions);
+    expect(first.created).toHaveLength(topology.streams.length + topology.consumers.length);
     expect(first.drift).toEqual([]);
     expect(await provision(connection, topology)).toEqual({ created: [], updated: [], drift: [] });
   });
@@ -100,6 +100,26 @@ describe.each([
     ]);
   });
 
+  test('queues from the time when they had timers are left alone, and it is said that they have to be made anew', async () => {
+    const queues = {
+      NATTER_INBOUND: ['natter.inbound.*.*', 'natter.inbound-timer.*.*'],
+      [commands]: ['natter.command.*', 'natter.timer.*.*'],
+    };
+    const withTimers = { retention: 'workqueue', discard: 'old', allow_msg_schedules: true, allow_msg_ttl: true } as const;
+    for (const [name, of] of Object.entries(queues))
+      await manager.streams.add({ ...withTimers, name, subjects: of, num_replicas: replicas });
+    const { drift, updated } = await provision(connection, topology, { update: true });
+    expect(updated).toEqual([]);
+    const lasting = drift.filter(({ field }) => field.startsWith('allow_msg'));
+    expect(lasting.map(({ resource, field }) => `${resource} ${field}`).sort()).toEqual(
+      Object.keys(queues)
+        .flatMap((name) => [`${name} allow_msg_schedules`, `${name} allow_msg_ttl`])
+        .sort(),
+    );
+    expect(lasting.map(({ wanted }) => wanted).join()).toContain('made anew');
+    expect(await missingStreams(manager, topology)).toEqual([]);
+  });
+
   describe('the broker that comes out', () => {
     beforeEach(async () => {
       await provision(connection, topology);
@@ -132,16 +152,23 @@ describe.each([
       expect([last?.seq, last?.string()]).toEqual([2, 'two']);
     });
 
-    test('stores a command under its partition, and a timer fires as a command', async () => {
+    test('stores a command under its partition', async () => {
+      await jetstream(connection).publish('natter.command.agent:main', 'now');
+      const stored = await manager.streams.getMessage(commands, { seq: 1 });
+      expect(stored?.subject).toMatch(/^natter\.command\.[0-3]\.agent:main$/);
+    });
+
+    test('shows a timer to the members of its queue when it is due; the queues themselves have no timers', async () => {
       const bus = jetstream(connection);
-      await bus.publish('natter.command.agent:main', 'now');
-      await bus.publish('natter.timer.agent:main.wake', 'later', {
-        schedule: { specification: new Date(Date.now() - 1_000), target: 'natter.command.agent:main' },
+      await bus.publish('natter.timer.commands.agent:main.wake', 'later', {
+        schedule: { specification: new Date(Date.now() - 1_000), target: 'natter.due.commands' },
       });
-      const stored = (seq: number) => manager.streams.getMessage(commands, { seq });
-      const now = await stored(1);
-      expect(now?.subject).toMatch(/^natter\.command\.[0-3]\.agent:main$/);
-      await vi.waitFor(async () => expect((await stored(3))?.subject).toBe(now?.subject), 5_000);
+      const due = await (await bus.consumers.get('NATTER_TIMERS', 'commands')).next({ expires: 5_000 });
+      expect([due?.subject, due?.string()]).toEqual(['natter.due.commands', 'later']);
+      for (const queue of [commands, 'NATTER_INBOUND']) {
+        const { config } = await manager.streams.info(queue);
+        expect([config.discard, config.allow_msg_schedules ?? false, config.allow_msg_ttl]).toEqual(['new', false, false]);
+      }
     });
 
     test('has buckets as the key-value client wants them; a row of the host bucket can expire', async () => {

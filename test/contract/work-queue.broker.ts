@@ -4,7 +4,8 @@ import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { commandQueue } from '../../shared/adapters/nats/work-queue.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import { subjectsUnder, unescapeText } from '../../shared/wire/subjects.ts';
+import { decodeCommand } from '../../shared/wire/codec.ts';
+import { escapeText, subjectsUnder, unescapeText } from '../../shared/wire/subjects.ts';
 import { bucketNames, partitionConsumer, streamNames, topologyOf } from '../../shared/wire/topology.ts';
 import { type QueueUnderTest, queuePartitions } from './work-queue.contract.ts';
 
@@ -17,20 +18,19 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
   const connections = [await open('work queue test')];
   const connection = connections[0]!;
   const whole = topologyOf(subjects, { replicas, partitions: queuePartitions });
-  const stream = streamNames(subjects.prefix).commands;
-  const used = [stream, `KV_${bucketNames(subjects.prefix).hosts}`];
+  const { commands: stream, timers } = streamNames(subjects.prefix);
+  const used = [stream, timers, `KV_${bucketNames(subjects.prefix).hosts}`];
   const topology = {
     ...whole,
     streams: whole.streams.filter(({ name }) => used.includes(name)),
-    consumers: whole.consumers.filter((consumer) => consumer.stream === stream),
+    consumers: whole.consumers.filter(({ stream: of, name }) => of === stream || (of === timers && name === 'commands')),
   };
   await provision(connection, topology);
   const manager = await jetstreamManager(connection);
   const deadLetters = createMemoryDeadLetters({ clock: systemClock });
   return {
     deadLetters,
-    // In a cluster a message may meet the leaving member's last pull (seen once in ten runs): it comes again after its ack wait.
-    handOverMs: replicas === 1 ? 100 : 4_500,
+    handOverMs: replicas === 1 ? 100 : 500,
     takeoverMs: 6_000,
     process: async () => {
       const own = await open('member');
@@ -49,6 +49,14 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
     },
     inject: async (key, bytes) => {
       await manager.jetstream().publish(subjects.command(key), bytes);
+    },
+    injectDue: async (bytes) => {
+      await manager.jetstream().publish(subjects.due('commands'), bytes);
+    },
+    dieForwarding: async () => {
+      const due = await (await manager.jetstream().consumers.get(timers, 'commands')).next({ expires: 5_000 });
+      const { key, id } = decodeCommand(due?.data ?? new Uint8Array());
+      await manager.jetstream().publish(subjects.command(key), due?.data, { msgID: escapeText(id) });
     },
     storedPartitions: async () => {
       const { state } = await manager.streams.info(stream, { subjects_filter: `${subjects.prefix}.command.>` });

@@ -17,6 +17,10 @@ export interface QueueUnderTest {
   readonly deadLetters: DeadLetters;
   /** Stores any bytes where a key's commands go. */
   inject(key: string, bytes: Uint8Array): Promise<void>;
+  /** Puts bytes where timers appear when they are due. Absent where nobody but our own code could. */
+  injectDue?(bytes: Uint8Array): Promise<void>;
+  /** Brings one due timer to the queue and does not live to say so. Absent where that is one step. */
+  dieForwarding?(): Promise<void>;
   /** Partition under which the key's messages lie now; absent where nothing but our own code would tell. */
   storedPartitions?(): Promise<ReadonlyMap<string, number>>;
   /** Takes the consumer of a partition away, and puts it back. Absent where there are no consumers. */
@@ -364,6 +368,58 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
         expect(a.ids().sort()).toEqual(['last', 'new', 'other key', 'other name', 'past']);
         expect(await test.deadLetters.list(1)).toEqual([]);
+      });
+
+      rule(
+        'that became due when nobody was there come as soon as somebody is, and count as lag',
+        async ({ member, publisher }) => {
+          const queue = await publisher();
+          const at = Date.now() + 300;
+          for (const key of keys) await queue.schedule('idle', at, commandTo(key, key));
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(keys.length), soon);
+          const a = await member('a');
+          await vi.waitFor(() => expect(a.handled).toHaveLength(keys.length), soon);
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+          expect(new Set(a.ids())).toEqual(new Set(keys));
+        },
+      );
+
+      rule('are stored once with the id they have, published or due (I2)', async ({ member, publisher }) => {
+        const a = await member('a');
+        const queue = await publisher();
+        const at = Date.now() + 300;
+        await queue.publish(commandTo('k', 'same'));
+        await queue.schedule('one', at, commandTo('k', 'same'));
+        await queue.schedule('two', at, commandTo('k', 'twice'));
+        await queue.schedule('three', at, commandTo('k', 'twice'));
+        await queue.schedule('last', at + 1_000, commandTo('k', 'last'));
+        await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
+        expect(a.ids()).toEqual(['same', 'twice', 'last']);
+      });
+
+      rule(
+        'take effect once, though who brought one to the queue died before it could say so',
+        async ({ test, member, publisher }) => {
+          if (test.dieForwarding === undefined) return;
+          const queue = await publisher();
+          await queue.schedule('idle', Date.now(), commandTo('k', 'timer'));
+          await test.dieForwarding();
+          expect(await queue.lag()).toBe(2);
+          const a = await member('a');
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+          expect(a.ids()).toEqual(['timer']);
+        },
+      );
+
+      rule('that nobody can read are dead letters, and hold nothing up', async ({ test, member, publisher }) => {
+        if (test.injectDue === undefined) return;
+        const a = await member('a');
+        const queue = await publisher();
+        await test.injectDue(new Uint8Array([0xc1]));
+        await queue.schedule('idle', Date.now(), commandTo('k', 'fine'));
+        await vi.waitFor(() => expect(a.ids()).toEqual(['fine']), soon);
+        await vi.waitFor(async () => expect(await test.deadLetters.list(2)).toHaveLength(1), soon);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
       });
     });
 

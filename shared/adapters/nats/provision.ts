@@ -36,6 +36,11 @@ const updatable = new Set([
   'priority_timeout',
 ]);
 
+/** Settings that a stream keeps for life once it has them. */
+const irrevocable = new Set(['allow_msg_schedules', 'allow_msg_ttl']);
+
+const withoutWayBack = 'unset (the stream has to be made anew, see "Older streams" in docs/broker.md)';
+
 /** A cluster elects leaders for new streams and consumers; 128 of them took 2 s. */
 const patienceMs = 30_000;
 /** Requests under way at once: more only makes the broker's queue longer. */
@@ -141,7 +146,8 @@ const differences = (resource: string, wanted: object, found: object): Drift[] =
   const foundFields = new Map(Object.entries(found));
   return Object.entries(wanted)
     .map(([field, value]) => ({ resource, field, wanted: canonical(value), found: canonical(foundFields.get(field)) }))
-    .filter((drift) => drift.wanted !== drift.found);
+    .filter((drift) => drift.wanted !== drift.found)
+    .map((drift) => (irrevocable.has(drift.field) && drift.wanted === 'unset' ? { ...drift, wanted: withoutWayBack } : drift));
 };
 
 /** The broker leaves out what is at its default; `false`, 0 and absence are then the same. */
