@@ -143,8 +143,13 @@ export interface SessionIndex {
 export interface IndexView {
   get(key: SessionKey): IndexRow | undefined;
   rows(): Iterable<IndexRow>;
+  /** The rows updated last first, from after a place on; the key decides between equals. Read it at one stretch. */
+  newestFirst(after?: RowPlace): Iterable<IndexRow>;
   close(): Promise<void>;
 }
+
+/** Where a row stands among those updated before and after it. */
+export type RowPlace = Pick<IndexRow, 'updatedAt' | 'key'>;
 
 /** How far a reader of the log has come, by name: `delivery`, … */
 export interface Cursors {
@@ -181,6 +186,8 @@ export interface Outbound {
   readonly kind: 'assistant_message' | 'notice';
   readonly text: string;
   readonly turnId: string;
+  /** Why it is not sent: there is nothing to say (A6/78), or the rule that denies it (A9/98). Recorded as `suppressed`. */
+  readonly withheld?: string;
 }
 export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
 export interface CustodyRecord {

@@ -32,7 +32,7 @@ const comesAfter = (id: string, than: string): boolean => {
  */
 export const nextMark = (last: CustodyRecord | null, outbound: Outbound, way: Way | undefined): Mark | null => {
   if (last === null || comesAfter(outbound.id, last.outboundId)) {
-    if (outbound.text === '') return { state: 'suppressed', attempt: 0, detail: 'the model had nothing to say' };
+    if (outbound.withheld !== undefined) return { state: 'suppressed', attempt: 0, detail: outbound.withheld };
     if (way === undefined) {
       return { state: 'failed', attempt: 0, detail: `no outlet for channel ${JSON.stringify(outbound.target.channel)}` };
     }
@@ -40,6 +40,8 @@ export const nextMark = (last: CustodyRecord | null, outbound: Outbound, way: Wa
   }
   if (last.outboundId !== outbound.id || finalStates.includes(last.state)) return null;
   const { state, attempt, detail } = last;
+  // The send policy may have changed since it was prepared.
+  if (state === 'prepared' && outbound.withheld !== undefined) return { state: 'suppressed', attempt, detail: outbound.withheld };
   if (way === undefined) return { state: 'failed', attempt, detail: 'its outlet is gone from the configuration' };
   if (state === 'prepared') {
     return attempt > way.attempts

@@ -88,7 +88,8 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     };
     const read = async (until: AbortSignal): Promise<void> => {
       const follow = { after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
-      for await (const commit of ports.events.follow(follow)) await current.accept(commit.seq, plan(commit));
+      for await (const commit of ports.events.follow(follow))
+        await current.accept(commit.seq, plan(commit, config.session.sendPolicy));
     };
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {

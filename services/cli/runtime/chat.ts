@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
 import pc from 'picocolors';
 import { messageOf } from '../../../shared/kit/errors.ts';
+import { withoutSilence } from '../../../shared/routing/silence.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { type ApiClient, ApiError, sessionPath } from '../api-client.ts';
 import type { Terminal, World } from '../terminal.ts';
@@ -10,6 +11,7 @@ interface LiveDelta {
   readonly turn: { readonly id: string };
   readonly step: number;
   readonly offset: number;
+  readonly end: number;
   readonly text: string;
 }
 
@@ -19,6 +21,8 @@ class RunView {
   readonly #runId: string;
   #step = 1;
   #shown = '';
+  /** Where in the step's text the next piece has to begin. */
+  #position = 0;
 
   constructor(terminal: Terminal, runId: string) {
     this.#terminal = terminal;
@@ -34,27 +38,35 @@ class RunView {
   }
 
   /** Live text may be lost, come twice or belong to an attempt that failed: only what continues the shown text is shown. */
-  #delta({ turn, step, offset, text }: LiveDelta): void {
+  #delta({ turn, step, offset, end, text }: LiveDelta): void {
     if (turn.id !== this.#runId) return;
     if (step !== this.#step) {
       if (this.#shown !== '') this.#terminal.write('\n');
       this.#shown = '';
+      this.#position = 0;
       this.#step = step;
     }
-    if (offset !== this.#shown.length) return;
+    if (offset !== this.#position) return;
     this.#terminal.write(text);
     this.#shown += text;
+    this.#position = end;
   }
 
   #event(event: SessionEvent): boolean {
     const ending = endingOf(event, this.#runId);
     if (event.type === 'assistant_message' && event.turn.id === this.#runId) {
-      const rest = event.text.startsWith(this.#shown) ? event.text.slice(this.#shown.length) : `\n${event.text}`;
-      this.#terminal.write(`${rest}\n`);
+      this.#terminal.write(`${this.#restOf(withoutSilence(event.text))}\n`);
       return true;
     }
     if (ending !== null) this.#terminal.out(pc.red(ending));
     return ending !== null;
+  }
+
+  /** What of the answer is not shown yet. White space beside a silence marker may be shown already and is not in the answer. */
+  #restOf(answer: string): string {
+    if (answer.trim() === '') return '(no reply)';
+    const shown = [this.#shown, this.#shown.trim()].find((text) => answer.startsWith(text));
+    return shown === undefined ? `\n${answer}` : answer.slice(shown.length);
   }
 }
 

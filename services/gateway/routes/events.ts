@@ -18,6 +18,7 @@ import {
 } from '../cursor.ts';
 import { lastOf, pageOf } from '../history.ts';
 import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
+import { visibleText } from '../live-text.ts';
 import { SseStream, sseFrame } from '../sse.ts';
 
 const allQuery = z.object({
@@ -99,8 +100,12 @@ const stream = async (context: GatewayContext, request: FastifyRequest, reply: F
 
 /** Text in the making, between the events and without an id: it cannot be resumed, the recorded message is the truth (§3). */
 const streamDeltas = async ({ ports, log }: GatewayContext, client: SseStream, key: SessionKey): Promise<void> => {
+  const visible = visibleText();
   try {
-    for await (const delta of ports.live.subscribe(key, client.signal)) client.offer(sseFrame('delta', { key, ...delta }));
+    for await (const delta of ports.live.subscribe(key, client.signal)) {
+      const seen = visible(delta);
+      if (seen !== null) client.offer(sseFrame('delta', { key, ...seen }));
+    }
   } catch (error) {
     log.warn({ err: error }, 'live text of a stream ended');
   }

@@ -1,0 +1,42 @@
+import type { Config } from '../config/schema.ts';
+import type { SessionKey } from '../routing/session-key.ts';
+import { bareKey, chatTypeOf, type ParsedKey, parseKey } from './parsed-key.ts';
+
+type SendPolicy = Config['session']['sendPolicy'];
+type Match = SendPolicy['rules'][number]['match'];
+
+/** What a decision is about. */
+export interface Sending {
+  readonly key: SessionKey;
+  /** The channel it would go out by. Default: the one in the key. */
+  readonly channel?: string | undefined;
+  /** The session's own word, where it counts (A9/96). */
+  readonly override?: 'allow' | 'deny' | undefined;
+}
+/** Whether something may be sent, and by which rule: `override`, `session.sendPolicy.rules[2]` or `session.sendPolicy.default`. */
+export interface SendDecision {
+  readonly action: 'allow' | 'deny';
+  readonly rule: string;
+}
+
+/** The send policy (A9/91–99): the session's own word, else the first rule that matches, else the default. */
+export const sendDecision = (policy: SendPolicy, { key, channel, override }: Sending): SendDecision => {
+  if (override !== undefined) return { action: override, rule: 'override' };
+  const parsed = parseKey(key);
+  const index = policy.rules.findIndex(({ match }) => matches(match, key, parsed, channel ?? parsed.channel));
+  const rule = policy.rules[index];
+  return rule === undefined
+    ? { action: policy.default, rule: 'session.sendPolicy.default' }
+    : { action: rule.action, rule: `session.sendPolicy.rules[${index}]` };
+};
+
+/** All that a rule names must match. Channel names are compared without case, keys byte by byte. */
+const matches = (match: Match, key: SessionKey, parsed: ParsedKey, channel: string | undefined): boolean =>
+  (match.channel === undefined || match.channel.toLowerCase() === channel?.toLowerCase()) &&
+  (match.chatType === undefined || isOfType(match.chatType, parsed)) &&
+  (match.keyPrefix === undefined || key.startsWith(match.keyPrefix) || bareKey(key).startsWith(match.keyPrefix)) &&
+  (match.rawKeyPrefix === undefined || key.startsWith(match.rawKeyPrefix));
+
+/** A thread in a group is both: who closes the groups of a channel means their threads too. */
+const isOfType = (chatType: NonNullable<Match['chatType']>, parsed: ParsedKey): boolean =>
+  chatTypeOf(parsed) === chatType || parsed.kind === chatType;
