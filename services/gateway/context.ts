@@ -1,3 +1,4 @@
+import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -9,6 +10,7 @@ import type { SessionList } from './session-list.ts';
 /** What the routes work with. */
 export interface GatewayContext {
   readonly ports: Ports;
+  readonly config: Config;
   readonly log: Logger;
   readonly version: string;
   readonly feed: EventFeed;

@@ -54,6 +54,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
   const context: GatewayContext = {
     ports,
+    config,
     log,
     version,
     feed,

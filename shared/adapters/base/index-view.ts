@@ -1,8 +1,8 @@
 import type { Clock, IndexView } from '../../ports.ts';
-import type { IndexRow } from '../../session/summary.ts';
 import { rowKey, rowOf, rowPart } from './index-row.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 import { createNudge } from './nudge.ts';
+import { RecentRows } from './recent-rows.ts';
 
 /** Rows of one read: each costs the broker 50 ms in a bucket of 100,000, so few large ones. */
 const readRows = 10_000;
@@ -15,7 +15,7 @@ const gatherMs = 50;
 /** All rows of one life of the bucket, up to a revision. */
 interface Copy {
   readonly incarnation: number;
-  readonly rows: Map<string, IndexRow>;
+  readonly rows: RecentRows;
   revision: number;
 }
 
@@ -25,7 +25,7 @@ interface Copy {
  * `unavailable` when the first load fails.
  */
 export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<IndexView> => {
-  let copy: Copy = { incarnation: Number.NaN, rows: new Map(), revision: 0 };
+  let copy: Copy = { incarnation: Number.NaN, rows: new RecentRows(), revision: 0 };
   let checkedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
@@ -34,7 +34,9 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<Ind
     if (clock.monotonic() - checkedAt < checkMs) return copy;
     const { incarnation, revision } = await bucket.info();
     checkedAt = clock.monotonic();
-    return incarnation === copy.incarnation && revision >= copy.revision ? copy : { incarnation, rows: new Map(), revision: 0 };
+    return incarnation === copy.incarnation && revision >= copy.revision
+      ? copy
+      : { incarnation, rows: new RecentRows(), revision: 0 };
   };
   const refresh = async (): Promise<void> => {
     const next = await copyToContinue();
@@ -71,7 +73,8 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<Ind
 
   return {
     get: (key) => copy.rows.get(rowKey(key)),
-    rows: () => copy.rows.values(),
+    rows: () => copy.rows.rows(),
+    newestFirst: (after) => copy.rows.newestFirst(after),
     close: async () => {
       closed = true;
       endHints();
@@ -81,7 +84,7 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock): Promise<Ind
   };
 };
 
-const apply = (rows: Map<string, IndexRow>, entry: Entry): void => {
+const apply = (rows: RecentRows, entry: Entry): void => {
   const row = rowOf(entry);
   if (row === null) rows.delete(entry.key);
   else rows.set(entry.key, row);
