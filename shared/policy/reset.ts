@@ -144,3 +144,9 @@ export const nextReset = (session: Session, place: Place, interactedAt: number, 
     due: !freshness(ruling, interactedAt, now, zone).fresh,
   };
 };
+
+/** A time as people in a zone read it: `2026-03-08 04:00 Europe/Berlin`. */
+export const localTime = (at: number, zone: string): string => {
+  const local = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDateTime();
+  return `${local.toString({ smallestUnit: 'minute' }).replace('T', ' ')} ${zone}`;
+};
