@@ -1,4 +1,4 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { CustodyLog, CustodyRecord } from '../../ports.ts';
 import type { DeliveryTarget } from '../../session/types.ts';
@@ -7,7 +7,8 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { writeFenced } from '../base/fenced-write.ts';
 import { toNatterError } from './broker-errors.ts';
-import { sendOnce } from './send-once.ts';
+import { ReplyInbox } from './reply-inbox.ts';
+import { onlyAfter, sendOnce } from './send-once.ts';
 
 export interface CustodyLogOptions {
   readonly connection: NatsConnection;
@@ -22,7 +23,7 @@ export const openCustodyLog = async ({
   requestTimeoutMs: timeout,
 }: CustodyLogOptions): Promise<CustodyLog> => {
   const stream = streamNames(subjects.prefix).deliveries;
-  const client = jetstream(connection, { timeout });
+  const inbox = new ReplyInbox(connection);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
 
   const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null> => {
@@ -36,10 +37,10 @@ export const openCustodyLog = async ({
     last,
     append: async (record, expectedSeq) => {
       const doing = 'write the custody log';
-      const fence = { lastSubjectSequence: expectedSeq, lastSubjectSequenceSubject: subjects.deliveriesTo(record.target) };
+      const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
       const bytes = custodyCodec.encode(record);
       return writeFenced({
-        send: () => sendOnce(client, subjects.delivery(record.state, record.target), bytes, { expect: fence }, doing),
+        send: () => sendOnce(inbox, subjects.delivery(record.state, record.target), bytes, options, doing),
         resolve: async () => {
           const newest = await last(record.target);
           if ((newest?.seq ?? 0) === expectedSeq) return { kind: 'open' };

@@ -1,12 +1,12 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../base/key-value.ts';
 import { putEntry } from '../base/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
-import { sendOnce } from './send-once.ts';
+import { onlyAfter, sendOnce } from './send-once.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;
@@ -21,7 +21,6 @@ export interface KvStoreOptions {
  */
 export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeout }: KvStoreOptions): Promise<KeyValue> => {
   const stream = `KV_${bucket}`;
-  const client = jetstream(connection, { timeout });
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
   const inbox = new ReplyInbox(connection);
   const subjectOf = (key: string): string => bucketSubject(bucket, key);
@@ -48,12 +47,14 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
       entryOf(key, await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }))),
     put: (key, value, { fence, ttlMs } = {}) => {
       const doing = `write ${bucket}`;
-      const options = {
-        ...(value === null && { headers: removal() }),
-        ...(ttlMs !== undefined && { ttl: `${Math.ceil(ttlMs / 1_000)}s` }),
-        ...(fence && { expect: { lastSubjectSequence: fence.revision, lastSubjectSequenceSubject: subjectOf(fence.key) } }),
+      const headers = {
+        // How other key-value clients know a removed key.
+        ...(value === null && { 'KV-Operation': 'DEL' }),
+        ...(ttlMs !== undefined && { 'Nats-TTL': `${Math.ceil(ttlMs / 1_000)}s` }),
+        ...(fence && onlyAfter(subjectOf(fence.key), fence.revision)),
       };
-      const send = () => sendOnce(client, subjectOf(key), value ?? new Uint8Array(), options, doing);
+      const options = { timeoutMs: timeout, headers };
+      const send = () => sendOnce(inbox, subjectOf(key), value ?? new Uint8Array(), options, doing);
       return putEntry({ key, value, fence, send, read, doing });
     },
     changes: async (part, after, count) => {
@@ -71,11 +72,4 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
       return { incarnation: Date.parse(created), revision: state.last_seq };
     },
   };
-};
-
-/** How other key-value clients know a removed key. */
-const removal = () => {
-  const header = headers();
-  header.set('KV-Operation', 'DEL');
-  return header;
 };

@@ -1,4 +1,22 @@
-import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { createInbox, errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
+import { NatterError } from '../../kit/errors.ts';
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  /** Nothing checks them: what comes from outside has to be escaped. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+/** What the broker says of a message it has stored. */
+export interface Stored {
+  readonly seq: number;
+  readonly duplicate?: boolean;
+}
+interface ApiFailure {
+  readonly code: number;
+  readonly err_code: number;
+  readonly description: string;
+}
 
 /**
  * Requests over one wildcard subscription, with one or many replies. Half the processor time of the client's own `request` (15 µs less per
@@ -26,7 +44,7 @@ export class ReplyInbox {
   request(
     subject: string,
     payload: Uint8Array | string,
-    { timeoutMs, headers }: { timeoutMs: number; headers?: MsgHdrs },
+    { timeoutMs, headers }: RequestOptions,
     take: (reply: Msg) => boolean,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -48,12 +66,34 @@ export class ReplyInbox {
         }
       });
       try {
-        this.#connection.publish(subject, payload, { reply: this.#prefix + token, ...(headers && { headers }) });
+        this.#connection.publish(subject, payload, {
+          reply: this.#prefix + token,
+          ...(headers && { headers: headersOf(headers) }),
+        });
       } catch (error) {
         end(error);
       }
     });
   }
+
+  /** One request with one JSON reply. Rejects also with the `JetStreamApiError` that the broker replies with. */
+  async ask<T>(subject: string, payload: Uint8Array | string, options: RequestOptions): Promise<T> {
+    let answer: (T & { error?: ApiFailure }) | undefined;
+    await this.request(subject, payload, options, ({ data }) => {
+      answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString());
+      return true;
+    });
+    if (answer === undefined) throw new NatterError('unavailable', 'the broker gave no answer');
+    if (answer.error) throw new JetStreamApiError(answer.error);
+    return answer;
+  }
 }
+
+/** `fromRecord` checks nothing, which saves 4 µs per commit. */
+const headersOf = (values: Readonly<Record<string, string>>): MsgHdrs => {
+  const record: Record<string, string[]> = {};
+  for (const name in values) record[name] = [values[name] ?? ''];
+  return MsgHdrsImpl.fromRecord(record);
+};
 
 const isNoResponders = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503;

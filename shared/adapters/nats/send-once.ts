@@ -1,16 +1,22 @@
-import type { JetStreamClient, JetStreamPublishOptions } from '@nats-io/jetstream';
 import { failureOf, toNatterError } from './broker-errors.ts';
+import type { ReplyInbox, RequestOptions, Stored } from './reply-inbox.ts';
+
+/** A write happens only if the last message of `subject`, which may have wildcards, still has this sequence; 0: there is none. */
+export const onlyAfter = (subject: string, seq: number): Record<string, string> => ({
+  'Nats-Expected-Last-Subject-Sequence': String(seq),
+  'Nats-Expected-Last-Subject-Sequence-Subject': subject,
+});
 
 /** Publishes to a stream once, for `writeFenced`: the sequence, or `unknown` after a conflict or a time-out. Rejects with `NatterError`. */
 export const sendOnce = async (
-  client: JetStreamClient,
+  inbox: ReplyInbox,
   subject: string,
   bytes: Uint8Array,
-  options: Partial<JetStreamPublishOptions>,
+  options: RequestOptions,
   doing: string,
 ): Promise<number | 'unknown'> => {
   try {
-    return (await client.publish(subject, bytes, options)).seq;
+    return (await inbox.ask<Stored>(subject, bytes, options)).seq;
   } catch (error) {
     const failure = failureOf(error);
     if (failure === 'conflict' || failure === 'unknown') return 'unknown';

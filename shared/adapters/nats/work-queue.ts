@@ -1,10 +1,4 @@
-import {
-  type JetStreamClient,
-  type JetStreamManager,
-  type JetStreamPublishOptions,
-  jetstream,
-  type PubAck,
-} from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import type { Clock, ConsumeOptions, Consumption, DeadLetters, WorkQueue } from '../../ports.ts';
@@ -15,6 +9,7 @@ import { commandBinding, inboundBinding, type QueueBinding } from '../queue-bind
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
+import { ReplyInbox, type Stored } from './reply-inbox.ts';
 
 export interface WorkQueueSettings {
   readonly connection: NatsConnection;
@@ -40,20 +35,25 @@ const publishBudgetMs = 5_000;
 /** The broker forgets a cancelled timer after this; the shortest it knows. */
 const cancelledTtl = '1s';
 /** Not later: the broker counts nanoseconds in 64 bits, and what lies behind the year 2262 is due at once. */
-const never = new Date('2200-01-01T00:00:00Z');
+const never = Date.parse('2200-01-01T00:00:00Z');
+
+const schedule = (at: number, target: string): Record<string, string> => ({
+  'Nats-Schedule': `@at ${new Date(Math.min(at, never)).toISOString()}`,
+  'Nats-Schedule-Target': target,
+});
 
 /** A work-queue stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
 class NatsWorkQueue<T> implements WorkQueue<T> {
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
-  readonly #client: JetStreamClient;
+  readonly #inbox: ReplyInbox;
   readonly #manager: Promise<JetStreamManager>;
 
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
-    this.#client = jetstream(settings.connection, { timeout: settings.requestTimeoutMs });
-    this.#manager = this.#client.jetstreamManager(false);
+    this.#inbox = new ReplyInbox(settings.connection);
+    this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
   }
 
   partitionOf(key: string): number {
@@ -63,24 +63,20 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
     // An id may hold any character; a header may not.
-    const { seq, duplicate } = await this.#send(subjectOf(keyOf(message)), encode(message), { msgID: escapeText(idOf(message)) });
+    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)) };
+    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
     return { seq, duplicate };
   }
 
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
-    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), {
-      schedule: { specification: new Date(Math.min(at, never.getTime())), target: dueSubject },
-    });
+    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
   /** Replaces the timer by one that is never due and soon forgotten: unlike a purge, this needs no right but to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
-    await this.#send(timerSubjectOf(key, name), new Uint8Array(), {
-      schedule: { specification: never, target: dueSubject },
-      ttl: cancelledTtl,
-    });
+    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -123,12 +119,12 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   }
 
   /** Publishes until stored, with the same id, for a bounded time. */
-  async #send(subject: string, bytes: Uint8Array, options: Partial<JetStreamPublishOptions>): Promise<PubAck> {
+  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
     const { clock, requestTimeoutMs } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#client.publish(subject, bytes, { timeout: requestTimeoutMs, ...options });
+        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
       } catch (error) {
         const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
