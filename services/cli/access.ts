@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type Config, loadConfig } from '../../shared/config/load.ts';
+import { type Config, type ConfigSource, loadConfig } from '../../shared/config/load.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { installationIn } from './installation.ts';
@@ -13,13 +13,15 @@ export interface CommonOptions {
   readonly dataDir?: string;
 }
 
-/** The configuration a command works with: the file, the environment, and `--data-dir` before both. */
-export const configOf = ({ env, home }: World, { config, dataDir }: CommonOptions): Config =>
-  loadConfig({
-    env: dataDir === undefined ? env : { ...env, NATTER_DATA_DIR: dataDir },
-    home,
-    ...(config !== undefined && { file: config }),
-  });
+/** Where a command's configuration comes from: the file, the environment, and `--data-dir` before both. */
+export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOptions): ConfigSource => ({
+  env: dataDir === undefined ? env : { ...env, NATTER_DATA_DIR: dataDir },
+  home,
+  ...(config !== undefined && { file: config }),
+});
+
+/** The configuration a command works with. */
+export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
 /** A client of the gateway: `--url` and `--token`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
 export const clientOf = (world: World, options: CommonOptions): ApiClient => {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Current } from '../../shared/config/reload.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -16,7 +17,7 @@ import { webhookOutlet } from './outlets/webhook.ts';
 import { outboundHeadlines, plan } from './plan.ts';
 
 export interface DeliveryOptions {
-  readonly config: Config;
+  readonly config: Current<Config>;
   readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters'>;
   readonly log: Logger;
   readonly member: string;
@@ -44,7 +45,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     suppressed_total: 0,
     failed_total: 0,
   };
-  const subjects = subjectsUnder(config.prefix);
+  const subjects = subjectsUnder(config.current().prefix);
   let outbox: Outbox | null = null;
 
   const giveUp = (outbound: Outbound, reason: string): Promise<void> =>
@@ -89,7 +90,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     const read = async (until: AbortSignal): Promise<void> => {
       const follow = { after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
       for await (const commit of ports.events.follow(follow))
-        await current.accept(commit.seq, plan(commit, config.session.sendPolicy));
+        await current.accept(commit.seq, plan(commit, config.current().session.sendPolicy));
     };
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {
@@ -122,4 +123,6 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
 };
 
 const webhooksOf = ({ config, ports }: DeliveryOptions): Outlet[] =>
-  Object.entries(config.outlets.webhooks).map(([channel, webhook]) => webhookOutlet({ channel, ...webhook, clock: ports.clock }));
+  Object.entries(config.current().outlets.webhooks).map(([channel, webhook]) =>
+    webhookOutlet({ channel, ...webhook, clock: ports.clock }),
+  );

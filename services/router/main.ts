@@ -1,3 +1,4 @@
+import type { Current } from '../../shared/config/reload.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
@@ -7,7 +8,7 @@ import { route } from '../../shared/routing/route.ts';
 import type { InboundEnvelope } from '../../shared/wire/envelope.ts';
 
 export interface RouterOptions {
-  readonly config: Config;
+  readonly config: Current<Config>;
   readonly ports: Pick<Ports, 'clock' | 'inbound' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
@@ -24,7 +25,7 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
   };
 
   const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<Verdict> => {
-    const routed = route(envelope, config, ports.clock.now());
+    const routed = route(envelope, config.current(), ports.clock.now());
     if ('unroutable' in routed) return unroutable(envelope, routed.unroutable);
     try {
       const { duplicate } = await ports.commands.publish(routed.command);

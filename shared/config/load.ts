@@ -1,14 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import JSON5 from 'json5';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { messageOf, NatterError } from '../kit/errors.ts';
+import { refuseDangers } from '../policy/dm-safety.ts';
 import { linesOf } from './locate.ts';
 import { type Config as ConfigFields, configSchema } from './schema.ts';
-import { suggest } from './suggest.ts';
+import { adviceOn, childOf, type SchemaNode, schemaTree } from './schema-text.ts';
 
-/** The configuration of one process: file, then environment, then defaults; `dataDir` is absolute. */
-export type Config = ConfigFields & { readonly dataDir: string };
+/** The configuration of one process: file, then environment, then defaults. `dataDir` is absolute; `session.timeZone` is always there. */
+export type Config = ConfigFields & {
+  readonly dataDir: string;
+  readonly session: ConfigFields['session'] & { readonly timeZone: string };
+};
+
+/** Where a configuration comes from. `file` must exist if given; `home` is the user's. */
+export interface ConfigSource {
+  readonly file?: string;
+  readonly env: Environment;
+  readonly home: string;
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,33 +36,6 @@ const variables: readonly (readonly [variable: string, field: string, read: (tex
   ['NATTER_LOG_LEVEL', 'log.level', String],
 ];
 
-/** The parts of a JSON schema that this file reads. */
-interface SchemaNode {
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly additionalProperties?: SchemaNode | boolean;
-  readonly secret?: boolean;
-}
-const schemaTree = (): SchemaNode => z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
-
-const childOf = (node: SchemaNode | undefined, name: string): SchemaNode | undefined =>
-  node?.properties?.[name] ?? (typeof node?.additionalProperties === 'object' ? node.additionalProperties : undefined);
-
-/** Every field with its dotted path. */
-const fieldsUnder = (node: SchemaNode, path = ''): string[] =>
-  Object.entries(node.properties ?? {}).flatMap(([name, child]) => [`${path}${name}`, ...fieldsUnder(child, `${path}${name}.`)]);
-
-/** What to do about a key that no schema knows. */
-const unknownKey = (path: readonly string[], key: string): string => {
-  const tree = schemaTree();
-  const node = path.reduce<SchemaNode | undefined>(childOf, tree);
-  const known = Object.keys(node?.properties ?? {});
-  const near = suggest(key, known);
-  if (near !== null) return `unknown key; did you mean "${near}"?`;
-  const elsewhere = fieldsUnder(tree).find((field) => field.split('.').at(-1) === key);
-  if (elsewhere !== undefined) return `unknown key; did you mean "${elsewhere}"?`;
-  return `unknown key; remove it, or use one of: ${known.join(', ')}`;
-};
-
 interface Problem {
   readonly field: string;
   readonly text: string;
@@ -61,7 +45,7 @@ const problemsOf = (error: z.ZodError): Problem[] =>
   error.issues.flatMap((issue) => {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') return [{ field: path.join('.'), text: issue.message }];
-    return issue.keys.map((key) => ({ field: [...path, key].join('.'), text: unknownKey(path, key) }));
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), text: adviceOn(path, key) }));
   });
 
 /** Reads and parses the file; `null` if it is not there and nobody asked for it by name. */
@@ -102,17 +86,24 @@ const withField = (value: unknown, [name, ...rest]: readonly string[], to: unkno
 const absolute = (path: string, base: string, home: string): string =>
   path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
 
+/** The zone of the machine: what a daily reset means where nothing else is said (A4/44). */
+const hostTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The file that is read: the one given, or named by `NATTER_CONFIG`, else `natter.json` of the data directory, which need not be there. */
+export const configFileOf = ({ file, env, home }: ConfigSource): { path: string; named: boolean } => {
+  const named = file ?? (env.NATTER_CONFIG || undefined);
+  const usual = join(absolute(env.NATTER_DATA_DIR || join(home, '.natter'), '.', home), 'natter.json');
+  return { path: named === undefined ? usual : absolute(named, '.', home), named: named !== undefined };
+};
+
 /**
- * Loads the configuration. `file` must exist if given (or named by `NATTER_CONFIG`); else `natter.json` of the data directory is read if
- * it is there. Throws `NatterError('invalid')` whose message has one line per problem: file and line or variable, field, and the mend.
+ * Loads the configuration. Throws `NatterError('invalid')` whose message has one line per problem: file and line or variable, field, and
+ * the mend.
  */
-export const loadConfig = (options: { file?: string; env: Environment; home: string }): Config => {
-  const { env, home } = options;
-  const usual = join(home, '.natter');
-  const named = options.file ?? (env.NATTER_CONFIG || undefined);
-  const file =
-    named === undefined ? join(absolute(env.NATTER_DATA_DIR || usual, '.', home), 'natter.json') : absolute(named, '.', home);
-  const read = readFile(file, named !== undefined);
+export const loadConfig = (source: ConfigSource): Config => {
+  const { env, home } = source;
+  const { path: file, named } = configFileOf(source);
+  const read = readFile(file, named);
 
   const overrides = variables.filter(([variable]) => (env[variable] ?? '') !== '');
   const merged = overrides.reduce<unknown>(
@@ -134,7 +125,14 @@ export const loadConfig = (options: { file?: string; env: Environment; home: str
   }
 
   const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
-  return { ...result.data, dataDir: absolute(result.data.dataDir ?? usual, base, home) };
+  const { dataDir, session } = result.data;
+  const config = {
+    ...result.data,
+    dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
+    session: { ...session, timeZone: session.timeZone ?? hostTimeZone() },
+  };
+  refuseDangers(config);
+  return config;
 };
 
 const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] => {

@@ -35,6 +35,38 @@ const sendMatch = z
   .transform(({ surface, ...match }) => ({ ...match, ...((match.channel ?? surface) && { channel: match.channel ?? surface }) }));
 const sendAction = z.enum(['allow', 'deny']);
 
+/** An id is one person's: two names that claim it would make two people one (A3/29). */
+const refuseSharedIds = (links: Readonly<Record<string, readonly string[]>>, context: z.RefinementCtx): void => {
+  const owners = new Map<string, string>();
+  for (const [name, ids] of Object.entries(links))
+    for (const [index, id] of ids.entries()) {
+      const other = owners.get(id) ?? name;
+      owners.set(id, other);
+      if (other === name) continue;
+      const message = `"${id}" is claimed by "${other}" and by "${name}"; keep it under one of them`;
+      context.addIssue({ code: 'custom', path: [name, index], message });
+    }
+};
+
+/** A limited token says what it is limited to, or it would be limited to nothing (A8/89, 90). */
+const requireReach = (
+  token: { role: string; principal?: string | undefined; namespace?: string | undefined },
+  context: z.RefinementCtx,
+): void => {
+  if (token.role === 'participant' && token.principal === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['principal'],
+      message: 'is missing; role "participant" needs who it speaks for, such as "telegram:123"',
+    });
+  if (token.role === 'channel' && token.namespace === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['namespace'],
+      message: 'is missing; role "channel" needs its channel, such as "telegram"',
+    });
+};
+
 export const configSchema = z.strictObject({
   /** Subject, stream and bucket prefix; several systems can share a broker. */
   prefix: z
@@ -67,14 +99,16 @@ export const configSchema = z.strictObject({
       tokens: z
         .record(
           z.string(),
-          z.strictObject({
-            sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
-            role: z.enum(['owner', 'participant', 'channel']),
-            /** Who it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
-            principal: z.string().min(1).optional(),
-            /** Role `channel`: the channel whose sessions it is limited to. */
-            namespace: z.string().min(1).optional(),
-          }),
+          z
+            .strictObject({
+              sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
+              role: z.enum(['owner', 'participant', 'channel']),
+              /** Who it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
+              principal: z.string().min(1).optional(),
+              /** Role `channel`: the channel whose sessions it is limited to. */
+              namespace: z.string().min(1).optional(),
+            })
+            .superRefine(requireReach),
         )
         .default({}),
     })
@@ -123,9 +157,15 @@ export const configSchema = z.strictObject({
       scope: z.enum(['per-sender', 'global']).default('per-sender'),
       /** Who shares a direct session (A3/24–28). With several people in the inbox use `per-channel-peer` (A3/31). */
       dmScope: z.enum(['main', 'per-peer', 'per-channel-peer', 'per-account-channel-peer']).default('main'),
-      mainKey: z.string().default('main'),
+      mainKey: z
+        .string()
+        .regex(/^(?!(global|unknown)$)[^:\s*>%]+$/, 'use one word without ":", such as "main"; "global" and "unknown" are taken')
+        .default('main'),
       /** Canonical name → ids of one person, as `<channel>:<id>` (A3/29). */
-      identityLinks: z.record(z.string().min(1), z.array(z.string().min(1))).default({}),
+      identityLinks: z
+        .record(z.string().min(1), z.array(z.string().min(1)))
+        .superRefine(refuseSharedIds)
+        .default({}),
       /** Refuse to start where several people would share one direct session, instead of a warning. */
       strict: z.boolean().default(false),
       /** IANA zone of the daily reset. Default: the host's. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startRouter } from '../../services/router/main.ts';
 import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { fixed } from '../../shared/config/reload.ts';
 import { configSchema } from '../../shared/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
@@ -24,7 +25,7 @@ const open = async (publish?: (original: CommandBus['publish']) => CommandBus['p
   const original: CommandBus['publish'] = (command) => ports.commands.publish(command);
   const commandsPort = publish ? Object.assign(Object.create(ports.commands), { publish: publish(original) }) : ports.commands;
   const router = await startRouter({
-    config: configSchema.parse({}),
+    config: fixed(configSchema.parse({})),
     ports: { ...ports, commands: commandsPort },
     log: createLog({ level: 'silent', name: 'test' }),
     member: 'router',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../../shared/config/load.ts';
+import type { Current } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Outlet, Ports } from '../../../shared/ports.ts';
@@ -10,7 +11,7 @@ import { startSession } from '../../session/main.ts';
 import type { WorkerName } from '../worker-names.ts';
 
 export interface WorkerOptions {
-  readonly config: Config;
+  readonly config: Current<Config>;
   readonly ports: Ports;
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,7 +27,7 @@ export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...
   const member = uniqueMember(name);
   switch (name) {
     case 'session':
-      return startSession({ config, ports, log, member, env, warmUp: true });
+      return startSession({ config: config.current(), ports, log, member, env, warmUp: true });
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':

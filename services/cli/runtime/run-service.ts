@@ -10,6 +10,7 @@ import type { World } from '../terminal.ts';
 import type { ServiceName } from '../worker-names.ts';
 import { existingBroker } from './broker.ts';
 import { startWorker } from './compose.ts';
+import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health.ts';
 
 const stopMs = 7_000;
@@ -22,11 +23,12 @@ export const runService = async (world: World, name: ServiceName, options: Commo
   const token = gatewayToken(config, installation);
   const secrets = [token, broker.token ?? '', ...secretsOf(config, world.env)];
   const log = createLog({ level: config.log.level, name: 'natter', secrets });
+  const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const clock = systemClock;
   const ports = await openNats(config, { name: `natter ${name}`, clock, log, ...broker });
 
   const start = async (): Promise<Service> => {
-    if (name !== 'gateway') return startWorker(name, { config, ports, log, env: world.env });
+    if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env: world.env });
     const gateway = await startGateway({ config, ports, log, token, version: world.version });
     installation.prepare();
     if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });
@@ -52,6 +54,7 @@ export const runService = async (world: World, name: ServiceName, options: Commo
 
   await stopped;
   log.info({ service: name, ...service.metrics() }, 'stopping');
+  live.close();
   await service.stop(stopMs);
   await ports.close();
   if (process.connected) process.disconnect();

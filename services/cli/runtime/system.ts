@@ -1,5 +1,6 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/config/load.ts';
+import type { Current } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock, Ports } from '../../../shared/ports.ts';
@@ -14,7 +15,7 @@ import { type Hosts, startHosts } from './hosts.ts';
 
 export interface SystemOptions {
   readonly world: World;
-  readonly config: Config;
+  readonly config: Current<Config>;
   readonly installation: Installation;
   readonly token: string;
   readonly log: Logger;
@@ -41,7 +42,8 @@ const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 
 /** Starts the broker, the streams and all services in this process. What was started is stopped again when a later part cannot start. */
 export const startSystem = async (options: SystemOptions): Promise<System> => {
-  const { world, config, installation, log, clock, token } = options;
+  const { world, installation, log, clock, token } = options;
+  const config = options.config.current();
   const running: { broker?: Broker; gateway?: Gateway; ports: Ports[]; workers: Service[] } = { ports: [], workers: [] };
   const stop = async (): Promise<void> => {
     const timed = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
@@ -70,7 +72,9 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     };
     const startOne = async (name: WorkerName): Promise<void> => {
       const outlets = [terminalOutlet(world.output)];
-      running.workers.push(await startWorker(name, { config, ports: await open(name), log, env: world.env, outlets }));
+      running.workers.push(
+        await startWorker(name, { config: options.config, ports: await open(name), log, env: world.env, outlets }),
+      );
     };
 
     const hosts = options.hosts < 2 ? null : startHostProcesses(options);

@@ -4,11 +4,13 @@ import { destination } from 'pino';
 import { type Config, secretsOf } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
+import { dangers } from '../../../shared/policy/dm-safety.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { createClient } from '../api-client.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
+import { openConfig } from './configuration.ts';
 import { untilReady, watchProblems } from './health.ts';
 import { type System, startSystem } from './system.ts';
 
@@ -35,17 +37,19 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     secrets: [token, installation.broker()?.token ?? '', ...secretsOf(config, world.env)],
     destination: destination({ fd: logFile, sync: true }),
   });
+  const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });
   const clock = systemClock;
   const stopping = new AbortController();
   world.interrupted.addEventListener('abort', () => stopping.abort());
 
   terminal.progress('starting …');
   const { hosts } = options;
-  const system = await startSystem({ world, config, installation, token, log, clock, hosts, childArguments, logFile });
+  const system = await startSystem({ world, config: live, installation, token, log, clock, hosts, childArguments, logFile });
   try {
     installation.writeGateway({ url: system.gateway.url, token, pid: process.pid });
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
     for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
+    for (const danger of dangers(config)) terminal.note(pc.red(`DANGER: ${danger}`));
     const changed = chatting ? (now: readonly string[]) => tellProblems(world, now) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
     if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
@@ -53,6 +57,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     else await new Promise<void>((resolve) => aborted(stopping.signal, resolve));
   } finally {
     stopping.abort();
+    live.close();
     terminal.note('stopping …');
     await system.stop();
     installation.removeBroker();

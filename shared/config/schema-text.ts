@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { effects } from './effects.ts';
+import { configSchema } from './schema.ts';
+import { suggest } from './suggest.ts';
+
+/** The parts of a JSON Schema node that we read. `secret` is ours. */
+export interface SchemaNode {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly SchemaNode[];
+  readonly items?: SchemaNode;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly secret?: boolean;
+}
+
+/** A key of the configuration: `gateway.port`, `channels.<name>.allowFrom`, `session.sendPolicy.rules[].action`. */
+export interface ConfigField {
+  readonly path: string;
+  readonly node: SchemaNode;
+}
+
+const isNode = (value: SchemaNode | boolean | undefined): value is SchemaNode => typeof value === 'object';
+
+/** The schema of what may stand at `name` within an object, a map or a list. */
+export const childOf = (node: SchemaNode | undefined, name: string): SchemaNode | undefined => {
+  if (node?.properties && Object.hasOwn(node.properties, name)) return node.properties[name];
+  if (isNode(node?.additionalProperties)) return node.additionalProperties;
+  return /^\d+$/.test(name) ? node?.items : undefined;
+};
+
+/** What stands directly below a node, each with what is added to the path. */
+const below = (node: SchemaNode): (readonly [step: string, child: SchemaNode])[] => [
+  ...Object.entries(node.properties ?? {}).map(([name, child]) => [`.${name}`, child] as const),
+  ...(isNode(node.additionalProperties) ? [['.<name>', node.additionalProperties] as const] : []),
+  ...(isNode(node.items) ? [['[]', node.items] as const] : []),
+];
+
+const fieldsUnder = (node: SchemaNode, path: string): ConfigField[] =>
+  below(node).flatMap(([step, child]) => {
+    const field = { path: `${path}${step}`.replace(/^\./, ''), node: child };
+    return [field, ...fieldsUnder(child, field.path)];
+  });
+
+/** Every key that is no mere group of others, in the order of the schema. */
+export const configFields = (tree: SchemaNode): ConfigField[] =>
+  fieldsUnder(tree, '').filter(
+    ({ path, node }) => node.properties === undefined && !path.endsWith('[]') && !path.endsWith('<name>'),
+  );
+
+/** The schema of the file, without explanations. */
+export const schemaTree = (): SchemaNode => z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
+
+const explained = (node: SchemaNode, path: string): SchemaNode => {
+  const effect = effects[path];
+  const at = (step: string, child: SchemaNode): SchemaNode => explained(child, `${path}${step}`.replace(/^\./, ''));
+  return {
+    ...(effect !== undefined && { description: effect }),
+    ...node,
+    ...(node.properties && {
+      properties: Object.fromEntries(Object.entries(node.properties).map(([name, child]) => [name, at(`.${name}`, child)])),
+    }),
+    ...(isNode(node.additionalProperties) && { additionalProperties: at('.<name>', node.additionalProperties) }),
+    ...(isNode(node.items) && { items: at('[]', node.items) }),
+  };
+};
+
+/** The JSON Schema of the configuration file with what each key does: for editors, and for `natter config schema`. */
+export const configJsonSchema = (): SchemaNode => explained(schemaTree(), '');
+
+/** What to do about a key that no schema knows; `path` is where it stands. */
+export const adviceOn = (path: readonly string[], key: string): string => {
+  const tree = schemaTree();
+  const known = Object.keys(path.reduce<SchemaNode | undefined>(childOf, tree)?.properties ?? {});
+  const elsewhere = fieldsUnder(tree, '').find((field) => field.path.endsWith(`.${key}`))?.path;
+  const meant = suggest(key, known) ?? elsewhere;
+  return meant === undefined
+    ? `unknown key; remove it, or use one of: ${known.join(', ')}`
+    : `unknown key; did you mean "${meant}"?`;
+};
+
+/** A copy of a value of the configuration in which every secret is the word `[secret]`. */
+export const withoutSecrets = (value: unknown, node: SchemaNode | undefined = schemaTree()): unknown => {
+  if (node?.secret === true) return value === undefined ? undefined : '[secret]';
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, node?.items ?? {}));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => [name, withoutSecrets(child, childOf(node, name) ?? {})]),
+  );
+};
