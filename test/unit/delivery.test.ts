@@ -5,11 +5,14 @@ import { createOutbox } from '../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../services/delivery/outlets/webhook.ts';
 import { outboundHeadlines, plan } from '../../services/delivery/plan.ts';
+import { configSchema } from '../../shared/config/schema.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyRecord, CustodyState, Outbound, SendResult } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { eventTypes, headlineOf, type SessionEvent } from '../../shared/session/events.ts';
+import { headlineOf, type SessionEvent } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { holds, type Intent, intents, play } from '../support/arbitraries.ts';
+import { tell } from '../support/given.ts';
 
 const key = 'agent:main:main' as SessionKey;
 const target = { channel: 'irc', to: '#ubuntu' };
@@ -47,15 +50,19 @@ const commit = (...events: SessionEvent[]): RecordedCommit => ({
   seq: 7,
   recordedAt: 2,
 });
-const outbound = (id: string, text = 'hi'): Outbound => ({
+const outbound = (id: string, withheld?: string): Outbound => ({
   id,
   seq: Number(id.split('.')[0]),
   key,
   target,
   kind: 'assistant_message',
-  text,
+  text: 'hi',
   turnId: 't1',
+  ...(withheld !== undefined && { withheld }),
 });
+const told: SessionEvent = { type: 'notice', v: 1, notice: { code: 'send_policy', text: 'Sending is on.', deliverTo: target } };
+const policy = (sendPolicy: object = {}) => configSchema.parse({ session: { sendPolicy } }).session.sendPolicy;
+const denyIrc = policy({ rules: [{ action: 'deny', match: { channel: 'irc' } }] });
 
 describe('plan: what a commit sends', () => {
   it.each<[string, SessionEvent[], unknown[]]>([
@@ -68,14 +75,38 @@ describe('plan: what a commit sends', () => {
     ['a notice of a failed turn', [failed], [{ id: '7.0', kind: 'notice', text: expect.stringContaining('no tokens left') }]],
     ['both, in order', [said('a', target), failed, said('b', target)], [{ id: '7.0' }, { id: '7.1' }, { id: '7.2', text: 'b' }]],
     ['text without a silence marker (A6/79)', [said('Sure. <NO_REPLY>', target)], [{ text: 'Sure.' }]],
-    ['silence, to be suppressed (A6/78)', [said(' <NO_REPLY> ', target)], [{ text: '' }]],
-    ['an empty reply, to be suppressed', [said(' \n', target)], [{ text: '' }]],
-  ])('%s', (_, events, expected) => expect(plan(commit(...events))).toMatchObject(expected));
+    ['silence, withheld (A6/78)', [said(' <NO_REPLY> ', target)], [{ text: '', withheld: 'there is nothing to say' }]],
+    ['an empty reply, withheld', [said(' \n', target)], [{ text: '', withheld: 'there is nothing to say' }]],
+    ['a notice, as part of the run', [told], [{ id: '7.0', kind: 'notice', text: 'Sending is on.', turnId: 'r', target }]],
+    ['no notice without a target', [{ ...told, notice: { code: 'status', text: 'fine' } } as SessionEvent], []],
+  ])('%s', (_, events, expected) => expect(plan(commit(...events), policy())).toMatchObject(expected));
 
-  it('whatever else is in it, a commit with an outbound is filed under one of the headlines that are followed', () => {
-    for (const carrier of [said('hi', target), failed]) {
-      for (const type of eventTypes) expect(outboundHeadlines).toContain(headlineOf([{ type } as SessionEvent, carrier]));
+  const byRule = 'denied by session.sendPolicy.rules[0]';
+  const under = (event: SessionEvent, sendPolicy: 'allow' | 'deny'): SessionEvent => ({ ...event, sendPolicy }) as SessionEvent;
+  it.each<[string, SessionEvent, ReturnType<typeof policy>, string | undefined]>([
+    ['A9/98: a rule withholds a reply', said('hi', target), denyIrc, byRule],
+    ['A9/98: and the notice of a failed turn', failed, denyIrc, byRule],
+    ['A9/98: and the answer to a command', told, denyIrc, byRule],
+    ['A9/98: the default withholds', said('hi', target), policy({ default: 'deny' }), 'denied by session.sendPolicy.default'],
+    ['A9/96: the session itself withholds', under(said('hi', target), 'deny'), policy(), 'denied by override'],
+    ['A9/96: also that a turn has failed', under(failed, 'deny'), policy(), 'denied by override'],
+    ['A9/96: the session allows what a rule denies', under(said('hi', target), 'allow'), denyIrc, undefined],
+    ['A9/94: the answer to /send off and /send on comes in any case', under(told, 'deny'), policy(), undefined],
+  ])('%s', (_, event, sendPolicy, withheld) => expect(plan(commit(event), sendPolicy)[0]?.withheld).toBe(withheld));
+
+  const carriers = new Set<string>(['assistant_message', 'turn_failed', 'notice']);
+  /** Every commit that may have an outbound is filed under a headline that is followed. */
+  const allFollowed = (followed: readonly string[]) => (wishes: readonly Intent[]) => {
+    for (const { events } of play(wishes).commits) {
+      if (events.some(({ type }) => carriers.has(type))) expect(followed).toContain(headlineOf(events));
     }
+  };
+  it('whatever is asked of a session, no commit with an outbound is overlooked', () => {
+    const without = (gone: string) => allFollowed(outboundHeadlines.filter((type) => type !== gone));
+    const faults = { 'no notices': without('notice'), 'no replies': without('assistant_message') };
+    holds(intents, allFollowed(outboundHeadlines), faults, 100);
+    const { commits } = tell('post m1', 'post m2', 'stop-told', 'report', 'notice hi');
+    for (const { events } of commits.slice(2)) expect(outboundHeadlines).toContain(headlineOf(events));
   });
 });
 
@@ -102,8 +133,23 @@ describe('custody: the next record by the last one (I6, I9)', () => {
     ['delivered is over', last('7.0', 'delivered'), outbound('7.0'), knows, null],
     ['unknown is over', last('7.0', 'unknown'), outbound('7.0'), knows, null],
     ['failed is over', last('7.0', 'failed'), outbound('7.0'), knows, null],
-    ['suppressed is over', last('7.0', 'suppressed'), outbound('7.0', ''), knows, null],
-    ['silence is suppressed', null, outbound('7.0', ''), knows, { state: 'suppressed' }],
+    ['suppressed is over', last('7.0', 'suppressed'), outbound('7.0', 'silence'), knows, null],
+    ['what is withheld is suppressed', null, outbound('7.0', 'silence'), knows, { state: 'suppressed', detail: 'silence' }],
+    ['also where there is no outlet', null, outbound('7.0', 'silence'), undefined, { state: 'suppressed', detail: 'silence' }],
+    [
+      'A9/98: what was prepared under another policy is not sent',
+      last('7.0', 'prepared', 3),
+      outbound('7.0', 'denied by override'),
+      knows,
+      { state: 'suppressed', attempt: 3, detail: 'denied by override' },
+    ],
+    [
+      'what may be out already is not called suppressed',
+      last('7.0', 'sending'),
+      outbound('7.0', 'x'),
+      forgets,
+      { state: 'unknown' },
+    ],
     [
       'no outlet is a failure with a reason',
       null,
@@ -213,7 +259,7 @@ describe('small rules', () => {
     const written: string[] = [];
     const stream = { write: (text: string, done: () => void) => written.push(text) && done() };
     const outlet = terminalOutlet(stream as unknown as NodeJS.WritableStream);
-    await outlet.send(outbound('7.0', 'a\u001b[2J\n\tb\u009b'), new AbortController().signal);
+    await outlet.send({ ...outbound('7.0'), text: 'a\u001b[2J\n\tb\u009b' }, new AbortController().signal);
     await outlet.send({ ...outbound('7.1'), kind: 'notice' }, new AbortController().signal);
     expect(written).toEqual(['a[2J\n\tb\n', '! hi\n']);
   });

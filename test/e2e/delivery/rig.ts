@@ -8,6 +8,8 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock, CustodyRecord, Leases, Ports } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
 import type { DeliveryTarget } from '../../../shared/session/types.ts';
 import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
 
@@ -75,6 +77,13 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
     return { ...own, custody: { last: own.custody.last, append } };
   };
 
+  /** Records an event as a key's first commit and resolves with its outbound's id. */
+  const record = async (key: SessionKey, event: SessionEvent): Promise<string> => {
+    const result = await ports.events.append(commitTo(key, { events: [event] }), 0);
+    if (result.kind !== 'stored') throw new Error(result.kind);
+    return `${result.seq}.0`;
+  };
+
   return {
     clock,
     system,
@@ -87,13 +96,18 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
       records.filter(({ outboundId }) => outboundId === id).map(({ state, attempt }) => `${state} ${attempt}`),
     start: async (
       member: string,
-      { webhook = {}, change = {}, ...more }: { webhook?: object; change?: Partial<Ports> } & Partial<DeliveryOptions> = {},
+      {
+        webhook = {},
+        session = {},
+        change = {},
+        ...more
+      }: { webhook?: object; session?: object; change?: Partial<Ports> } & Partial<DeliveryOptions> = {},
     ): Promise<Service> => {
-      const config = configSchema.parse({
-        outlets: { webhooks: { chat: { url: farSide.url, secret: 'a secret', timeoutMs: 20_000, ...webhook } } },
-      });
+      const hook = { url: farSide.url, secret: 'a secret', timeoutMs: 20_000, ...webhook };
+      // Read anew each time, so that a test can change `session`.
+      const current = () => configSchema.parse({ session, outlets: { webhooks: { chat: hook, discord: hook } } });
       const service = await startDelivery({
-        config,
+        config: { current },
         ports: portsOf(member, change),
         log: createLog({ level: 'silent', name: member }),
         member,
@@ -103,13 +117,9 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
       return service;
     },
     /** Records a reply in the log and resolves with the outbound's id. */
-    say: async (text: string, to = 'ann', target: Partial<DeliveryTarget> = {}): Promise<string> => {
-      const key = freshKey();
-      const event = { ...assistantMessage(text), deliverTo: { channel: 'chat', to, ...target } };
-      const result = await ports.events.append(commitTo(key, { events: [event] }), 0);
-      if (result.kind !== 'stored') throw new Error(result.kind);
-      return `${result.seq}.0`;
-    },
+    say: (text: string, to = 'ann', target: Partial<DeliveryTarget> = {}): Promise<string> =>
+      record(freshKey(), { ...assistantMessage(text), deliverTo: { channel: 'chat', to, ...target } } as SessionEvent),
+    record,
     until: (condition: () => unknown) => vi.waitFor(condition, { timeout: 15_000, interval: 5 }),
     close: async () => {
       await Promise.all(services.map((service) => service.stop(1_000)));

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Config, configSchema } from '../../shared/config/schema.ts';
+import { type Sending, sendDecision } from '../../shared/policy/send-policy.ts';
+import { holds } from '../support/arbitraries.ts';
+import { keyOf } from '../support/commits.ts';
+
+type Policy = Config['session']['sendPolicy'];
+
+const some = <T>(...values: T[]) => fc.constantFrom<T | undefined>(undefined, ...values);
+const match = fc.record({
+  channel: some('discord', 'irc'),
+  chatType: some('direct', 'group', 'channel', 'thread'),
+  keyPrefix: some('cron:', 'agent:main:', 'discord:group:', 'main'),
+  rawKeyPrefix: some('cron:', 'agent:main:cron:', 'agent:work:'),
+});
+const rule = fc.record({ action: fc.constantFrom('allow', 'deny'), match });
+const policy = fc
+  .record({ rules: fc.array(rule, { maxLength: 5 }), default: fc.constantFrom('allow', 'deny') })
+  .map((sendPolicy): Policy => configSchema.parse({ session: { sendPolicy } }).session.sendPolicy);
+const key = fc
+  .tuple(
+    fc.constantFrom('main', 'work'),
+    fc.constantFrom('main', 'cron:nightly', 'hook:1', 'irc:channel:#a', 'discord:group:7', 'discord:group:7:topic:9', 'x:y:z'),
+  )
+  .map(([agent, rest]) => keyOf(`agent:${agent}:${rest}`));
+const sending = fc.record({ key, channel: some('discord', 'irc'), override: some('allow', 'deny') }) as fc.Arbitrary<Sending>;
+const cases = fc.tuple(policy, sending, rule as fc.Arbitrary<Policy['rules'][number]>);
+type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+type Decide = typeof sendDecision;
+
+/** What a decision's rule says, read back from the configuration. */
+const actionOf = (rule: string, policy: Policy, { override }: Sending): string | undefined => {
+  const index = /^session\.sendPolicy\.rules\[(\d+)\]$/.exec(rule)?.[1];
+  if (index !== undefined) return policy.rules[Number(index)]?.action;
+  return rule === 'override' ? override : rule === 'session.sendPolicy.default' ? policy.default : undefined;
+};
+
+test('A9/91–98: every decision names the rule that says so', () => {
+  const explained =
+    (decide: Decide) =>
+    ([policy, sending]: Case) => {
+      const { action, rule } = decide(policy, sending);
+      expect(action).toBe(actionOf(rule, policy, sending));
+    };
+  holds(cases, explained(sendDecision), {
+    'a denial is blamed on the default': explained((...given) => ({
+      ...sendDecision(...given),
+      rule: 'session.sendPolicy.default',
+    })),
+    'the override is not heeded': explained((policy, sending) => ({
+      action: sendDecision(policy, { ...sending, override: undefined }).action,
+      rule: sending.override ? 'override' : sendDecision(policy, sending).rule,
+    })),
+  });
+});
+
+test('A9/91: a rule behind the one that decides changes nothing, one that decides first does', () => {
+  const firstWins =
+    (decide: Decide) =>
+    ([policy, sending, more]: Case) => {
+      const before = decide(policy, sending);
+      const longer = { ...policy, rules: [...policy.rules, more] };
+      if (before.rule !== 'session.sendPolicy.default') expect(decide(longer, sending)).toEqual(before);
+      const opposite = { action: before.action === 'allow' ? ('deny' as const) : ('allow' as const), match: {} };
+      const after = decide({ ...policy, rules: [opposite, ...policy.rules] }, sending);
+      expect(after.action).toBe(sending.override ?? opposite.action);
+    };
+  /** `sendDecision` with the rules read from the end. */
+  const lastWins: Decide = (policy, sending) => sendDecision({ ...policy, rules: policy.rules.toReversed() }, sending);
+  holds(cases, firstWins(sendDecision), { 'the last rule wins': firstWins(lastWins) });
+});
