@@ -1,13 +1,16 @@
 import type { Config } from '../config/schema.ts';
+import { dangers } from '../policy/dm-safety.ts';
 import { resolveModel } from '../policy/model-name.ts';
+import { dayAround, localTime, policyFor } from '../policy/reset.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
-import type { DeliveryTarget, Sender } from '../session/types.ts';
+import type { ReportFacts } from '../session/report.ts';
+import type { DeliveryTarget, Sender, Settings } from '../session/types.ts';
 import type { ChatCommand } from './chat-command.ts';
-import type { SessionKey } from './session-key.ts';
+import { parseKey, resetTypeOf, type SessionKey } from './session-key.ts';
 
-/** What becomes of a chat command: A4/53–55, A9/94, A11/123–125. */
+/** What becomes of a chat command: A4/53–55, A9/94, A11/123–125. Answers are notices in the log; no model writes them. */
 
-/** A chat command's circumstances. `sender.role` has been resolved by the configuration; `at` in ms. */
+/** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
 export interface Asked {
   readonly key: SessionKey;
   readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
@@ -16,11 +19,12 @@ export interface Asked {
   readonly messageId: string;
   readonly config: Config;
   readonly at: number;
+  readonly channel?: string;
 }
 
 /**
- * Who may give chat commands. In a direct chat everybody who may write there; in a group the owner, and others only when they address
- * the agent: an unaddressed `/new` may be meant for another bot. `/send` is the owner's alone everywhere and is refused with a notice.
+ * Who may give chat commands; from others they are ordinary texts. In a direct chat everybody who may write there; in a group the owner,
+ * and who addresses the agent: a bare `/new` may be meant for another bot. `/send` is the owner's alone everywhere (A9/94).
  */
 export const mayCommand = (given: {
   readonly direct: boolean;
@@ -30,26 +34,85 @@ export const mayCommand = (given: {
 
 /** The one session command that a chat command becomes. */
 export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand => {
-  const { occasion, sender, deliverTo, messageId, config } = asked;
-  const notice = (code: string) => ({ code, ...(deliverTo && { deliverTo }) });
   switch (chat.type) {
-    case 'reset': {
-      const [word = ''] = chat.rest.split(/\s/u, 1);
-      const named = resolveModel(word, config);
-      const model = named && 'model' in named ? named.model : undefined;
-      const rest = model === undefined ? chat.rest : chat.rest.slice(word.length).trim();
-      const text = rest === '' ? 'Say hello.' : rest;
-      return {
-        type: 'reset',
-        ...occasion,
-        cause: { trigger: 'command', rule: chat.word },
-        ...(model !== undefined && { settings: { model } }),
-        message: { messageId, text, sender, ...(deliverTo && { deliverTo }) },
-      };
-    }
+    case 'reset':
+      return reset(chat, asked);
     case 'stop':
-      return { type: 'stop', reason: '/stop', notice: notice('stopped') };
-    default:
-      return { type: 'post_notice', notice: { ...notice(chat.type), text: chat.type } };
+      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', asked) };
+    case 'status':
+      return { type: 'report', facts: factsOf('status', asked), notice: noticeOf('status', asked) };
+    case 'context':
+      return { type: 'report', facts: factsOf(`context_${chat.kind}`, asked), notice: noticeOf('context', asked) };
+    case 'send':
+      return send(chat.value, asked);
   }
+};
+
+const noticeOf = <T extends string>(code: T, { deliverTo }: Asked) => ({ code, ...(deliverTo && { deliverTo }) });
+const telling = (code: string, text: string, asked: Asked): SessionCommand => ({
+  type: 'post_notice',
+  notice: { ...noticeOf(code, asked), text },
+});
+
+/** What the model is asked when somebody wants a new session and says nothing else (A4/55). */
+const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
+
+/** A new session with the rest of the message as its first, and the model that its first word names (A4/53–54). */
+const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): SessionCommand => {
+  const { occasion, messageId, sender, deliverTo, config } = asked;
+  const [first = ''] = rest.split(/\s/u, 1);
+  const named = resolveModel(first, config, { alone: first === rest });
+  if (named !== null && 'ambiguous' in named) return telling('model_ambiguous', refusal(word, first, named.ambiguous), asked);
+
+  const text = named === null ? rest : rest.slice(first.length).trim();
+  // Natter greets on somebody's behalf: the session is theirs.
+  const program: Sender = { id: 'natter', role: 'program', principal: sender.principal ?? sender.id };
+  return {
+    type: 'reset',
+    ...occasion,
+    cause: { trigger: 'command', rule: word },
+    ...(named !== null && { settings: { model: named.model } }),
+    message: {
+      messageId,
+      ...(text === '' ? { text: greeting, sender: program } : { text, sender }),
+      ...(deliverTo && { deliverTo }),
+    },
+  };
+};
+
+const refusal = (word: string, name: string, models: readonly string[]): string =>
+  models.length === 0
+    ? `Nothing was reset: the configuration names no model of ${name}. Write ${word} ${name}/<model>.`
+    : `Nothing was reset: "${name}" could be ${models.join(', ')}. Write ${word} with one of these names.`;
+
+const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<Settings['sendPolicy']> | null; text: string }>> =
+  {
+    on: { policy: 'allow', text: 'Sending is on for this session.' },
+    off: { policy: 'deny', text: 'Sending is off for this session.' },
+    inherit: { policy: null, text: 'Sending follows the configuration again.' },
+  };
+
+/** The owner's word on sending in this session (A9/94). */
+const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
+  if (asked.sender.role !== 'owner') return telling('owner_only', 'Only the owner may use /send.', asked);
+  const { policy, text } = policies[value];
+  return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', asked), text } };
+};
+
+/** The configuration's side of a report (A11/123–124). */
+const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel }: Asked): ReportFacts => {
+  const { agent, session } = config;
+  const parsed = parseKey(key, session.mainKey);
+  const { atHour, idleMinutes } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
+  const zone = session.timeZone ?? 'UTC';
+  return {
+    kind,
+    model: agent.model,
+    parts: [{ name: 'system prompt', characters: agent.systemPrompt.length }],
+    ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
+    ...(idleMinutes !== undefined && { idleMinutes }),
+    warnings: dangers(config)
+      .slice(0, 20)
+      .map((danger) => danger.slice(0, 500)),
+  };
 };
