@@ -1,6 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import type { SessionKey } from '../routing/session-key.ts';
-import { bareKey, chatTypeOf, type ParsedKey, parseKey } from './parsed-key.ts';
+import { bareKey, chatTypeOf, type ParsedKey, parseKey, type SessionKey } from '../routing/session-key.ts';
 
 type SendPolicy = Config['session']['sendPolicy'];
 type Match = SendPolicy['rules'][number]['match'];
