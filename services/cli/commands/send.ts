@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { withoutSilence } from '../../../shared/routing/silence.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { sessionPath } from '../api-client.ts';
 import { asJson, type World } from '../terminal.ts';
@@ -68,7 +69,7 @@ export const sendCommand = (program: Command, world: World): void => {
       });
       if (answer.status === 'error' || answer.status === 'timeout') process.exitCode = 1;
       if (json) return world.terminal.out(asJson(answer, 2));
-      if (answer.status === 'ok') return world.terminal.out(answer.reply ?? '(no reply)');
+      if (answer.status === 'ok') return world.terminal.out(withoutSilence(answer.reply ?? '').trim() || '(no reply)');
       if (answer.status === 'error') return world.terminal.note(`the run ${answer.runId} failed: ${errorText(answer.error)}`);
       if (answer.status === 'timeout')
         return world.terminal.note(`the run ${answer.runId} goes on; see its answer with: natter tail --key ${key} --from 1`);
