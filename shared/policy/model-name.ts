@@ -75,7 +75,7 @@ const decided = (found: readonly Name[]): NamedModel | null => {
 
 /** Of 1: below it a name only has the letters of the word somewhere. Names within the margin of the best are as near as the best. */
 const leastScore = 0.7;
-const margin = 0.05;
+const margin = 0.1;
 const leastCharacters = 3;
 const most = 10;
 

@@ -43,7 +43,7 @@ const standaloneIn = (said: string): ChatCommand | null =>
 
 /** The longest trigger that the text is or begins with as a word (A4/53). */
 const resetIn = (said: string, triggers: readonly string[]): ChatCommand | null => {
-  const word = [...resetWords, ...triggers]
+  const word = [...resetWords, ...triggers.map((trigger) => trigger.trim())]
     .filter((trigger) => isFirst(trigger, said))
     .reduce((longest, trigger) => (trigger.length > longest.length ? trigger : longest), '');
   return word === '' ? null : { type: 'reset', word, rest: said.slice(word.length).trim() };
