@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { ApiError } from './api-client.ts';
+import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { ingestCommand } from './commands/ingest.ts';
 import { natsCommand } from './commands/nats.ts';
@@ -84,6 +85,7 @@ const createProgram = (world: World): Command => {
     replayCommand,
     ingestCommand,
     doctorCommand,
+    configCommand,
     natsCommand,
     serviceCommand,
   ])

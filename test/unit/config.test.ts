@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import JSON5 from 'json5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig, secretsOf } from '../../shared/config/load.ts';
+import { type Config, loadConfig, secretsOf } from '../../shared/config/load.ts';
 import { linesOf } from '../../shared/config/locate.ts';
+import { chatCommandIn } from '../../shared/routing/chat-command.ts';
+import { route } from '../../shared/routing/route.ts';
+import { inboundEnvelope } from '../../shared/wire/envelope.ts';
 
 let home: string;
 beforeAll(() => {
@@ -17,13 +21,76 @@ const load = (text: string, env: Record<string, string> = {}) => {
   return loadConfig({ file, env, home });
 };
 
+/** Which of these words reset. */
+const resetWords = ({ session }: Config): string[] =>
+  ['/new', '/reset', '/fresh', '/newer', 'new'].filter(
+    (word) => chatCommandIn(word, { triggers: session.resetTriggers })?.type === 'reset',
+  );
+/** The key of a direct message without an account. */
+const directKey = (config: Config): string => {
+  const envelope = {
+    id: 'm1',
+    channel: 'telegram',
+    conversation: { id: '7', kind: 'direct' },
+    sender: { id: '7' },
+    text: 'hi',
+    at: 1,
+  };
+  const routed = route(inboundEnvelope.parse(envelope), config, 1);
+  return 'command' in routed ? routed.command.key : routed.unroutable;
+};
+
 describe('configuration (A14)', () => {
   test('nothing is required (A14/141)', () => {
     const config = loadConfig({ env: {}, home: join(home, 'nobody') });
     expect(config).toMatchObject({ prefix: 'natter', dataDir: join(home, 'nobody', '.natter'), gateway: { port: 4600 } });
   });
 
-  test('JSON5: comments, trailing commas, unquoted keys', () => {
+  test.each<[rule: string, file: string, read: (config: Config) => unknown, value: unknown]>([
+    ['A3/23: scope', '{}', ({ session }) => session.scope, 'per-sender'],
+    ['A3/24, A14/141: dmScope', '{}', ({ session }) => session.dmScope, 'main'],
+    ['A3/20, A14/141: mainKey', '{}', ({ session }) => session.mainKey, 'main'],
+    ['A14/141: mode of a reset', '{ session: { reset: {} } }', ({ session }) => session.reset?.mode, 'daily'],
+    ['A4/44, A14/141: hour of a reset', '{ session: { reset: {} } }', ({ session }) => session.reset?.atHour, 4],
+    ['A4/53, A14/141: /new and /reset reset, nothing else', '{}', resetWords, ['/new', '/reset']],
+    [
+      'A4/53, C17: more triggers do not replace them',
+      '{ session: { resetTriggers: ["/fresh"] } }',
+      resetWords,
+      ['/new', '/reset', '/fresh'],
+    ],
+    ['A9/91, A14/141: sendPolicy.default', '{}', ({ session }) => session.sendPolicy, { rules: [], default: 'allow' }],
+    [
+      'A3/28, A14/141: accountId',
+      '{ session: { dmScope: "per-account-channel-peer" } }',
+      directKey,
+      'agent:main:telegram:default:dm:7',
+    ],
+    ['A3/20: the key of a direct message', '{}', directKey, 'agent:main:main'],
+    ["A4/44: the host's zone", '{}', ({ session }) => session.timeZone, Intl.DateTimeFormat().resolvedOptions().timeZone],
+    ['A4/44: another zone', '{ session: { timeZone: "Asia/Kolkata" } }', ({ session }) => session.timeZone, 'Asia/Kolkata'],
+  ])('default of %s', (_, file, read, value) => {
+    expect(read(load(file))).toEqual(value);
+  });
+
+  test.each([
+    ['C5, A9/92: `surface` is the older name of `channel`', '{ surface: "discord" }', { channel: 'discord' }],
+    ['C5: the newer name wins', '{ surface: "discord", channel: "irc" }', { channel: 'irc' }],
+    ['A9/92: `keyPrefix` and `chatType`', '{ keyPrefix: "cron:", chatType: "group" }', { keyPrefix: 'cron:', chatType: 'group' }],
+  ])('%s', (_, match, expected) => {
+    const config = load(`{ session: { sendPolicy: { rules: [{ action: "deny", match: ${match} }] } } }`);
+    expect(config.session.sendPolicy.rules).toEqual([{ action: 'deny', match: expected }]);
+  });
+
+  test('A14/140: every key of the specification can be written', () => {
+    const file = `{ session: { scope: 'global', dmScope: 'per-peer', identityLinks: { ann: ['irc:a'] },
+      reset: { mode: 'idle', atHour: 0, idleMinutes: 5 }, resetByType: { dm: { mode: 'idle' }, group: {}, thread: {} },
+      resetByChannel: { discord: { mode: 'idle', idleMinutes: 10080 } }, resetTriggers: ['/fresh'], store: '~/x/{agentId}',
+      mainKey: 'home', sendPolicy: { rules: [], default: 'deny' }, idleMinutes: 7 } }`;
+    expect(load(file).session).toMatchObject(JSON5.parse(file).session);
+  });
+
+  test('JSON5: comments, trailing commas, unquoted keys (A14/140)', () => {
     expect(load('{ // a comment\n gateway: { port: 1234, }, }').gateway.port).toBe(1234);
   });
 
@@ -76,6 +143,72 @@ describe('an error names the place, the field and the mend', () => {
   ])('%j', (text, env: Record<string, string>, message) => {
     expect(() => load(text, env)).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringMatching(message) }));
     expect({}).not.toHaveProperty('polluted');
+  });
+
+  test.each([
+    [
+      'A9/92: a key within a rule of the send policy',
+      '{ session: { sendPolicy: {\n rules: [{ action: "deny",\n match: { chanel: "irc" } }] } } }',
+      /natter\.json:3: session\.sendPolicy\.rules\.0\.match\.chanel: unknown key; did you mean "channel"\?/,
+    ],
+    [
+      'A9/91: an action that does not exist',
+      '{ session: { sendPolicy: { rules: [\n{ action: "allow", match: {} },\n{ action: "block", match: {} }] } } }',
+      /natter\.json:3: session\.sendPolicy\.rules\.1\.action: .*"allow"\|"deny"/,
+    ],
+    [
+      'A4/51: a type of session that does not exist',
+      '{ session: { resetByType: {\n dms: {} } } }',
+      /natter\.json:2: session\.resetByType\.dms: unknown key; did you mean "dm"\?/,
+    ],
+    [
+      'A4/52: a key of a channel',
+      '{ session: { resetByChannel: {\n discord: { idleMinuets: 1 } } } }',
+      /natter\.json:2: session\.resetByChannel\.discord\.idleMinuets: unknown key; did you mean "idleMinutes"\?/,
+    ],
+    [
+      'A4/50: an hour that does not exist',
+      '{ session: { reset: {\n atHour: 24 } } }',
+      /natter\.json:2: session\.reset\.atHour: /,
+    ],
+    [
+      'A4/44: a zone that does not exist',
+      '{ session: {\n timeZone: "Mars/Olympus" } }',
+      /natter\.json:2: session\.timeZone: is not an IANA time zone/,
+    ],
+    ['a key of another part', '{ allowFrom: ["ann"] }', /allowFrom: unknown key; did you mean "channels\.<name>\.allowFrom"\?/],
+    [
+      'A3/21: a main key that would read as another key',
+      '{ session: {\n mainKey: "dm:ann" } }',
+      /natter\.json:2: session\.mainKey: use one word/,
+    ],
+    [
+      'A3/40: a main key that is internal',
+      '{ session: { mainKey: "global" } }',
+      /session\.mainKey: .*"global" and "unknown" are taken/,
+    ],
+    [
+      'A3/29: an id of two people, with both names',
+      '{ session: { identityLinks: {\n ann: ["irc:a", "telegram:1"],\n bob: ["irc:b",\n "telegram:1"] } } }',
+      /natter\.json:4: session\.identityLinks\.bob\.1: "telegram:1" is claimed by "ann" and by "bob"/,
+    ],
+    [
+      'A8/89: a participant that is nobody',
+      `{ gateway: { tokens: {\n phone: { role: "participant", sha256: "${'a'.repeat(64)}" } } } }`,
+      /gateway\.tokens\.phone\.principal: is missing; role "participant" needs/,
+    ],
+    [
+      'A8/90: a channel token for no channel',
+      `{ gateway: { tokens: {\n bot: { role: "channel", principal: "x", sha256: "${'a'.repeat(64)}" } } } }`,
+      /gateway\.tokens\.bot\.namespace: is missing; role "channel" needs/,
+    ],
+    [
+      'A3/31: what must not be, with session.strict',
+      '{ session: { strict: true }, channels: { irc: {} } }',
+      /^session\.strict: anybody may write on irc, .*set session\.dmScope to "per-channel-peer"$/,
+    ],
+  ])('%s', (_, text, message) => {
+    expect(() => load(text)).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringMatching(message) }));
   });
 
   test('all problems at once, one a line', () => {

@@ -4,7 +4,9 @@ import type { Command } from 'commander';
 import pc from 'picocolors';
 import { resolveServer } from '../../../shared/adapters/nats/server/resolve.ts';
 import { minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
+import type { Config } from '../../../shared/config/load.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
+import { dangers } from '../../../shared/policy/dm-safety.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { installationIn } from '../installation.ts';
 import type { BrokerReport } from '../runtime/examination.ts';
@@ -55,6 +57,14 @@ const examineSecrets = (dataDir: string): Finding => {
   return open.length === 0
     ? well('secrets', 'only you can read them')
     : ill('secrets', `others can read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+};
+
+/** Whether several people would share one direct session (A3/31). */
+const examineDirectMessages = (config: Config): Finding => {
+  const [danger] = dangers(config);
+  if (danger === undefined) return well('privacy', 'nobody is known who would share a direct session with somebody else');
+  const [what = danger, mend = ''] = danger.split('; ');
+  return ill('privacy', what, mend);
 };
 
 const examineServer = async (env: World['env']): Promise<Finding> => {
@@ -116,10 +126,12 @@ const examine = async (world: World, options: CommonOptions): Promise<Finding[]>
     return well('config', 'can be read');
   });
   if (!config.ok) return [examineNode(), config];
-  const { dataDir, nats } = configOf(world, options);
+  const inForce = configOf(world, options);
+  const { dataDir, nats } = inForce;
   return [
     examineNode(),
     config,
+    examineDirectMessages(inForce),
     await finding('data', 'give this user the right to write there', () => examineDataDir(dataDir)),
     await finding('secrets', 'give this user the right to read them', () => examineSecrets(dataDir)),
     ...(nats.url === undefined ? [await finding('nats-server', 'see the message', () => examineServer(world.env))] : []),

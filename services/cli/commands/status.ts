@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { dangers } from '../../../shared/policy/dm-safety.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { ApiError } from '../api-client.ts';
@@ -17,7 +18,9 @@ export const statusCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
       const client = clientOf(world, common);
-      const { dataDir } = configOf(world, common);
+      const config = configOf(world, common);
+      const { dataDir } = config;
+      const dangerous = dangers(config);
       const problems = await problemsOf(() => client.get('/readyz'));
       const sessions =
         problems.length > 0
@@ -25,12 +28,15 @@ export const statusCommand = (program: Command, world: World): void => {
           : (await client.get<{ sessions: IndexRow[] }>('/v1/sessions', { query: { limit: recentSessions } })).sessions;
       if (problems.length > 0) process.exitCode = 1;
       if (json) {
-        world.terminal.out(asJson({ ready: problems.length === 0, problems, url: client.url, dataDir, sessions }, 2));
+        world.terminal.out(
+          asJson({ ready: problems.length === 0, problems, dangers: dangerous, url: client.url, dataDir, sessions }, 2),
+        );
         return;
       }
       world.terminal.out(`gateway  ${client.url}  ${problems.length === 0 ? pc.green('ready') : pc.red('not ready')}`);
       world.terminal.out(`data     ${dataDir}`);
       for (const problem of problems) world.terminal.out(`${pc.red('problem')}  ${problem}`);
+      for (const danger of dangerous) world.terminal.out(`${pc.red('danger')}   ${danger}`);
       if (sessions.length > 0) world.terminal.out('');
       if (sessions.length > 0) for (const line of sessionLines(sessions, world.now())) world.terminal.out(line);
     });
