@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { outboundHeadlines, plan } from '../../services/delivery/plan.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { headlineOf, type SessionEvent } from '../../shared/session/events.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { holds, type Intent, intents, play } from '../support/arbitraries.ts';
+import { tell } from '../support/given.ts';
+
+const key = 'agent:main:main' as SessionKey;
+const target = { channel: 'irc', to: '#ubuntu' };
+const turn = { id: 't1', attempt: 1 };
+const said = (text: string, deliverTo?: typeof target): SessionEvent => ({
+  type: 'assistant_message',
+  v: 1,
+  turn,
+  messageId: 'm',
+  text,
+  ...(deliverTo && { deliverTo }),
+});
+const failed: SessionEvent = {
+  type: 'turn_failed',
+  v: 1,
+  turn,
+  code: 'model_error',
+  message: 'no tokens left',
+  deliverTo: target,
+};
+const completed: SessionEvent = { type: 'turn_completed', v: 1, turn };
+const commit = (...events: SessionEvent[]): RecordedCommit => ({
+  v: 1,
+  id: 'c',
+  key,
+  rev: 1,
+  sessionId: 's',
+  epoch: 0,
+  at: 1,
+  correlationId: 'r',
+  causationId: 'r',
+  actor: 'host',
+  command: { id: 'c', seq: 1, incarnation: 1 },
+  events,
+  seq: 7,
+  recordedAt: 2,
+});
+const told: SessionEvent = { type: 'notice', v: 1, notice: { code: 'send_policy', text: 'Sending is on.', deliverTo: target } };
+const policy = (sendPolicy: object = {}) => configSchema.parse({ session: { sendPolicy } }).session.sendPolicy;
+const denyIrc = policy({ rules: [{ action: 'deny', match: { channel: 'irc' } }] });
+
+describe('plan: what a commit sends', () => {
+  it.each<[string, SessionEvent[], unknown[]]>([
+    ['nothing without a target', [said('hi'), completed], []],
+    [
+      'a reply, by the index of its event',
+      [completed, said('hi', target)],
+      [{ id: '7.1', kind: 'assistant_message', text: 'hi' }],
+    ],
+    ['a notice of a failed turn', [failed], [{ id: '7.0', kind: 'notice', text: expect.stringContaining('no tokens left') }]],
+    ['both, in order', [said('a', target), failed, said('b', target)], [{ id: '7.0' }, { id: '7.1' }, { id: '7.2', text: 'b' }]],
+    ['text without a silence marker (A6/79)', [said('Sure. <NO_REPLY>', target)], [{ text: 'Sure.' }]],
+    ['silence, withheld (A6/78)', [said(' <NO_REPLY> ', target)], [{ text: '', withheld: 'there is nothing to say' }]],
+    ['an empty reply, withheld', [said(' \n', target)], [{ text: '', withheld: 'there is nothing to say' }]],
+    ['a notice, as part of the run', [told], [{ id: '7.0', kind: 'notice', text: 'Sending is on.', turnId: 'r', target }]],
+    ['no notice without a target', [{ ...told, notice: { code: 'status', text: 'fine' } } as SessionEvent], []],
+  ])('%s', (_, events, expected) => expect(plan(commit(...events), policy())).toMatchObject(expected));
+
+  const byRule = 'denied by session.sendPolicy.rules[0]';
+  const under = (event: SessionEvent, sendPolicy: 'allow' | 'deny'): SessionEvent => ({ ...event, sendPolicy }) as SessionEvent;
+  it.each<[string, SessionEvent, ReturnType<typeof policy>, string | undefined]>([
+    ['A9/98: a rule withholds a reply', said('hi', target), denyIrc, byRule],
+    ['A9/98: and the notice of a failed turn', failed, denyIrc, byRule],
+    ['A9/98: and the answer to a command', told, denyIrc, byRule],
+    ['A9/98: the default withholds', said('hi', target), policy({ default: 'deny' }), 'denied by session.sendPolicy.default'],
+    ['A9/96: the session itself withholds', under(said('hi', target), 'deny'), policy(), 'denied by override'],
+    ['A9/96: also that a turn has failed', under(failed, 'deny'), policy(), 'denied by override'],
+    ['A9/96: the session allows what a rule denies', under(said('hi', target), 'allow'), denyIrc, undefined],
+    ['A9/94: the answer to /send off and /send on comes in any case', under(told, 'deny'), policy(), undefined],
+  ])('%s', (_, event, sendPolicy, withheld) => expect(plan(commit(event), sendPolicy)[0]?.withheld).toBe(withheld));
+
+  const carriers = new Set<string>(['assistant_message', 'turn_failed', 'notice']);
+  /** Every commit that may have an outbound is filed under a headline that is followed. */
+  const allFollowed = (followed: readonly string[]) => (wishes: readonly Intent[]) => {
+    for (const { events } of play(wishes).commits) {
+      if (events.some(({ type }) => carriers.has(type))) expect(followed).toContain(headlineOf(events));
+    }
+  };
+  it('whatever is asked of a session, no commit with an outbound is overlooked', () => {
+    const without = (gone: string) => allFollowed(outboundHeadlines.filter((type) => type !== gone));
+    const faults = { 'no notices': without('notice'), 'no replies': without('assistant_message') };
+    holds(intents, allFollowed(outboundHeadlines), faults, 100);
+    const { commits } = tell('post m1', 'post m2', 'stop-told', 'report', 'notice hi');
+    for (const { events } of commits.slice(2)) expect(outboundHeadlines).toContain(headlineOf(events));
+  });
+});
