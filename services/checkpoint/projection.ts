@@ -3,6 +3,7 @@ import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { EventLog, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isErasure } from '../../shared/session/evolve.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
@@ -22,7 +23,7 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
 
   /** The row that `commit` continues. One that does not join up (a stale read, one not written yet) is folded from the log instead. */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
-    if (commit.rev === 1) return null;
+    if (commit.rev === 1 || isErasure(commit)) return null;
     const row = await index.get(commit.key);
     if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
     const folded = await rowFromLog(commit);

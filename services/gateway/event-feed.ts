@@ -3,6 +3,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Clock, EventLog } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isErasure } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { readable } from './history.ts';
 
@@ -100,6 +101,7 @@ export class EventFeed {
   }
 
   #take(commit: RecordedCommit): void {
+    if (isErasure(commit)) this.#forget(commit.key);
     this.#recent.push(commit);
     this.#characters += charactersOf(commit);
     this.#position = commit.seq;
@@ -111,6 +113,12 @@ export class EventFeed {
     }
     this.#wake(commit.key, commit);
     this.#wake('*', commit);
+  }
+
+  /** What was erased must not be handed out from memory either (C9): its readers go on behind the gap. */
+  #forget(key: SessionKey): void {
+    this.#recent = this.#recent.filter((commit) => commit.key !== key);
+    this.#characters = this.#recent.reduce((sum, commit) => sum + charactersOf(commit), 0);
   }
 
   #wake(group: SessionKey | '*', commit: RecordedCommit | null): void {

@@ -42,7 +42,7 @@ const collect = async (
   let prompt: string | null = null;
   for await (const commit of commits) {
     for (const event of commit.events) {
-      if (event.type === 'session_reset') messages.length = 0;
+      if (event.type === 'session_reset' || event.type === 'session_deleted') messages.length = 0;
       if (event.type === 'model_step' && event.turn.id === turn.id) steps.push(event.text);
       const said = prompt === null ? messageOf(event) : null;
       if (said !== null) messages.push(said);

@@ -87,11 +87,16 @@ const idsOf = (commit: RecordedCommit): string[] => {
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
 
-/** Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. */
-export const advance = (before: Position, commit: RecordedCommit): Position => {
-  const begins = before.seq === 0 && isErasure(commit);
-  assert(begins || commit.rev === before.rev + 1, `rev ${commit.rev} follows rev ${before.rev} (I3)`);
-  assert(commit.seq > before.seq, `sequence ${commit.seq} follows ${before.seq}`);
+/**
+ * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
+ * begins anew, wherever it is read: the position is the same whether the history before it is there, gone or just going.
+ */
+export const advance = (known: Position, commit: RecordedCommit): Position => {
+  const erased = isErasure(commit);
+  const follows = erased ? commit.rev > known.rev : commit.rev === known.rev + 1;
+  assert(follows, `rev ${commit.rev} follows rev ${known.rev} (I3)`);
+  assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
+  const before = erased ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
   const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
@@ -99,7 +104,7 @@ export const advance = (before: Position, commit: RecordedCommit): Position => {
     seq: commit.seq,
     rev: commit.rev,
     at: commit.at,
-    interactedAt: commit.events.some(isInteraction) ? commit.at : before.interactedAt,
+    interactedAt: commit.events.some(isInteraction) ? Math.max(before.interactedAt, commit.at) : before.interactedAt,
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),

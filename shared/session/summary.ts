@@ -2,6 +2,7 @@ import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
+import { isErasure } from './evolve.ts';
 import { type SessionStatus, settingsAfter } from './machine.ts';
 import type { DeliveryTarget, Origin, Sender, SessionSource, Settings } from './types.ts';
 
@@ -44,6 +45,8 @@ export interface IndexRow {
   readonly lastRoute: DeliveryTarget | null;
   /** Deleted: no list shows it (C9). */
   readonly deleted: boolean;
+  /** Sequence of the last deletion: what was there before is the owner's to read and nobody else's (A8/87). 0: never deleted. */
+  readonly deletedSeq: number;
 }
 
 const emptyRow = (key: SessionKey): IndexRow => ({
@@ -76,6 +79,7 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   origin: {},
   lastRoute: null,
   deleted: false,
+  deletedSeq: 0,
 });
 
 const principalOf = ({ principal, id }: Sender): string => principal ?? id;
@@ -86,8 +90,11 @@ const previewOf = (text: string): string => {
   return characters.length <= limits.previewCharacters ? line : `${characters.slice(0, limits.previewCharacters - 1).join('')}…`;
 };
 
-const joined = (participants: readonly string[], id: string): readonly string[] =>
-  participants.includes(id) ? participants : [...participants, id].slice(-limits.participants);
+/** A program that writes here does not take part: whoever has its name would see what it sees (A8/89). */
+const joined = (participants: readonly string[], sender: Sender): readonly string[] => {
+  const id = principalOf(sender);
+  return sender.role === 'program' || participants.includes(id) ? participants : [...participants, id].slice(-limits.participants);
+};
 
 const ended = { activeTurnId: null, status: 'idle' } as const;
 
@@ -99,7 +106,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
     case 'session_reopened':
       return { status: 'idle' };
     case 'participant_resolved':
-      return { participants: joined(row.participants, principalOf(event.participant)) };
+      return { participants: joined(row.participants, event.participant) };
     case 'origin_changed':
       return { origin: event.origin };
     case 'route_changed':
@@ -113,7 +120,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
-        participants: joined(row.participants, principalOf(event.message.sender)),
+        participants: joined(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
     case 'message_refused':
@@ -178,10 +185,12 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
 
 /** The row after a commit. Folding the same commit again changes nothing (idempotent by sequence). */
 export const summarize = (before: IndexRow | null, commit: RecordedCommit): IndexRow => {
-  const row = before ?? { ...emptyRow(commit.key), createdAt: commit.at };
-  if (commit.seq <= row.seq) return row;
+  if (before !== null && commit.seq <= before.seq) return before;
+  // Of what was erased not even the beginning is known.
+  const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   let changed = row;
   for (const event of commit.events) changed = { ...changed, ...change(changed, event) };
-  const interactedAt = commit.events.some(isInteraction) ? commit.at : changed.interactedAt;
-  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev };
+  const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
+  const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
+  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };
 };

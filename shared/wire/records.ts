@@ -51,6 +51,7 @@ const indexRow = z.object({
   origin,
   lastRoute: deliveryTarget.nullable(),
   deleted: z.boolean(),
+  deletedSeq: count.default(0),
 }) satisfies z.ZodType<IndexRow, unknown>;
 /** Rows of the session index. */
 export const indexRowCodec = codecOf<IndexRow>(indexRow);

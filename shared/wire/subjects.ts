@@ -47,6 +47,8 @@ export interface Subjects {
   storedInbound(partition: number): string;
   /** Where a message to be published later waits: one for each queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
+  /** All that waits for a key. */
+  timersOf(queue: QueueName, key: string): string;
   /** Where the broker puts it when it is due. */
   due(queue: QueueName): string;
   event(headline: EventType, key: SessionKey): string;
@@ -81,6 +83,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
+    timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
     due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,

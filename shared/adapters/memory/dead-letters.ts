@@ -1,5 +1,5 @@
 import { NatterError } from '../../kit/errors.ts';
-import type { DeadLetters } from '../../ports.ts';
+import type { DeadLetter, DeadLetters } from '../../ports.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
 import { letterOrNull, storable } from '../base/dead-letter.ts';
 import { noFaults } from './faults.ts';
@@ -8,9 +8,14 @@ import type { MemoryStoreOptions } from './kv-store.ts';
 /** As in `topology.ts`. */
 const duplicateWindowMs = 120_000;
 
+export interface MemoryDeadLetters extends DeadLetters {
+  /** Removes the letters that `belongs` names, and tells how many those were. */
+  remove(belongs: (letter: DeadLetter) => boolean): number;
+}
+
 /** Dead letters in memory. The same id again within two minutes is stored once. */
-export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStoreOptions): DeadLetters => {
-  const stored: Uint8Array[] = [];
+export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStoreOptions): MemoryDeadLetters => {
+  let stored: readonly Uint8Array[] = [];
   const seenAt = new Map<string, number>();
   const reach = async (call: 'append' | 'read'): Promise<void> => {
     const { fault, delayMs } = faults.next(call);
@@ -24,7 +29,7 @@ export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStor
       const id = `${letter.service}:${letter.id}`;
       if (clock.now() - (seenAt.get(id) ?? Number.NEGATIVE_INFINITY) < duplicateWindowMs) return;
       seenAt.set(id, clock.now());
-      stored.push(bytes);
+      stored = [...stored, bytes];
     },
     list: async (limit) => {
       await reach('read');
@@ -32,6 +37,14 @@ export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStor
         .toReversed()
         .flatMap((bytes) => letterOrNull(bytes) ?? [])
         .slice(0, limit);
+    },
+    remove: (belongs) => {
+      const before = stored.length;
+      stored = stored.filter((bytes) => {
+        const letter = letterOrNull(bytes);
+        return letter === null || !belongs(letter);
+      });
+      return before - stored.length;
     },
   };
 };

@@ -45,10 +45,10 @@ export class MemoryEventLog implements EventLog {
   readonly #timeoutMs: number;
   readonly #onBad: OnBad;
   readonly #incarnation: number;
-  /** Message `i` has the sequence `i + 1`. */
-  readonly #messages: KeptMessage[] = [];
+  /** Message `i` has the sequence `i + 1`; `null`: it was purged. */
+  readonly #messages: (KeptMessage | null)[] = [];
   readonly #lastByKey = new Map<string, KeptMessage>();
-  readonly #recent = new Map<string, KeptMessage>();
+  readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
   /** Replicated: the id of the write that the replicas are agreeing on, by key. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
@@ -138,7 +138,8 @@ export class MemoryEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     await this.#reach('info');
-    return { firstSeq: Math.min(1, this.#messages.length), lastSeq: this.#messages.length, incarnation: this.#incarnation };
+    const firstSeq = this.#messages.findIndex((message) => message !== null) + 1;
+    return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
   }
 
   /** Stores any bytes under a key, as a program with the right to publish could. Returns their sequence. For tests. */
@@ -148,7 +149,14 @@ export class MemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, whatever the faults say. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#messages.slice(after).flatMap((message) => this.#commitOrNull(message) ?? []);
+    return this.#messages.slice(after).flatMap((message) => (message && this.#commitOrNull(message)) ?? []);
+  }
+
+  /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences stay used. */
+  purge(key: SessionKey, before: number): number {
+    const purged = this.#messages.filter((message) => message?.key === key && message.seq < before);
+    for (const message of purged) if (message !== null) this.#messages[message.seq - 1] = null;
+    return purged.length;
   }
 
   /** The order of the checks is the broker's: only a replicated stream looks at the id before the expectation. */
@@ -165,7 +173,7 @@ export class MemoryEventLog implements EventLog {
       this.#inFlight.delete(key);
     }
     const message = this.#store(headline, key, data);
-    this.#recent.set(id, message);
+    this.#recent.set(id, { seq: message.seq, time: message.time });
     return { kind: 'stored', seq: message.seq };
   }
 
@@ -181,7 +189,7 @@ export class MemoryEventLog implements EventLog {
     return commit;
   }
 
-  #repeatOf(id: string): KeptMessage | undefined {
+  #repeatOf(id: string): Pick<KeptMessage, 'seq'> | undefined {
     const first = this.#recent.get(id);
     return first !== undefined && this.#clock.now() - first.time < duplicateWindowMs ? first : undefined;
   }
@@ -200,7 +208,7 @@ export class MemoryEventLog implements EventLog {
     const end = this.#messages.length - (this.#replicated && fault === 'stale' ? behind : 0);
     const messages: KeptMessage[] = [];
     for (const message of this.#messages.slice(after, Math.max(after, end))) {
-      if (!wanted(message)) continue;
+      if (message === null || !wanted(message)) continue;
       if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
       messages.push(message);
     }

@@ -1,4 +1,4 @@
-import type { Clock, Ports } from '../../ports.ts';
+import type { Clock, Eraser, Ports } from '../../ports.ts';
 import type { CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { createAnswers } from '../base/answers.ts';
@@ -11,10 +11,12 @@ import { commandBinding, inboundBinding } from '../queue-binding.ts';
 import { createMemoryCustodyLog } from './custody-log.ts';
 import { createMemoryDeadLetters } from './dead-letters.ts';
 import { createMemoryEphemera } from './ephemera.ts';
+import { createMemoryEraser } from './eraser.ts';
 import { MemoryEventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import { MemoryKvStore } from './kv-store.ts';
 import type { MemoryWorkQueueSettings } from './queue-state.ts';
+import { Timers } from './timers.ts';
 import { MemoryWorkQueue } from './work-queue.ts';
 
 export interface MemoryOptions {
@@ -39,6 +41,7 @@ export interface MemorySystem {
   readonly events: MemoryEventLog;
   readonly commands: MemoryWorkQueue<CommandEnvelope>;
   readonly inbound: MemoryWorkQueue<InboundEnvelope>;
+  readonly eraser: Eraser;
   readonly buckets: { readonly snapshots: MemoryKvStore; readonly index: MemoryKvStore; readonly hosts: MemoryKvStore };
 }
 
@@ -51,7 +54,8 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
   const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
 
   const events = new MemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
-  const commands = new MemoryWorkQueue({ ...queue, binding: commandBinding(subjects, partitions) });
+  const timers = new Timers(clock);
+  const commands = new MemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
   const inbound = new MemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
   const buckets = { snapshots: new MemoryKvStore(store), index: new MemoryKvStore(store), hosts: new MemoryKvStore(store) };
   const custody = createMemoryCustodyLog(new MemoryKvStore(store), subjects);
@@ -76,5 +80,7 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
       close: async () => answers.close(),
     };
   };
-  return { portsFor, events, commands, inbound, buckets };
+  const snapshots = createSnapshots(buckets.snapshots);
+  const eraser = createMemoryEraser({ events, snapshots, timers, deadLetters, clock, subjects });
+  return { portsFor, events, commands, inbound, buckets, eraser };
 };

@@ -2,12 +2,15 @@ import type { Clock, DeadLetters } from '../../ports.ts';
 import type { QueueBinding } from '../queue-binding.ts';
 import type { Faults } from './faults.ts';
 import type { Lease, QueueMember, StoredMessage } from './queue-member.ts';
+import type { Timers } from './timers.ts';
 
 export interface MemoryWorkQueueSettings<T> {
   readonly binding: QueueBinding<T>;
   readonly partitions: number;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
+  /** What waits for its time. Default: the queue's own. */
+  readonly timers?: Timers;
   /** Asked once per `publish` and once per `acknowledge` (an acknowledgement that fails is lost: the message comes again). */
   readonly faults?: Faults;
   readonly requestTimeoutMs?: number;

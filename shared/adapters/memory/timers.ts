@@ -20,6 +20,13 @@ export class Timers {
     due();
   }
 
+  /** Cancels all whose names begin so, and tells how many those were. */
+  cancelUnder(start: string): number {
+    const names = [...this.#taken.keys()].filter((name) => name.startsWith(start));
+    for (const name of names) this.cancel(name);
+    return names.length;
+  }
+
   cancel(name: string): void {
     this.#taken.get(name)?.abort();
     this.#taken.delete(name);

@@ -16,7 +16,7 @@ const noticeMs = 250;
  * demand, and deterministic: it knows only the injected clock and microtasks.
  */
 export class MemoryWorkQueue<T> implements WorkQueue<T> {
-  readonly #settings: Required<MemoryWorkQueueSettings<T>>;
+  readonly #settings: Required<Omit<MemoryWorkQueueSettings<T>, 'timers'>>;
   readonly #partitions: readonly PartitionState<T>[];
   readonly #members = new Map<string, QueueMember<T>>();
   readonly #timers: Timers;
@@ -34,7 +34,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
       ...{ number, stored: [], out: new Map(), owner: null, handingOver: false },
     }));
     this.#incarnation = settings.clock.now();
-    this.#timers = new Timers(settings.clock);
+    this.#timers = settings.timers ?? new Timers(settings.clock);
     this.#duplicates = new DuplicateWindow(settings.clock, this.#settings.duplicateWindowMs);
   }
 

@@ -1,0 +1,83 @@
+import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { Clock, CustodyRecord, DeadLetter, Erased, Eraser, Ports } from '../../ports.ts';
+import type { SessionKey } from '../../routing/session-key.ts';
+import { fold, initialState, isErasure, toPlain } from '../../session/evolve.ts';
+import type { DeliveryTarget } from '../../session/types.ts';
+import { decode } from '../../wire/codec.ts';
+import type { RecordedCommit } from '../../wire/envelope.ts';
+import { escapeText, type Subjects } from '../../wire/subjects.ts';
+
+/** What only a broker's own adapter can remove. Each tells how much it has removed, and may be called again. */
+export interface EraserStore {
+  commits(key: SessionKey, before: number): Promise<number>;
+  timers(key: SessionKey): Promise<number>;
+  /** All but the last record of the conversation, whosever that is. */
+  custody(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): Promise<number>;
+  deadLetters(belongs: (letter: DeadLetter) => boolean): Promise<number>;
+}
+export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
+  readonly clock: Clock;
+  readonly subjects: Subjects;
+  readonly store: EraserStore;
+}
+
+/** A replica that does not have the erasure yet is asked again this often, at this pace. */
+const lagRetries = 50;
+const lagRetryMs = 100;
+
+/**
+ * Erases in an order that can be taken up again: the history goes last, because it says which conversations have custody records. The
+ * snapshot is replaced by the blank one of the erasure, which no older one ever replaces.
+ */
+export const createEraser = ({ events, snapshots, clock, subjects, store }: EraserOptions): Eraser => {
+  /** The erasure at `uptoSeq`, and where the history before it has sent messages to. */
+  const survey = async (key: SessionKey, uptoSeq: number): Promise<{ erasure: RecordedCommit; targets: DeliveryTarget[] }> => {
+    const targets = new Map<string, DeliveryTarget>();
+    let position = 0;
+    for (let empty = 0; empty < lagRetries; ) {
+      const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
+      for (const commit of commits) {
+        if (commit.seq >= uptoSeq) return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()] };
+        for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
+        position = commit.seq;
+      }
+      if (commits.length > 0) continue;
+      empty += 1;
+      await clock.sleep(lagRetryMs);
+    }
+    throw new NatterError('unavailable', `the history of ${key} cannot be read up to ${uptoSeq} yet; erase it again`);
+  };
+
+  return {
+    erase: async (key, uptoSeq): Promise<Erased> => {
+      const { erasure, targets } = await survey(key, uptoSeq);
+      let custody = 0;
+      for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
+      const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
+      const timers = await store.timers(key);
+      await snapshots.put(key, toPlain(fold(initialState, erasure)));
+      return { commits: await store.commits(key, uptoSeq), timers, custody, deadLetters };
+    },
+  };
+};
+
+const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
+  if (commit.seq === uptoSeq && isErasure(commit)) return commit;
+  throw new NatterError('invalid', `${uptoSeq} is no erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
+};
+
+const targetsOf = ({ events }: RecordedCommit): DeliveryTarget[] =>
+  events.flatMap((event) => {
+    if (event.type === 'notice') return event.notice.deliverTo ?? [];
+    return ('deliverTo' in event && event.deliverTo) || [];
+  });
+
+/** A letter belongs to the session that its message names, or, if that cannot be read, the subject it came by. */
+const isOf = ({ subject, bytes }: DeadLetter, key: SessionKey): boolean => {
+  try {
+    const message = decode(bytes);
+    if (typeof message === 'object' && message !== null && 'key' in message) return message.key === key;
+  } catch {}
+  return subject.split('.').at(-1) === escapeText(key);
+};

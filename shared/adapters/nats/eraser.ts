@@ -1,0 +1,91 @@
+import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Eraser } from '../../ports.ts';
+import { custodyCodec } from '../../wire/records.ts';
+import { streamNames } from '../../wire/topology.ts';
+import { letterOrNull } from '../base/dead-letter.ts';
+import { createEraser, type EraserOptions } from '../base/eraser.ts';
+import type { StoredMessage } from '../log/stored-message.ts';
+import { toNatterError } from './broker-errors.ts';
+import { readBatch } from './direct-batch.ts';
+import { ReplyInbox } from './reply-inbox.ts';
+
+export interface NatsEraserOptions extends Omit<EraserOptions, 'store'> {
+  /** With the right to purge the events and the timers, and to delete deliveries and dead letters. */
+  readonly connection: NatsConnection;
+  readonly requestTimeoutMs: number;
+}
+
+const readMessages = 256;
+
+/** The eraser of a broker. The log forbids to delete a message but not to purge a subject, which is what it is done with (§5). */
+export const openEraser = async ({ connection, requestTimeoutMs, ...options }: NatsEraserOptions): Promise<Eraser> => {
+  const { subjects } = options;
+  const names = streamNames(subjects.prefix);
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: requestTimeoutMs });
+  const inbox = new ReplyInbox(connection);
+
+  const purge = async (stream: string, range: { filter: string; seq?: number }): Promise<number> =>
+    (await asked(`purge ${stream}`, purgeOf(manager, stream, range))).purged;
+
+  /** The messages of a stream, all or those of one subject, oldest first. */
+  async function* messagesOf(stream: string, subject?: string): AsyncGenerator<StoredMessage> {
+    const range = { stream, count: readMessages, timeoutMs: requestTimeoutMs, ...(subject !== undefined && { subject }) };
+    for (let after = 0, more = true; more; ) {
+      const batch = await asked(`read ${stream}`, readBatch(inbox, { ...range, after }));
+      yield* batch.messages;
+      after = batch.messages.at(-1)?.seq ?? after;
+      more = batch.more;
+    }
+  }
+  /** Overwrites them on the disk, too. */
+  const remove = async (stream: string, seqs: readonly number[]): Promise<number> => {
+    for (const seq of seqs) {
+      const deleted = manager.streams.deleteMessage(stream, seq).catch((error: unknown) => {
+        // A replica that is behind still shows what an earlier run has removed.
+        if (!isGone(error)) throw error;
+      });
+      await asked(`remove a message of ${stream}`, deleted);
+    }
+    return seqs.length;
+  };
+
+  return createEraser({
+    ...options,
+    store: {
+      commits: (key, before) => purge(names.events, { filter: subjects.eventsOf(key), seq: before }),
+      timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
+      custody: async (target, belongs) => {
+        const records: { seq: number; ours: boolean }[] = [];
+        for await (const { seq, data } of messagesOf(names.deliveries, subjects.deliveriesTo(target)))
+          records.push({ seq, ours: belongs(custodyCodec.decode(data)) });
+        const removable = records.slice(0, -1).filter(({ ours }) => ours);
+        return remove(
+          names.deliveries,
+          removable.map(({ seq }) => seq),
+        );
+      },
+      deadLetters: async (belongs) => {
+        const found: number[] = [];
+        for await (const { seq, data } of messagesOf(names.dead)) {
+          const letter = letterOrNull(data);
+          if (letter !== null && belongs(letter)) found.push(seq);
+        }
+        return remove(names.dead, found);
+      },
+    },
+  });
+};
+
+const isGone = (error: unknown): boolean => error instanceof JetStreamApiError && /no message found/.test(error.message);
+
+const asked = async <T>(doing: string, answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer;
+  } catch (error) {
+    throw toNatterError(error, doing);
+  }
+};
+
+const purgeOf = (manager: JetStreamManager, stream: string, { filter, seq }: { filter: string; seq?: number }) =>
+  manager.streams.purge(stream, seq === undefined ? { filter } : { filter, seq });
