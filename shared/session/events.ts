@@ -112,13 +112,17 @@ export const sessionEvent = z.discriminatedUnion('type', [
     fromRev: z.int().min(1),
     toRev: z.int().min(1),
   }),
-  /** The session is over and forgotten (C9). `erased`: the history before this commit is being removed; the counts go on from here. */
+  /**
+   * The session is over and forgotten, the turns that ran or waited with it (C9). `erased`: the history before this commit is being removed,
+   * and the counts go on from here.
+   */
   z.object({
     type: z.literal('session_deleted'),
     v: v1,
     mode: z.enum(['session', 'key', 'erased']),
     generation: z.int().min(0),
     epoch: z.int().min(1),
+    turnIds: z.array(id),
     reason: z.string(),
   }),
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),

@@ -156,7 +156,7 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
         if (event.type === 'user_message' && event.turnId !== undefined) open.add(event.turnId);
         if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted')
           open.delete(event.turn.id);
-        if (event.type === 'queue_cleared') for (const id of event.turnIds) open.delete(id);
+        if (event.type === 'queue_cleared' || event.type === 'session_deleted') for (const id of event.turnIds) open.delete(id);
       }
       const { turn, queue } = state.machine.context;
       expect([...open].sort()).toEqual([...(turn ? [turn.id] : []), ...queue.map(({ id }) => id)].sort());

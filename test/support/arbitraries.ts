@@ -34,7 +34,9 @@ const verbs = [
   'deactivate',
   'resume',
   'resume',
+  'open-by',
   'origin',
+  'route',
   'send',
   'notice',
   'delete',
@@ -65,8 +67,9 @@ const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: 
       return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
     case 'renew':
       return `post-under m${index} s${index} ${['isolated', 'idle 0', `daily ${number}`][number % 3]} @${number * 10}`;
+    case 'route':
     case 'origin':
-      return `origin place-${number % 3}`;
+      return `${verb} place-${number % 3}`;
     case 'send':
       return `send ${['deny', 'allow', 'inherit'][number % 3]}`;
     case 'delete':

@@ -40,6 +40,7 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   post: (message) => ({ type: 'post_message', sessionId: 's1', message: messageOf(message) }),
   append: (message) => ({ type: 'append_message', sessionId: 's1', message: messageOf(message) }),
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
+  'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
   reset: (sessionId = 's2', message) => ({
     type: 'reset',
@@ -60,6 +61,7 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     },
   }),
   origin: (label) => ({ type: 'record_origin', sessionId: 's1', origin: { label } }),
+  route: (to = '') => ({ type: 'record_origin', sessionId: 's1', deliverTo: { channel: 'irc', to } }),
   send: (word) => ({ type: 'patch_session', settings: { sendPolicy: word === 'deny' || word === 'allow' ? word : null } }),
   notice: (text = '') => ({ type: 'post_notice', notice: { code: 'told', text } }),
   report: () => ({
@@ -130,7 +132,7 @@ export const rowOf = (event: SessionEvent): string => {
     case 'checkpoint_requested':
       return `${event.type} ${event.reason} ${event.sessionId} ${event.fromRev}-${event.toRev}`;
     case 'session_deleted':
-      return `${event.type} ${event.mode} g${event.generation} e${event.epoch}`;
+      return [event.type, event.mode, `g${event.generation}`, `e${event.epoch}`, ...event.turnIds].join(' ');
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
     case 'message_refused':

@@ -1,3 +1,4 @@
+import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { ending, isNew, learning, readying, renewing, setting } from './generation.ts';
@@ -44,12 +45,15 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
 };
 
 /** The history stays where it is; what there is to say of the session from now on is that it is gone. Erasure is recorded even of nothing. */
-export const deleteSession = ({ data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
-  const { generation, epoch } = view.context;
+export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
+  const { generation, epoch, queue } = view.context;
   if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
-  if (mode === 'session' && view.turn !== null)
+  if (mode === 'session' && isGroupKey(key)) {
+    return refuse('session_retained', 'the history of a group is everybody\'s and stays; its operator can delete the key');
+  }
+  if (mode === 'session' && view.turn !== null) {
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
-  const ended = mode === 'erased' ? [] : ending(view, reason);
-  const after = epoch + (ended.length === 0 ? 1 : 2);
-  return accept(...ended, { type: 'session_deleted', v: 1, mode, generation, epoch: after, reason });
+  }
+  const turnIds = [...(view.turn ? [view.turn.id] : []), ...queue.map(({ id }) => id)];
+  return accept({ type: 'session_deleted', v: 1, mode, generation, epoch: epoch + 1, turnIds, reason });
 };

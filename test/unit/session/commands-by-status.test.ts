@@ -10,6 +10,7 @@ const histories: Record<string, readonly string[]> = {
   queued: ['post m1', 'post m2'],
   awaiting: ['post m1', 'ask m1/1 p1'],
   inactive: ['open', 'deactivate'],
+  deleted: ['post m1', 'delete key'],
 };
 
 const table = `
@@ -43,10 +44,74 @@ const table = `
 
   unknown  | reset s2        | refused: session_unknown
   idle     | reset s2        | session_reset s1 to s2 g2
-  running  | reset s2        | turn_aborted m1/1 new, session_reset s1 to s2 g2
-  queued   | reset s2        | queue_cleared m2, turn_aborted m1/1 new, session_reset s1 to s2 g2
-  awaiting | reset s2        | turn_aborted m1/1 new, session_reset s1 to s2 g2
+  running  | reset s2        | turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-1, session_reset s1 to s2 g2
+  queued   | reset s2        | queue_cleared m2, turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2
+  awaiting | reset s2        | turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2
   inactive | reset s2        | session_reset s1 to s2 g2
+
+  unknown  | reset s2 m9     | session_opened s2 g1, user_message m9 for a turn, turn_started m9/1
+  idle     | reset s2 m9     | session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
+  queued   | reset s2 m9     | queue_cleared m2, turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
+
+  deleted  | open            | session_opened s1 g2
+  deleted  | post m9         | session_opened s1 g2, user_message m9 for a turn, turn_started m9/1
+  deleted  | append m9       | session_opened s1 g2, user_message m9
+  deleted  | stop            | -
+  deleted  | reset s2        | refused: session_unknown
+  deleted  | deactivate      | -
+  deleted  | resume          | -
+  deleted  | reply m1/1 1    | -
+  deleted  | ask m1/1 p9     | -
+  deleted  | answer p1 granted | refused: approval_not_pending
+
+  unknown  | origin x        | session_opened s1 g1, origin_changed x
+  idle     | origin x        | origin_changed x
+  running  | origin x        | origin_changed x
+  queued   | route #x        | route_changed #x
+  awaiting | origin x        | origin_changed x
+  inactive | origin x        | session_reopened, origin_changed x
+  deleted  | origin x        | session_opened s1 g2, origin_changed x
+
+  unknown  | send deny       | refused: session_unknown
+  idle     | send deny       | settings_changed {"sendPolicy":"deny"}
+  running  | send allow      | settings_changed {"sendPolicy":"allow"}
+  queued   | send inherit    | -
+  awaiting | send deny       | settings_changed {"sendPolicy":"deny"}
+  inactive | send deny       | settings_changed {"sendPolicy":"deny"}
+  deleted  | send deny       | refused: session_unknown
+
+  unknown  | notice hello    | notice told
+  idle     | notice hello    | notice told
+  running  | notice hello    | notice told
+  queued   | notice hello    | notice told
+  awaiting | notice hello    | notice told
+  inactive | notice hello    | notice told
+  deleted  | notice hello    | notice told
+
+  unknown  | report          | notice status
+  idle     | report          | notice status
+  running  | report          | notice status
+  queued   | report          | notice status
+  awaiting | report          | notice status
+  inactive | report          | notice status
+  deleted  | report          | notice status
+
+  unknown  | stop-told       | notice stopped
+  queued   | stop-told       | queue_cleared m2, turn_aborted m1/1 /stop, notice stopped
+
+  unknown  | delete          | refused: session_unknown
+  idle     | delete          | session_deleted session g1 e1
+  running  | delete          | refused: session_busy
+  queued   | delete          | refused: session_busy
+  awaiting | delete          | refused: session_busy
+  inactive | delete          | session_deleted session g1 e1
+  deleted  | delete          | refused: session_unknown
+
+  unknown  | delete key      | refused: session_unknown
+  queued   | delete key      | session_deleted key g1 e1 m1 m2
+  unknown  | delete erased   | session_deleted erased g0 e1
+  running  | delete erased   | session_deleted erased g1 e1 m1
+  deleted  | delete erased   | session_deleted erased g1 e2
 
   unknown  | deactivate      | -
   idle     | deactivate      | session_deactivated
@@ -121,6 +186,6 @@ describe('every command in every status (A4/53, A5/60-64, 68-70, A11/125)', () =
 
   test('the histories are in the statuses they are named after', () => {
     const statuses = Object.values(histories).map((history) => stateAfter(...history).machine.value);
-    expect(statuses).toEqual(['inactive', 'idle', 'running', 'running', 'awaiting_approval', 'inactive']);
+    expect(statuses).toEqual(['inactive', 'idle', 'running', 'running', 'awaiting_approval', 'inactive', 'inactive']);
   });
 });

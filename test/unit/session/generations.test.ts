@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
+import { staleness } from '../../../shared/session/expiry.ts';
+import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import { command, given, stateAfter } from '../../support/given.ts';
+
+const asking = (data: SessionCommand, at = 100): CommandEnvelope => ({ ...command('open', 'asked'), at, data });
+const hour = 3_600_000;
+
+describe('expiry is judged when the next message comes, and never by a timer (A4/43)', () => {
+  const talked = ['post m1 @1000', 'reply m1/1 1 @1000'] as const;
+  const renewed = [
+    'checkpoint_requested new_session s1 1-2',
+    'session_reset s1 to s2 g2',
+    'user_message m2 for a turn',
+    'turn_started m2/1',
+  ];
+  const fresh = ['user_message m2 for a turn', 'turn_started m2/1'];
+
+  test.each([
+    ['A4/45: last updated before the daily boundary', 'post-under m2 s2 daily 1001 @5000', renewed],
+    ['A4/45: last updated at the daily boundary', 'post-under m2 s2 daily 1000 @5000', fresh],
+    ['A4/46, 49: the idle window is over', `post-under m2 s2 idle 60 @${1_000 + hour + 1}`, renewed],
+    ['A4/46: the idle window ends now', `post-under m2 s2 idle 60 @${1_000 + hour}`, fresh],
+    ['A4/43: no expiry came with the message', 'post m2 @999999999', fresh],
+    ['A4/57: an isolated job begins anew with each run', 'post-under m2 s2 isolated @1001', renewed],
+    ['a message from before the last update', 'post-under m2 s2 idle 1 @10', fresh],
+  ])('%s', (_, asked, outcome) => {
+    given(...talked)
+      .when(asked)
+      .then(...outcome);
+  });
+
+  test('A4/47: of daily and idle the one that expired first is the cause', () => {
+    const both = { rule: 'session.reset', dailyBoundaryAt: 5 * hour, idleMinutes: 60 };
+    expect(staleness(both, 4.5 * hour, 6 * hour)).toMatchObject({ trigger: 'daily', boundaryAt: 5 * hour });
+    expect(staleness(both, 2 * hour, 6 * hour)).toMatchObject({ trigger: 'idle', boundaryAt: 3 * hour, lastUpdateAt: 2 * hour });
+  });
+
+  test('a session whose turn runs or waits for a person is not reset under their feet', () => {
+    const queued = ['user_message m2 for a turn', 'turn_queued m2 #1'];
+    given('post m1 @0')
+      .when('post-under m2 s2 isolated @99')
+      .then(...queued);
+    given('post m1 @0', 'ask m1/1 p1')
+      .when('post-under m2 s2 isolated @99')
+      .then(...queued);
+  });
+
+  test('B11: housekeeping does not keep a session fresh', () => {
+    const idle = stateAfter(...talked, 'send deny @9000', 'notice hi @9500').position;
+    expect([idle.at, idle.interactedAt]).toEqual([9_500, 1_000]);
+  });
+
+  test('A4/43, 49: a reset says which rule fired, its boundary and the last update', () => {
+    const { events } = given(...talked).when('post-under m2 s2 daily 4000 @5000');
+    expect(events.find(({ type }) => type === 'session_reset')).toMatchObject({
+      reason: 'daily',
+      cause: { trigger: 'daily', rule: 'session.reset', boundaryAt: 4_000, lastUpdateAt: 1_000 },
+    });
+  });
+
+  test('a generation in which nothing was said is not looked back on', () => {
+    given('open @0')
+      .when('post-under m2 s2 isolated @99')
+      .then('session_reset s1 to s2 g2', ...fresh);
+  });
+
+  test('C10, A7/81: the look back covers the generation from its first commit to its last', () => {
+    given(...talked, 'reset s2 m2', 'reply m2/1 1')
+      .when('reset s3')
+      .then('checkpoint_requested new_session s2 3-4', 'session_reset s2 to s3 g3');
+  });
+
+  test('C8: a source with one fixed session id numbers its generations', () => {
+    const ids = stateAfter('open cli:work', 'append m1', 'reset cli:work').machine.context.sessionId;
+    expect([ids, stateAfter('open cli:work', 'reset cli:work', 'reset cli:work').machine.context.sessionId]).toEqual([
+      'cli:work#2',
+      'cli:work#3',
+    ]);
+  });
+});
+
+describe('opening, origin and settings', () => {
+  test('A5/58, 64: a session at rest is resumed with all it had, however old', () => {
+    given('post m1', 'reply m1/1 1', 'deactivate').when('open').then('session_reopened');
+  });
+
+  test('A5/65: reopening keeps the source and merges what is new of the origin', () => {
+    const first = asking({
+      type: 'open_session',
+      sessionId: 's1',
+      source: { kind: 'cli', interactive: true },
+      origin: { label: 'a', from: 'f' },
+    });
+    const again = asking({
+      type: 'open_session',
+      sessionId: 's9',
+      source: { kind: 'api', interactive: false },
+      origin: { label: 'b' },
+    });
+    const { events } = given(first).when(again);
+    expect(events).toEqual([{ type: 'origin_changed', v: 1, origin: { label: 'b', from: 'f' } }]);
+  });
+
+  test('A5/66: who opens is recorded as they are now', () => {
+    given('append m1').when('open-by user-1').then('participant_resolved user-1');
+  });
+
+  test('A13/138: a connector that only updates the route leaves the route and the origin behind', () => {
+    const update = asking({
+      type: 'record_origin',
+      sessionId: 's1',
+      origin: { label: 'Ops' },
+      deliverTo: { channel: 'irc', to: '#ops' },
+    });
+    given().when(update).then('session_opened s1 g1', 'origin_changed Ops', 'route_changed #ops');
+    given(update).when('origin Ops').then();
+  });
+
+  test('A9/96-97: an override is kept over a reset, and inherit clears it', () => {
+    const settings = (...history: string[]) => stateAfter(...history).machine.context.settings;
+    expect(settings('append m1', 'send deny', 'reset s2')).toEqual({ sendPolicy: 'deny' });
+    expect(settings('append m1', 'send deny', 'send inherit')).toEqual({});
+  });
+
+  test('A9/96: an answer carries the override that held when it was given', () => {
+    const { events } = given('post m1', 'send deny').when('reply m1/1 1');
+    expect(events.find(({ type }) => type === 'assistant_message')).toMatchObject({ sendPolicy: 'deny' });
+  });
+
+  test('A4/54: a reset may set the model of the new session', () => {
+    const reset = asking({
+      type: 'reset',
+      sessionId: 's2',
+      cause: { trigger: 'command', rule: '/new' },
+      settings: { model: 'a/b' },
+    });
+    expect(stateAfter('post m1', reset).machine.context).toMatchObject({ generation: 2, settings: { model: 'a/b' } });
+  });
+});
+
+describe('stop, reports and the end', () => {
+  const told = (history: readonly string[], asked: string | CommandEnvelope): string | undefined =>
+    given(...history)
+      .when(asked)
+      .events.flatMap((event) => (event.type === 'notice' ? [event.notice.text] : []))[0];
+
+  test.each([
+    ['nothing runs', [], 'Nothing was running.'],
+    ['one run', ['post m1'], 'Stopped 1 run and cleared 0 waiting messages.'],
+    ['a run and its queue', ['post m1', 'post m2', 'post m3'], 'Stopped 1 run and cleared 2 waiting messages.'],
+  ])('A11/125: the answer to /stop says how much was stopped: %s', (_, history, text) => {
+    expect(told(history, 'stop-told')).toBe(text);
+  });
+
+  test('A11/125: one epoch ends the run and its queue, late output changes nothing, and a message sent after runs', () => {
+    const stopped = ['post m1', 'post m2', 'stop-told'] as const;
+    expect(stateAfter(...stopped).machine.context).toMatchObject({ epoch: 1, queue: [], turn: null });
+    given(...stopped)
+      .when('reply m1/1 1')
+      .thenNothing();
+    given(...stopped)
+      .when('post m3')
+      .then('user_message m3 for a turn', 'turn_started m3/1');
+  });
+
+  test('A11/123, A1/3: /status tells what the session itself knows', () => {
+    const text = told(['post m1', 'reply m1/1 1', 'send deny'], 'report');
+    expect(text).toContain('Agent: reachable. Model: offline');
+    expect(text).toContain('Session: s1 (generation 1), idle');
+    expect(text).toContain('Context: 5 tokens; 5 used in 1 turns, 2 messages');
+    expect(text).toContain('Thinking: default. Verbose: default. Sending: deny');
+  });
+
+  test('A11/124: /context list names the biggest parts, /context detail all of them', () => {
+    const parts = Array.from({ length: 7 }, (_, index) => ({ name: `part ${index}`, characters: 400 * (index + 1) }));
+    const report = (kind: 'context_list' | 'context_detail') =>
+      asking({ type: 'report', facts: { kind, model: 'm', parts, warnings: [] }, notice: { code: 'context' } });
+    const list = told(['post m1', 'reply m1/1 1'], report('context_list'))?.split('\n') ?? [];
+    expect(list[0]).toBe('System prompt: 11,200 characters, about 2,800 tokens, in 7 parts');
+    expect(list[1]).toBe('- part 6: 2,800 characters, about 700 tokens');
+    expect(list).toHaveLength(8);
+    expect(told([], report('context_detail'))?.split('\n')).toHaveLength(9);
+  });
+
+  test('C9: a deleted session is forgotten, and its next message begins anew after the last generation', () => {
+    const gone = ['post m1', 'send deny', 'origin x', 'delete key'];
+    expect(stateAfter(...gone).machine.context).toMatchObject({
+      sessionId: '',
+      settings: {},
+      origin: {},
+      deleted: true,
+      epoch: 1,
+    });
+    given(...gone)
+      .when('post m2')
+      .then('session_opened s1 g2', 'user_message m2 for a turn', 'turn_started m2/1');
+    given(...gone)
+      .when('reply m1/1 1')
+      .thenNothing();
+  });
+});
