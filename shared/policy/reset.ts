@@ -74,27 +74,34 @@ const startOf = (date: Temporal.PlainDate, atHour: number, zone: string): number
   return ((skipped ? start.getTimeZoneTransition('next') : null) ?? start).epochMilliseconds;
 };
 
-/** Works out the expiry of each message. It remembers the last day of each reset hour, since nearly all messages are of one day. */
+const expiryUnder = ({ rule, policy: { idleMinutes } }: ResetRule, boundaryAt: number | undefined): Expiry => ({
+  rule,
+  // Times begin with 1970; before its first reset time nothing can be stale.
+  ...(boundaryAt !== undefined && { dailyBoundaryAt: Math.max(0, boundaryAt) }),
+  ...(idleMinutes !== undefined && { idleMinutes }),
+});
+
+/** The expiry of each message under a rule. It remembers the last one, which is that of all messages of a day. */
+const expiring = (ruling: ResetRule, zone: string): ((at: number) => Expiry) => {
+  const { atHour } = ruling.policy;
+  let expiry = expiryUnder(ruling, undefined);
+  if (atHour === undefined) return () => expiry;
+  let day: Day = { from: 0, until: 0 };
+  return (at) => {
+    if (at < day.from || at >= day.until) {
+      day = dayAround(at, atHour, zone);
+      expiry = expiryUnder(ruling, day.from);
+    }
+    return expiry;
+  };
+};
+
 const createExpiry = (session: Session): ((place: Place, at: number) => Expiry) => {
-  const zone = session.timeZone ?? 'UTC';
-  const days = new Map<number, Day>();
-  const dayOf = (atHour: number, at: number): Day => {
-    const last = days.get(atHour);
-    if (last && last.from <= at && at < last.until) return last;
-    const day = dayAround(at, atHour, zone);
-    days.set(atHour, day);
-    return day;
-  };
-  return (place, at) => {
-    const { rule, policy } = policyFor(session, place);
-    const { atHour, idleMinutes } = policy;
-    return {
-      rule,
-      // Times begin with 1970; before its first reset time nothing can be stale.
-      ...(atHour !== undefined && { dailyBoundaryAt: Math.max(0, dayOf(atHour, at).from) }),
-      ...(idleMinutes !== undefined && { idleMinutes }),
-    };
-  };
+  const under = (place: Place) => expiring(policyFor(session, place), session.timeZone ?? 'UTC');
+  const byType = { dm: under({ type: 'dm' }), group: under({ type: 'group' }), thread: under({ type: 'thread' }) };
+  const channels = Object.keys(session.resetByChannel);
+  const byChannel = new Map(channels.map((channel) => [channel, under({ type: 'dm', channel })]));
+  return ({ type, channel = '' }, at) => (byChannel.get(channel) ?? byType[type])(at);
 };
 
 /** One memory per configuration, gone with it. It holds nothing that does not follow from the arguments. */
@@ -102,7 +109,9 @@ const expiries = new WeakMap<Session, ReturnType<typeof createExpiry>>();
 
 /** What a message at `at` needs to know of its session's end, for the session to decide on (A4/43). */
 export const expiryFor = (session: Session, place: Place, at: number): Expiry => {
-  const expiryOf = expiries.get(session) ?? createExpiry(session);
+  const known = expiries.get(session);
+  if (known) return known(place, at);
+  const expiryOf = createExpiry(session);
   expiries.set(session, expiryOf);
   return expiryOf(place, at);
 };
@@ -110,17 +119,10 @@ export const expiryFor = (session: Session, place: Place, at: number): Expiry =>
 export type Freshness = { readonly fresh: true } | { readonly fresh: false; readonly cause: ResetCause };
 
 /** Whether a session last used at `lastUpdateAt` is fresh at `now`, and if not, by which rule and since when (A4/45–47). */
-export const freshness = ({ rule, policy }: ResetRule, lastUpdateAt: number, now: number, zone: string): Freshness => {
-  const { atHour, idleMinutes } = policy;
-  const cause = staleness(
-    {
-      rule,
-      ...(atHour !== undefined && { dailyBoundaryAt: dayAround(now, atHour, zone).from }),
-      ...(idleMinutes !== undefined && { idleMinutes }),
-    },
-    lastUpdateAt,
-    now,
-  );
+export const freshness = (ruling: ResetRule, lastUpdateAt: number, now: number, zone: string): Freshness => {
+  const { atHour } = ruling.policy;
+  const boundaryAt = atHour === undefined ? undefined : dayAround(now, atHour, zone).from;
+  const cause = staleness(expiryUnder(ruling, boundaryAt), lastUpdateAt, now);
   return cause === null ? { fresh: true } : { fresh: false, cause };
 };
 

@@ -32,8 +32,10 @@ export const chatCommandIn = (
   text: string,
   { triggers, names = [] }: { readonly triggers: readonly string[]; readonly names?: readonly string[] },
 ): ChatCommand | null => {
-  const said = withoutSuffix(withoutMention(text.trim(), names), names);
-  return standaloneIn(said) ?? resetIn(said, triggers);
+  const said = withoutMention(text.trim(), names);
+  if (!said.startsWith('/')) return resetIn(said, triggers);
+  const command = withoutSuffix(said, names);
+  return standaloneIn(command) ?? resetIn(command, [...resetWords, ...triggers]);
 };
 
 /** The longest command that stands alone, with room for white space between its words. */
@@ -43,23 +45,23 @@ const standaloneIn = (said: string): ChatCommand | null =>
 
 /** The longest trigger that the text is or begins with as a word (A4/53). */
 const resetIn = (said: string, triggers: readonly string[]): ChatCommand | null => {
-  const word = [...resetWords, ...triggers.map((trigger) => trigger.trim())]
-    .filter((trigger) => isFirst(trigger, said))
+  const word = triggers
+    .map((trigger) => trigger.trim())
+    .filter((trigger) => startsWith(said, trigger) && /^(\s|$)/u.test(said.slice(trigger.length, trigger.length + 1)))
     .reduce((longest, trigger) => (trigger.length > longest.length ? trigger : longest), '');
   return word === '' ? null : { type: 'reset', word, rest: said.slice(word.length).trim() };
 };
 
 const startsWith = (text: string, start: string): boolean => text.slice(0, start.length).toLowerCase() === start.toLowerCase();
-const isFirst = (trigger: string, said: string): boolean =>
-  startsWith(said, trigger) && /^(\s|$)/u.test(said.slice(trigger.length, trigger.length + 1));
 
 const bare = (name: string): string => (name.startsWith('@') ? name.slice(1) : name);
 
 const withoutMention = (text: string, names: readonly string[]): string => {
   const called = bare(text);
   for (const name of names.map(bare)) {
+    if (name === '' || !startsWith(called, name)) continue;
     const rest = called.slice(name.length);
-    if (name !== '' && startsWith(called, name) && /^[:,]?\s/u.test(rest)) return rest.replace(/^[:,]?\s+/u, '');
+    if (/^[:,]?\s/u.test(rest)) return rest.replace(/^[:,]?\s+/u, '');
   }
   return text;
 };
