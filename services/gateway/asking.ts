@@ -1,0 +1,34 @@
+import { uuidv7 } from 'uuidv7';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { CommandAnswer } from '../../shared/wire/envelope.ts';
+import { type Asker, envelopeOf } from './commands.ts';
+import type { GatewayContext } from './context.ts';
+import { Refusal } from './problem.ts';
+
+/** How long a session may take to answer before the caller is told "accepted". */
+const answerMs = 5_000;
+
+/** What a session made of a command. Without `outcome` it has not said so yet: the command is stored and will take effect. */
+export type Asked = { readonly runId: string } & (
+  | { readonly status: 'accepted' }
+  | ({ readonly status: 'ok' } & Pick<CommandAnswer, 'outcome' | 'seq' | 'rev'>)
+);
+
+/** Asks a session for something and waits for its own answer. Throws `Refusal` when it says no. */
+export const ask = async (
+  { ports }: Pick<GatewayContext, 'ports'>,
+  asker: Asker,
+  key: SessionKey,
+  data: SessionCommand,
+): Promise<Asked> => {
+  const runId = uuidv7();
+  const answer = ports.answers.wait(runId, answerMs);
+  const command = { id: runId, key, at: ports.clock.now(), data, answerTo: ports.answers.address };
+  await ports.commands.publish(envelopeOf(asker, command));
+  const told = await answer;
+  if (told === null) return { runId, status: 'accepted' };
+  const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = told;
+  if (outcome === 'refused') throw new Refusal(code, message);
+  return { runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) };
+};

@@ -1,0 +1,11 @@
+import type { Config } from '../../shared/config/schema.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { canonicalKey } from '../../shared/routing/legacy-key.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+
+/** The session that callers name, in a short, older or full form (C2, A3/35–40). Throws `NatterError('invalid')` that names the field. */
+export const keyFrom = ({ agent, session }: Config, text: string, field = 'sessionKey'): SessionKey => {
+  const result = canonicalKey(text, { agentId: agent.id, mainKey: session.mainKey, scope: session.scope });
+  if ('key' in result) return result.key;
+  throw new NatterError('invalid', `${field}: ${result.problem}`, { field });
+};

@@ -1,0 +1,77 @@
+import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { sendDecision } from '../../shared/policy/send-policy.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
+import { type Asker, envelopeOf, occasionFor, onceIdOf } from './commands.ts';
+import type { GatewayContext } from './context.ts';
+import { runIdOf } from './run-id.ts';
+import type { Run } from './runs.ts';
+import { speakerOf } from './speaker.ts';
+
+/** A message that a caller has for a session. The same `idempotencyKey` again is the same run. */
+export interface Posting {
+  readonly key: SessionKey;
+  readonly text: string;
+  readonly idempotencyKey?: string | undefined;
+  /** How long to wait for the answer, ms; 0: not at all. */
+  readonly waitMs: number;
+  /** Ends the wait, never the run. */
+  readonly signal: AbortSignal;
+}
+
+/** Posts a message for a caller, if they may and the session can take it, and waits for its run as long as they want (A10/117–121). */
+export const post = async (
+  context: GatewayContext,
+  asker: Asker,
+  posting: Posting,
+): Promise<{ run: Run; duplicate: boolean }> => {
+  const { ports, runs, feed, sessions, access } = context;
+  const { key, waitMs, signal } = posting;
+  await access.enter(asker.principal, key);
+  const row = await sessions.get(key);
+  refuseWhenDenied(context, key, row);
+  refuseWhenFull(row);
+
+  const envelope = envelopeFor(context, asker, posting);
+  const runId = envelope.id;
+  if (waitMs === 0) {
+    const { duplicate } = await ports.commands.publish(envelope);
+    const run = { runId, status: 'accepted' } as const;
+    runs.note(key, run);
+    return { run, duplicate };
+  }
+  const after = feed.position;
+  const answer = ports.answers.wait(runId, waitMs);
+  const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+  return { run: await runs.outcome(key, runId, { after, waitMs, signal, answer, duplicate }), duplicate };
+};
+
+/** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
+export const refuseWhenDenied = ({ config, sessions }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
+  const { action, rule } = sendDecision(config.session.sendPolicy, {
+    key,
+    ...(row && { channel: sessions.factsOf(row).channel, override: row.settings.sendPolicy }),
+  });
+  if (action === 'deny') throw new NatterError('send_denied', `nothing may be sent in this session: ${rule} denies it`);
+};
+
+/** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
+export const refuseWhenFull = (row: IndexRow | null): void => {
+  if ((row?.queuedTurns ?? 0) < limits.queuedTurns) return;
+  throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
+};
+
+const envelopeFor = ({ access, config, ports }: GatewayContext, asker: Asker, { key, text, idempotencyKey }: Posting) => {
+  const type = 'post_message';
+  const at = ports.clock.now();
+  const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : onceIdOf(asker, key, type, idempotencyKey));
+  const sender = speakerOf(asker.principal, undefined, access.identities);
+  return envelopeOf(asker, {
+    id,
+    key,
+    at,
+    data: { type, ...occasionFor(config, key, at), message: { messageId: id, text, sender } },
+  });
+};

@@ -1,0 +1,45 @@
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { TranscriptMessage } from '../../shared/session-tools/schemas.ts';
+import { RecentMessages } from '../../shared/session-tools/transcript.ts';
+import { readable } from './history.ts';
+
+interface Wanted {
+  readonly key: SessionKey;
+  /** Sequence of the last commit that must be in it. */
+  readonly through: number;
+  readonly limit: number;
+  /** Bound of the texts' length, taken together. */
+  readonly characters: number;
+  readonly includeTools: boolean;
+}
+
+/**
+ * The last messages of the session's present generation, oldest first. Reads from where the snapshot says they are, and the whole history
+ * where it reaches less far. Throws `NatterError('unavailable')` when less of the log is at hand than asked for.
+ */
+export const recentMessages = async (
+  { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
+  { key, through, ...bounds }: Wanted,
+): Promise<readonly TranscriptMessage[]> => {
+  const window = (await snapshots.get(key))?.position.window ?? [];
+  const read = async (): Promise<readonly TranscriptMessage[]> => {
+    const recent = new RecentMessages(bounds);
+    let seen = 0;
+    for await (const commit of events.read(key, { after: beginning(window, bounds.limit) })) {
+      recent.add(commit);
+      seen = commit.seq;
+    }
+    if (seen < through) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+    return recent.messages;
+  };
+  return readable(read());
+};
+
+/** The sequence to read after. Each commit of the window has a message; one that is not full reaches back to the generation's beginning. */
+const beginning = (window: readonly number[], limit: number): number => {
+  const first = window.length < limits.windowCommits ? window[0] : undefined;
+  return (window.at(-limit) ?? first ?? 1) - 1;
+};

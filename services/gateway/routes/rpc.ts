@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { GatewayContext } from '../context.ts';
+import { bodyOf, noQuery, queryOf } from '../input.ts';
+import { prepare } from '../rpc.ts';
+import { methods } from '../rpc-methods.ts';
+import { waiting } from '../waiting.ts';
+
+const body = z.strictObject({
+  id: z.union([z.string().max(128), z.number()]).optional(),
+  method: z.string().min(1).max(64),
+  params: z.unknown().default({}),
+});
+/** Of a call that does not wait, nobody asks whether its caller is still there. */
+const never = new AbortController().signal;
+
+/** `POST /v1/rpc`: `{id?, method, params?}` → `{id?, ok: true, result}`, or a problem (A12/130–131). */
+export const rpcRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  app.post('/v1/rpc', async (request, reply) => {
+    queryOf(noQuery, request);
+    const { id, method, params } = bodyOf(body, request);
+    const call = prepare(methods, method, params);
+    const given = { context, asker: request };
+    const result = call.waits
+      ? await waiting(context, reply, (signal) => call.run({ ...given, signal }))
+      : await call.run({ ...given, signal: never });
+    return reply.send({ ...(id !== undefined && { id }), ok: true, result });
+  });
+};

@@ -1,0 +1,24 @@
+import { limits } from '../../../shared/kit/limits.ts';
+import { shownKey } from '../../../shared/routing/legacy-key.ts';
+import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/session-tools/schemas.ts';
+import type { Asker } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { keyFrom } from '../named-session.ts';
+import { recentMessages } from '../recent-messages.ts';
+
+/** `sessions_history` (A10/115–116): the last messages of a session's present generation, as transcripts have them. */
+export const sessionsHistory = async (
+  { ports, access, config }: GatewayContext,
+  asker: Asker,
+  { sessionKey, limit, includeTools }: SessionsHistoryParameters,
+): Promise<SessionsHistoryResult> => {
+  const key = keyFrom(config, sessionKey);
+  const { row } = await access.read(asker.principal, key);
+  const wanted = { key, through: row.seq, limit, includeTools, characters: limits.toolCharacters };
+  const messages = await recentMessages(ports, wanted);
+  return {
+    sessionKey: shownKey(key, config.session.mainKey, config.agent.id),
+    sessionId: row.sessionId,
+    messages: [...messages],
+  };
+};
