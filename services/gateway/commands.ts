@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
+import type { Config } from '../../shared/config/schema.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
+import { type Occasion, occasionOf } from '../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 
 /** Commands as the door makes them: the caller's wish with an identity and a time. */
 
-/** Who asks, in the log. There is one token, so there is one name. */
-const actor = 'token:api';
-
 /**
- * The id of a command, which is its run's. With an `Idempotency-Key` it is derived from that, the session key and the command's type: the
- * same request again is the same run on any replica, and no key reaches into another session. Throws `NatterError('invalid')`.
+ * The id of a command, which is its run's. With an `Idempotency-Key` it is derived from that, the caller, the session key and the command's
+ * type: the same request again is the same run on any replica, and no key reaches into another session or another caller's runs. Throws `NatterError('invalid')`.
  */
 export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: SessionCommand['type']): string => {
   const given = request.headers['idempotency-key'];
@@ -22,14 +21,26 @@ export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: Sess
     const message = 'idempotency-key: use 1 to 255 printable ASCII characters without spaces';
     throw new NatterError('invalid', message, { field: 'idempotency-key' });
   }
-  const hash = createHash('sha256').update(JSON.stringify([key, type, given]));
+  return onceIdOf(request, key, type, given);
+};
+
+/** Who asks: the request's id, and on whose behalf it is made. */
+export type Asker = Pick<FastifyRequest, 'id' | 'actor' | 'principal'>;
+
+/** The id of what one caller asks of one session under one name, however often. */
+export const onceIdOf = ({ actor }: Asker, key: SessionKey, type: SessionCommand['type'], given: string): string => {
+  const hash = createHash('sha256').update(JSON.stringify([actor, key, type, given]));
   return `once-${hash.digest('base64url')}`;
 };
+
+/** What the door knows of a session that it brings a message to: its source, the id of a new generation, and when it is stale (A3/41, A4/43). */
+export const occasionFor = (config: Config, key: SessionKey, at: number): Occasion =>
+  occasionOf(key, config, { at, sessionId: newSessionId() });
 
 /** A session id for a session that this command may open or reset (A3/41: the API is its own source). */
 export const newSessionId = (): string => `api:${uuidv7()}`;
 
 export const envelopeOf = (
-  request: FastifyRequest,
+  request: Asker,
   command: { id: string; key: SessionKey; at: number; data: SessionCommand; answerTo?: string },
-): CommandEnvelope => ({ ...command, correlationId: command.id, causationId: request.id, actor });
+): CommandEnvelope => ({ ...command, correlationId: command.id, causationId: request.id, actor: request.actor });

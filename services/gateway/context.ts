@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports.ts';
+import type { Access } from './access.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -16,6 +17,7 @@ export interface GatewayContext {
   readonly feed: EventFeed;
   readonly frames: EventFrames;
   readonly sessions: SessionList;
+  readonly access: Access;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
   /** Aborted when the gateway stops: streams end, waits answer. */

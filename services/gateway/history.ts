@@ -26,12 +26,18 @@ export const readable = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
-/** Throws `NatterError('not_found')` if nothing is recorded under the key; otherwise its last commit, from the leader. */
+/** The one answer for a session that is not there, is deleted, or is not the caller's to see: word for word the same (A8/89). */
+export const noSuchSession = (): NatterError =>
+  new NatterError('not_found', 'there is no such session, or it is not yours to see', { field: 'key' });
+
+/** Throws `noSuchSession()` if nothing is recorded under the key; otherwise its last commit, from the leader. */
 export const lastOf = async (events: EventLog, key: SessionKey): Promise<RecordedCommit> => {
   const last = await readable(events.last(key));
-  if (last === null) throw new NatterError('not_found', `there is no session ${key}`, { field: 'key' });
+  if (last === null) throw noSuchSession();
   return last;
 };
+
+type Picked<T> = readonly { readonly cursor: Cursor; readonly item: T }[];
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -44,7 +50,7 @@ export interface Page<T> {
 export const pageOf = async <T>(
   events: EventLog,
   options: { after: Cursor; limit: number; from: number; key?: SessionKey },
-  pick: (commit: RecordedCommit) => readonly { readonly cursor: Cursor; readonly item: T }[],
+  pick: (commit: RecordedCommit) => Picked<T> | Promise<Picked<T>>,
 ): Promise<Page<T>> => {
   const { limit, key } = options;
   const items: T[] = [];
@@ -53,7 +59,7 @@ export const pageOf = async <T>(
   for (let scanned = 0; scanned < scannedCommits; ) {
     const { commits, more } = await readable(events.page({ after: position, limit: readCommits, ...(key && { key }) }));
     for (const commit of commits) {
-      for (const { cursor, item } of pick(commit)) {
+      for (const { cursor, item } of await pick(commit)) {
         if (items.length === limit) return { items, next: formatCursor(next), more: true };
         items.push(item);
         next = cursor;

@@ -3,6 +3,8 @@ import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import type { Ports } from '../../shared/ports.ts';
+import { Access } from './access.ts';
+import { callersOf } from './callers.ts';
 import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
 import { EventFrames } from './event-frames.ts';
@@ -15,7 +17,7 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly ports: Ports;
   readonly log: Logger;
-  /** The bearer token every call must have. */
+  /** The installation's own bearer token, which is the owner's; others are in `config.gateway.tokens`. */
   readonly token: string;
   readonly version: string;
   /** The other services of this process: their numbers are on the metrics page too. */
@@ -38,15 +40,15 @@ const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void =>
 
 /**
  * Starts the door. It listens at once, whether the broker answers or not: `/readyz` tells, and calls get 503 until it does.
- * Throws `NatterError('invalid')` for a public address, `'unavailable'` when the port is taken.
+ * Throws `NatterError('invalid')` for a public address or a token that is not well described, `'unavailable'` when the port is taken.
  */
 export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const { config, ports, log, token, version } = options;
   refusePublicBind(config.gateway);
-  if (token === '') throw new NatterError('invalid', 'gateway.token: is empty', { field: 'gateway.token' });
+  const callers = callersOf(config, token);
   const closing = new AbortController();
   const feed = new EventFeed(ports.events, ports.clock, log);
-  const sessions = new SessionList(ports);
+  const sessions = new SessionList(ports, config.session.mainKey);
   const metrics = new GatewayMetrics(() => [
     service,
     ...(options.services?.().filter(({ name }) => name !== service.name) ?? []),
@@ -60,12 +62,13 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     feed,
     frames: new EventFrames(),
     sessions,
+    access: new Access(sessions, () => config),
     runs: new Runs(ports, feed),
     metrics,
     closing: closing.signal,
     problems,
   };
-  const server = buildServer(context, token);
+  const server = buildServer(context, callers);
 
   const close = async (): Promise<void> => {
     closing.abort();

@@ -14,18 +14,23 @@ export type ProblemCode =
   | 'refused'
   | 'session_busy'
   | 'session_unknown'
+  | 'session_retained'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
   invalid: [400, 'The request is not valid'],
   unsupported: [400, 'Not supported'],
   unauthorized: [401, 'No valid token'],
+  forbidden: [403, 'Not allowed'],
+  send_denied: [403, 'The send policy denies this'],
   not_found: [404, 'Not found'],
   request_timeout: [408, 'The request took too long to arrive'],
   quarantined: [409, 'The session is quarantined'],
   refused: [409, 'The session refuses this now'],
   session_busy: [409, 'The session is busy'],
+  session_retained: [409, 'The session is retained'],
   session_unknown: [404, 'There is no such session yet'],
+  erased: [410, 'Erased'],
   too_large: [413, 'Too large'],
   unsupported_media_type: [415, 'Send JSON'],
   overloaded: [429, 'Too much at once'],
@@ -38,6 +43,17 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
 const defaultRetryMs = 1_000;
 
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(table, code);
+
+/** What a session answers instead of doing it, thrown. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly code: ProblemCode;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = isProblemCode(code) ? code : 'refused';
+  }
+}
 
 /** An error in the shape of RFC 9457. */
 export interface Problem {
@@ -92,6 +108,7 @@ const frameworkProblems: Readonly<Record<string, readonly [ProblemCode, string, 
 
 const translate = (error: unknown, requestId: string): Problem => {
   if (error instanceof NatterError) return problemOf(error.code, error.message, requestId, error);
+  if (error instanceof Refusal) return problemOf(error.code, error.message, requestId);
   const known = frameworkProblems[(error as Partial<FastifyError>).code ?? ''];
   if (known) return problemOf(known[0], known[1], requestId, { field: known[2] });
   const status = (error as Partial<FastifyError>).statusCode ?? 500;

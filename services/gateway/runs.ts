@@ -48,6 +48,8 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
       return event.turn.id === runId ? failed(runId, 'aborted', event.reason) : run;
     case 'queue_cleared':
       return event.turnIds.includes(runId) ? failed(runId, 'aborted', event.reason) : run;
+    case 'session_deleted':
+      return event.turnIds.includes(runId) ? failed(runId, 'aborted', event.reason) : run;
     case 'message_refused':
       return event.turnId === runId ? failed(runId, event.code, 'too many messages wait in this session; try again later') : run;
     case 'session_opened':
@@ -55,7 +57,6 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'user_message':
     case 'session_reset':
     case 'session_deactivated':
-    case 'session_deleted':
     case 'participant_resolved':
     case 'origin_changed':
     case 'route_changed':
@@ -98,14 +99,18 @@ export class Runs {
     this.#accepted.set(`${key} ${run.runId}`, run);
   }
 
-  /** The run as it is now; `null` if nothing is known of it. */
-  async status(key: SessionKey, runId: string): Promise<Run | null> {
-    return (await this.#find(key, runId)).run ?? this.#accepted.get(`${key} ${runId}`) ?? null;
+  /** The run as it is now; `null` if nothing is known of it after the sequence `after`. */
+  async status(key: SessionKey, runId: string, after = 0): Promise<Run | null> {
+    return (await this.#find(key, runId, after)).run ?? this.#accepted.get(`${key} ${runId}`) ?? null;
   }
 
   /** The run once it is over, or as it is after `waitMs` (`null`: unknown still). */
-  async await(key: SessionKey, runId: string, waitMs: number, signal: AbortSignal): Promise<Run | null> {
-    const found = await this.#find(key, runId);
+  async await(
+    key: SessionKey,
+    runId: string,
+    { after = 0, waitMs, signal }: { after?: number; waitMs: number; signal: AbortSignal },
+  ): Promise<Run | null> {
+    const found = await this.#find(key, runId, after);
     const run = await this.#follow(key, runId, found, waitMs, signal);
     return run ?? this.#accepted.get(`${key} ${runId}`) ?? null;
   }
@@ -146,9 +151,9 @@ export class Runs {
   }
 
   /** Reads the recent part of the history first: that is where people look. */
-  async #find(key: SessionKey, runId: string): Promise<Found> {
+  async #find(key: SessionKey, runId: string, oldest = 0): Promise<Found> {
     const { events, snapshots } = this.#ports;
-    const recent = ((await snapshots.get(key))?.position.window[0] ?? 1) - 1;
+    const recent = Math.max(oldest, ((await snapshots.get(key))?.position.window[0] ?? 1) - 1);
     const readAfter = async (after: number): Promise<Found> => {
       let found: Found = { run: null, seq: after };
       for await (const commit of events.read(key, { after })) {
@@ -157,7 +162,7 @@ export class Runs {
       return found;
     };
     const found = await readable(readAfter(recent));
-    return found.run === null && recent > 0 ? readable(readAfter(0)) : found;
+    return found.run === null && recent > oldest ? readable(readAfter(oldest)) : found;
   }
 
   async #follow(key: SessionKey, runId: string, found: Found, waitMs: number, cancel: AbortSignal): Promise<Run | null> {

@@ -4,6 +4,7 @@ import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { bearerGuard } from './auth.ts';
+import type { Caller } from './callers.ts';
 import type { GatewayContext } from './context.ts';
 import { readJson } from './input.ts';
 import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
@@ -12,6 +13,7 @@ import { eventRoutes } from './routes/events.ts';
 import { inboundRoutes } from './routes/inbound.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { operationRoutes } from './routes/operations.ts';
+import { rpcRoutes } from './routes/rpc.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 
@@ -48,7 +50,7 @@ const answerBrokenRequest = (error: Error & { code?: string }, socket: Socket): 
 };
 
 /** The HTTP server: what holds for all routes stands here, in the order it happens. */
-export const buildServer = (context: GatewayContext, token: string): FastifyInstance => {
+export const buildServer = (context: GatewayContext, callers: readonly Caller[]): FastifyInstance => {
   const { log, metrics } = context;
   const onError = errorHandler(log);
   const app = Fastify({
@@ -63,7 +65,7 @@ export const buildServer = (context: GatewayContext, token: string): FastifyInst
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => onError(error, request, reply.headers({ ...securityHeaders })),
   });
-  const guard = bearerGuard(token);
+  const guard = bearerGuard(callers);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...securityHeaders, 'x-request-id': request.id });
@@ -95,5 +97,6 @@ export const buildServer = (context: GatewayContext, token: string): FastifyInst
   controlRoutes(app, context);
   sessionRoutes(app, context);
   eventRoutes(app, context);
+  rpcRoutes(app, context);
   return app;
 };

@@ -1,13 +1,18 @@
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
-import type { Clock, EventLog, IndexView, SessionIndex } from '../../shared/ports.ts';
+import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionStatus } from '../../shared/session/machine.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import { type ListFacts, listFactsOf } from '../../shared/session-tools/row.ts';
+import type { ListKind } from '../../shared/session-tools/schemas.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { wantsKey } from './cursor.ts';
 import { readable } from './history.ts';
 
 const retryMs = 500;
-/** Keys of our own that no list shows (A3/40). */
-const internalKeys: ReadonlySet<string> = new Set(['global', 'unknown']);
+/** A replica that lags behind the leader is asked again this often, at this pace. */
+const lagRetries = 50;
+const lagRetryMs = 20;
 
 export interface ListOptions {
   readonly limit: number;
@@ -16,14 +21,19 @@ export interface ListOptions {
   readonly since?: number | undefined;
   /** Default: all but `inactive` (A5/63). */
   readonly status?: SessionStatus | 'all' | undefined;
+  readonly kinds?: readonly ListKind[] | undefined;
+  /** As rows show it (A10/105). */
+  readonly channel?: string | undefined;
+  /** Whole segments of the key's beginning. */
+  readonly keyPrefix?: string | undefined;
+  /** Also the session `global`, for callers that show it by another name (A3/40). */
+  readonly withGlobal?: boolean;
+  /** Which rows the caller may see (A8/89). */
+  readonly sees: (row: IndexRow) => boolean;
 }
 
-/** Newest first; the key decides between equals, so that a cursor is exact. */
-type Place = Pick<IndexRow, 'updatedAt' | 'key'>;
-const order = (a: Place, b: Place): number => b.updatedAt - a.updatedAt || Number(a.key > b.key) - Number(a.key < b.key);
-
-const cursorOf = ({ updatedAt, key }: Place): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
-const placeOf = (cursor: string): Place => {
+const cursorOf = ({ updatedAt, key }: RowPlace): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
+const placeOf = (cursor: string): RowPlace => {
   try {
     const [updatedAt, key, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     if (typeof updatedAt === 'number' && typeof key === 'string' && rest.length === 0)
@@ -35,13 +45,19 @@ const placeOf = (cursor: string): Place => {
 /** The session index as this gateway has it in memory (A1, A2/17). A projection: the log is asked where it must be exact. */
 export class SessionList {
   readonly #events: EventLog;
+  readonly #clock: Clock;
   readonly #closing = new AbortController();
   readonly #opening: Promise<void>;
   #view: IndexView | null = null;
   #problem = 'not loaded yet';
+  readonly #mainKey: string;
+  /** Worked out once for each row; a row that changes is another one. */
+  readonly #facts = new WeakMap<IndexRow, ListFacts>();
 
-  constructor(ports: { events: EventLog; index: SessionIndex; clock: Clock }) {
+  constructor(ports: { events: EventLog; index: SessionIndex; clock: Clock }, mainKey: string) {
     this.#events = ports.events;
+    this.#clock = ports.clock;
+    this.#mainKey = mainKey;
     this.#opening = this.#open(ports.index, ports.clock);
   }
 
@@ -54,28 +70,66 @@ export class SessionList {
     return this.#view?.get(key);
   }
 
-  /** The row as of now: the index's, brought up to date from the log. `null`: no such session. */
+  /** The session's row as of now. `null`: no such session, or it is deleted (C9). Throws as `row`. */
   async get(key: SessionKey): Promise<IndexRow | null> {
-    let row = this.peek(key) ?? null;
-    const tail = async () => {
-      for await (const commit of this.#events.read(key, { after: row?.seq ?? 0 })) row = summarize(row, commit);
-    };
-    await readable(tail());
-    return row;
+    const row = await this.row(key);
+    return row?.deleted ? null : row;
+  }
+
+  /**
+   * The key's row as of now, of a deleted session too: the index's, brought up to date from the log. Throws `NatterError('unavailable')`
+   * when less of the log is at hand than its leader has: an old row must not pass for the truth.
+   */
+  async row(key: SessionKey): Promise<IndexRow | null> {
+    const last = await readable(this.#events.last(key));
+    if (last === null) return null;
+    const indexed = this.peek(key) ?? null;
+    return indexed !== null && indexed.seq >= last.seq ? indexed : readable(this.#upTo(last, indexed));
+  }
+
+  async #upTo(last: RecordedCommit, indexed: IndexRow | null): Promise<IndexRow> {
+    let row = indexed;
+    for (let tries = 0; tries < lagRetries; tries += 1) {
+      if (tries > 0) await this.#clock.sleep(lagRetryMs);
+      for await (const commit of this.#events.read(last.key, { after: row?.seq ?? 0, upTo: last.seq }))
+        row = summarize(row, commit);
+      if (row !== null && row.seq >= last.seq) return row;
+    }
+    throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+  }
+
+  /** What a list tells this row apart by. */
+  factsOf(row: IndexRow): ListFacts {
+    const known = this.#facts.get(row);
+    if (known) return known;
+    const facts = listFactsOf(row, this.#mainKey);
+    this.#facts.set(row, facts);
+    return facts;
   }
 
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
-  list({ limit, cursor, since, status }: ListOptions): { rows: IndexRow[]; nextCursor: string | null } {
+  list(options: ListOptions): { rows: IndexRow[]; nextCursor: string | null } {
     if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
-    const place = cursor === undefined ? null : placeOf(cursor);
-    const wanted = (row: IndexRow): boolean =>
-      !internalKeys.has(row.key) &&
-      (status === undefined ? row.status !== 'inactive' : status === 'all' || row.status === status) &&
-      (since === undefined || row.updatedAt >= since) &&
-      (place === null || order(row, place) > 0);
-    const rows = [...this.#view.rows()].filter(wanted).sort(order);
-    const last = rows[limit - 1];
-    return { rows: rows.slice(0, limit), nextCursor: rows.length > limit && last ? cursorOf(last) : null };
+    const { limit, cursor, since = 0 } = options;
+    const rows: IndexRow[] = [];
+    for (const row of this.#view.newestFirst(cursor === undefined ? undefined : placeOf(cursor))) {
+      if (row.updatedAt < since) break;
+      if (!this.#wants(row, options)) continue;
+      const last = rows.at(-1);
+      if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
+      rows.push(row);
+    }
+    return { rows, nextCursor: null };
+  }
+
+  /** What costs least is asked first. */
+  #wants(row: IndexRow, { status, keyPrefix, kinds, channel, withGlobal = false, sees }: ListOptions): boolean {
+    if (row.deleted || row.generation === 0) return false;
+    if (status === undefined ? row.status === 'inactive' : status !== 'all' && row.status !== status) return false;
+    if (!wantsKey({ keyPrefix }, row.key)) return false;
+    const facts = this.factsOf(row);
+    if (facts.internal !== null && !(withGlobal && facts.internal === 'global')) return false;
+    return (kinds?.includes(facts.kind) ?? true) && (channel ?? facts.channel) === facts.channel && sees(row);
   }
 
   async close(): Promise<void> {

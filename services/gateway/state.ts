@@ -2,7 +2,15 @@ import { assert } from '../../shared/kit/assert.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { fold, fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import {
+  fold,
+  fromPlain,
+  initialState,
+  isErasure,
+  type PlainState,
+  type SessionState,
+  toPlain,
+} from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { lastOf, readable } from './history.ts';
 
@@ -52,13 +60,27 @@ export const currentState = async (sources: Sources, key: SessionKey): Promise<S
   return { key, ...toPlain(await readable(foldUpTo(sources, initialState, last, always))), from: 'log' };
 };
 
-/** The state as it was at a moment, always by full replay. Throws `not_found` for a moment before the first commit. */
-export const stateAt = async (sources: Sources, key: SessionKey, moment: Moment): Promise<StateAnswer> => {
+/**
+ * The state as it was at a moment, always by full replay. Throws `not_found` for a moment before the first commit after the sequence
+ * `since`: what was there before is not the caller's to see. Throws `erased` where that was erased.
+ */
+export const stateAt = async (sources: Sources, key: SessionKey, moment: Moment, since = 0): Promise<StateAnswer> => {
   const last = await lastOf(sources.events, key);
   const within = (commit: RecordedCommit): boolean =>
     'seq' in moment ? commit.seq <= moment.seq : commit.recordedAt <= moment.time;
   const state = await readable(foldUpTo(sources, initialState, last, within));
-  if (state.position.rev === 0) throw new NatterError('not_found', `session ${key} did not exist then`, { field: 'at' });
+  if (state.position.seq <= since) throw await nothingThen(sources, key, since);
   assert(state.position.seq <= last.seq, 'a replay ends where the log ends');
   return { key, ...toPlain(state), from: 'log' };
+};
+
+/** Why there is no state at a moment. Only who may see all is told that there was something, which is erased. */
+const nothingThen = async ({ events }: Sources, key: SessionKey, since: number): Promise<NatterError> => {
+  const { commits } = await readable(events.page({ after: 0, limit: 1, key }));
+  const [first] = commits;
+  if (since === 0 && first !== undefined && isErasure(first)) {
+    const time = new Date(first.at).toISOString();
+    return new NatterError('erased', `session ${key} was erased at ${time}; ask for ${first.seq} or later`, { field: 'at' });
+  }
+  return new NatterError('not_found', `session ${key} did not exist then`, { field: 'at' });
 };

@@ -3,7 +3,10 @@
  *
  * - `invalid`: the input is wrong; `field` names the part and the message says how to mend it.
  * - `not_found`: there is no such thing, or the caller may not see it.
+ * - `erased`: it was there, and what was in it is removed for good (C9).
  * - `unauthorized`: no token, or not one of ours.
+ * - `forbidden`: the caller may see this and may not do that to it.
+ * - `send_denied`: the send policy does not let anything be sent here; the message names its rule.
  * - `too_large`: over a byte limit.
  * - `overloaded`: a bounded queue is full; try again after `retryAfterMs`.
  * - `unavailable`: the broker does not answer; nothing was lost; try again after `retryAfterMs`.
@@ -14,7 +17,10 @@
 export type ErrorCode =
   | 'invalid'
   | 'not_found'
+  | 'erased'
   | 'unauthorized'
+  | 'forbidden'
+  | 'send_denied'
   | 'too_large'
   | 'overloaded'
   | 'unavailable'

@@ -2,6 +2,8 @@
 export const limits = {
   /** UTF-8 bytes of a session key. */
   sessionKeyBytes: 256,
+  /** Characters of a command's id, which is its run's. */
+  idCharacters: 128,
   /** Bytes of one request body, one inbound envelope and one command. */
   commandBytes: 256 * 1024,
   /** Bytes of one commit. An instant turn's is the largest: the message, and the answer as a step and as a message. */
@@ -63,8 +65,16 @@ export const limits = {
   /** Index rows kept in memory by the projection, and rows changed and not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,
+  /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
+  accessTokens: 1_000,
+  accessRows: 10_000,
   /** Rows of one page of any list. */
   pageRows: 1_000,
+  /** Sessions of one list of the session tools, and last messages of each (A10/101). */
+  toolRows: 200,
+  toolRowMessages: 20,
+  /** Characters of the messages in one answer of the session tools. */
+  toolCharacters: 2 * 1024 * 1024,
   /** Seconds one call may wait for a run. */
   waitSeconds: 120,
 } as const;

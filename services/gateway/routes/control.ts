@@ -1,17 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
+import { checkDeletion } from '../access.ts';
 import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, keyOf, noQuery, queryOf } from '../input.ts';
 import { isProblemCode, problemOf, sendProblem } from '../problem.ts';
+import { speakerOf } from '../speaker.ts';
 
 /** How long a session may take to answer before the caller is told "accepted". */
 const answerMs = 5_000;
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
 const emptyBody = z.strictObject({});
+
+const deletion = z.object({ mode: z.enum(['session', 'key']).default('session') });
 
 /** What each of these commands is made of. */
 const commandsByName = {
@@ -21,9 +26,10 @@ const commandsByName = {
     sessionId: newSessionId(),
     cause: { trigger: 'api', rule: bodyOf(reasonBody, request).reason },
   }),
-  open: (request: FastifyRequest): SessionCommand => {
+  open: (request: FastifyRequest, { access }: GatewayContext): SessionCommand => {
     bodyOf(emptyBody, request);
-    return { type: 'open_session', sessionId: newSessionId() };
+    const by = speakerOf(request.principal, undefined, access.identities);
+    return { type: 'open_session', sessionId: newSessionId(), ...(by.role === 'participant' && { by }) };
   },
 } as const;
 
@@ -36,20 +42,39 @@ const sendAnswer = (reply: FastifyReply, runId: string, answer: CommandAnswer | 
   return reply.send({ runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) });
 };
 
-/** `POST /v1/sessions/{key}/stop|reset|open`: answered by the session itself (A11/125, A4/53, A5/64). */
-export const controlRoutes = (app: FastifyInstance, { ports }: GatewayContext): void => {
+/**
+ * `POST /v1/sessions/{key}/stop|reset|open` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
+ * A8/87–88).
+ */
+export const controlRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  const { ports, access } = context;
+
+  const ask = async (request: FastifyRequest, reply: FastifyReply, key: SessionKey, data: SessionCommand) => {
+    const id = commandIdOf(request, key, data.type);
+    const answer = ports.answers.wait(id, answerMs);
+    const { duplicate } = await ports.commands.publish(
+      envelopeOf(request, { id, key, at: ports.clock.now(), data, answerTo: ports.answers.address }),
+    );
+    // A repeat within the broker's memory reaches no session, so nobody will answer it.
+    return duplicate ? reply.send({ runId: id, status: 'ok', outcome: 'duplicate' }) : sendAnswer(reply, id, await answer);
+  };
+
   for (const [name, commandFrom] of Object.entries(commandsByName)) {
     app.post(`/v1/sessions/:key/${name}`, async (request, reply) => {
       const key = keyOf(request);
       queryOf(noQuery, request);
-      const data = commandFrom(request);
-      const id = commandIdOf(request, key, data.type);
-      const answer = ports.answers.wait(id, answerMs);
-      const { duplicate } = await ports.commands.publish(
-        envelopeOf(request, { id, key, at: ports.clock.now(), data, answerTo: ports.answers.address }),
-      );
-      // A repeat within the broker's memory reaches no session, so nobody will answer it.
-      return duplicate ? reply.send({ runId: id, status: 'ok', outcome: 'duplicate' }) : sendAnswer(reply, id, await answer);
+      const data = commandFrom(request, context);
+      await access.enter(request.principal, key);
+      return ask(request, reply, key, data);
     });
   }
+
+  app.delete('/v1/sessions/:key', async (request, reply) => {
+    const key = keyOf(request);
+    const { mode } = queryOf(deletion, request);
+    bodyOf(emptyBody, request);
+    checkDeletion(request.principal, mode);
+    await access.read(request.principal, key);
+    return ask(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
+  });
 };

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import type { Principal } from '../../../shared/policy/access.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { GatewayContext } from '../context.ts';
 import {
@@ -16,7 +17,7 @@ import {
   wantsKey,
   wantsType,
 } from '../cursor.ts';
-import { lastOf, pageOf } from '../history.ts';
+import { noSuchSession, pageOf } from '../history.ts';
 import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
 import { visibleText } from '../live-text.ts';
 import { SseStream, sseFrame } from '../sse.ts';
@@ -68,19 +69,26 @@ const tooSlow = (cursor: Cursor): string => {
 
 /** Writes events until the client leaves, falls too far behind, or the gateway stops. */
 const stream = async (context: GatewayContext, request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<void> => {
-  const { feed, frames, ports, metrics, log, closing } = context;
+  const { feed, frames, ports, access, metrics, log, closing } = context;
+  const { principal } = request;
   if (metrics.streams >= limits.streamClients)
     throw new NatterError('overloaded', 'too many streams are open here; try again later');
   const { key, filter, deltas } = wanted;
+  const seen = key ? await access.enter(principal, key) : 0;
   let cursor = await beginning(context, request, wanted.after);
   const closed = metrics.opened('stream');
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
-  if (key && deltas) void streamDeltas(context, client, key);
+  if (key && deltas) void streamDeltas(context, client, key, principal);
   try {
-    for await (const commit of feed.follow({ after: logPosition(cursor), signal: client.signal, ...(key && { key }) })) {
+    const after = Math.max(seen, logPosition(cursor));
+    for await (const commit of feed.follow({ after, signal: client.signal, ...(key && { key }) })) {
       if (!wantsKey(filter, commit.key)) continue;
+      if (!(await access.shows(principal, commit))) {
+        if (key) throw noSuchSession();
+        continue;
+      }
       for (const { index, type, text } of frames.of(commit)) {
         if (!isAfter(cursor, commit.seq, index) || !wantsType(filter, type)) continue;
         const taken = await client.write(text);
@@ -99,10 +107,16 @@ const stream = async (context: GatewayContext, request: FastifyRequest, reply: F
 };
 
 /** Text in the making, between the events and without an id: it cannot be resumed, the recorded message is the truth (§3). */
-const streamDeltas = async ({ ports, log }: GatewayContext, client: SseStream, key: SessionKey): Promise<void> => {
+const streamDeltas = async (
+  { ports, access, log }: GatewayContext,
+  client: SseStream,
+  key: SessionKey,
+  principal: Principal,
+): Promise<void> => {
   const visible = visibleText();
   try {
     for await (const delta of ports.live.subscribe(key, client.signal)) {
+      if (!access.showsText(principal, key, delta.turn.id)) continue;
       const seen = visible(delta);
       if (seen !== null) client.offer(sseFrame('delta', { key, ...seen }));
     }
@@ -111,13 +125,14 @@ const streamDeltas = async ({ ports, log }: GatewayContext, client: SseStream, k
   }
 };
 
-const page = async ({ ports }: GatewayContext, { key, filter, after = { seq: 0, index: -1 }, limit }: Wanted) => {
-  if (key) await lastOf(ports.events, key);
+const page = async ({ ports, access }: GatewayContext, { principal }: FastifyRequest, wanted: Wanted) => {
+  const { key, filter, after = { seq: 0, index: -1 }, limit } = wanted;
+  const seen = key ? (await access.read(principal, key)).after : 0;
   const { items, next, more } = await pageOf(
     ports.events,
-    { after, limit, from: logPosition(after), ...(key && { key }) },
-    (commit) =>
-      !wantsKey(filter, commit.key)
+    { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) },
+    async (commit) =>
+      !wantsKey(filter, commit.key) || !(await access.shows(principal, commit))
         ? []
         : eventsAfter(after, commit)
             .filter(({ type }) => wantsType(filter, type))
@@ -129,7 +144,7 @@ const page = async ({ ports }: GatewayContext, { key, filter, after = { seq: 0, 
 /** `GET /v1/events` and `/v1/sessions/{key}/events`: a page as JSON, or a stream with `Accept: text/event-stream`. */
 export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<unknown> =>
-    wantsStream(request) ? stream(context, request, reply, wanted) : page(context, wanted);
+    wantsStream(request) ? stream(context, request, reply, wanted) : page(context, request, wanted);
 
   app.get('/v1/events', (request, reply) => {
     const { after, limit, type, key } = queryOf(allQuery, request);

@@ -9,14 +9,15 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envel
 import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { type Cursor, isAfter, logPosition } from '../cursor.ts';
-import { lastOf, pageOf } from '../history.ts';
+import { pageOf } from '../history.ts';
 import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
+import { checkSaid, speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
 const postBody = z.strictObject({
   text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
   messageId: message.shape.messageId.optional(),
-  sender: sender.omit({ role: true }).strict().optional(),
+  sender: sender.pick({ id: true, name: true }).strict().optional(),
   deliverTo: deliveryTarget.strict().optional(),
   /** `append`: remembered without a turn (A5/69). */
   mode: z.enum(['post', 'append']).default('post'),
@@ -48,10 +49,17 @@ const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor;
     return said === null ? [] : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId, ...said } }];
   });
 
-const commandOf = (request: FastifyRequest, key: SessionKey, body: PostBody, now: number): CommandEnvelope => {
+const commandOf = (
+  { access }: GatewayContext,
+  request: FastifyRequest,
+  key: SessionKey,
+  body: PostBody,
+  now: number,
+): CommandEnvelope => {
   const type = body.mode === 'append' ? 'append_message' : 'post_message';
   const id = commandIdOf(request, key, type);
-  const from = body.sender ? ({ ...body.sender, role: 'participant' } as const) : ({ id: 'api', role: 'program' } as const);
+  const from = speakerOf(request.principal, body.sender, access.identities);
+  checkSaid(request.principal, body);
   const said = {
     messageId: body.messageId ?? id,
     text: body.text,
@@ -63,7 +71,7 @@ const commandOf = (request: FastifyRequest, key: SessionKey, body: PostBody, now
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
 export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const { ports, sessions, runs, feed } = context;
+  const { ports, sessions, access, runs, feed } = context;
 
   /** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
   const refuseWhenFull = (key: SessionKey): void => {
@@ -95,7 +103,8 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
     const key = keyOf(request);
     const { wait } = queryOf(postQuery, request);
     const body = bodyOf(postBody, request);
-    const envelope = commandOf(request, key, body, ports.clock.now());
+    const envelope = commandOf(context, request, key, body, ports.clock.now());
+    await access.enter(request.principal, key);
     if (body.sendAt !== undefined) {
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
@@ -110,10 +119,9 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
   app.get('/v1/sessions/:key/messages', async (request, reply) => {
     const key = keyOf(request);
     const { after = { seq: 0, index: -1 }, limit } = queryOf(listQuery, request);
-    await lastOf(ports.events, key);
-    const page = await pageOf(ports.events, { after, limit, from: logPosition(after), key }, (commit) =>
-      messagesAfter(after, commit),
-    );
+    const seen = await access.read(request.principal, key);
+    const from = Math.max(seen.after, logPosition(after));
+    const page = await pageOf(ports.events, { after, limit, from, key }, (commit) => messagesAfter(after, commit));
     return reply.send({ messages: page.items, next: page.next, more: page.more });
   });
 };

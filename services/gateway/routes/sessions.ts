@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { NatterError } from '../../../shared/kit/errors.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
-import { lastOf, pageOf } from '../history.ts';
+import { pageOf } from '../history.ts';
 import { afterParameter, keyOf, limitParameter, minutesParameter, momentParameter, noQuery, queryOf } from '../input.ts';
 import { currentState, stateAt } from '../state.ts';
 
@@ -17,11 +16,11 @@ const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitPa
 const stateQuery = z.object({ at: momentParameter });
 
 /** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
-export const sessionRoutes = (app: FastifyInstance, { ports, sessions }: GatewayContext): void => {
+export const sessionRoutes = (app: FastifyInstance, { ports, sessions, access }: GatewayContext): void => {
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-    const { rows, nextCursor } = sessions.list({ ...options, since });
+    const { rows, nextCursor } = sessions.list({ ...options, since, sees: (row) => access.sees(request.principal, row) });
     return reply.send({ sessions: rows, nextCursor });
   });
 
@@ -29,16 +28,16 @@ export const sessionRoutes = (app: FastifyInstance, { ports, sessions }: Gateway
     const key = keyOf(request);
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
-    const row = await sessions.get(key);
-    if (row === null) throw new NatterError('not_found', `there is no session ${key}`, { field: 'key' });
+    const { row } = await access.read(request.principal, key);
     return reply.send({ ...row, indexedSeq });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {
     const key = keyOf(request);
     const { after = afterCommit(0), limit } = queryOf(commitsQuery, request);
-    await lastOf(ports.events, key);
-    const page = await pageOf(ports.events, { after, limit, from: logPosition(after), key }, (commit) => [
+    const seen = await access.read(request.principal, key);
+    const from = Math.max(seen.after, logPosition(after));
+    const page = await pageOf(ports.events, { after, limit, from, key }, (commit) => [
       { cursor: afterCommit(commit.seq), item: commit },
     ]);
     return reply.send({ commits: page.items, next: page.next, more: page.more });
@@ -47,6 +46,7 @@ export const sessionRoutes = (app: FastifyInstance, { ports, sessions }: Gateway
   app.get('/v1/sessions/:key/state', async (request, reply) => {
     const key = keyOf(request);
     const { at } = queryOf(stateQuery, request);
-    return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at));
+    const seen = await access.read(request.principal, key);
+    return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at, seen.after));
   });
 };

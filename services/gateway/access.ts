@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../../shared/config/schema.ts';
+import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { canAccess, ownsKey, type Principal } from '../../shared/policy/access.ts';
+import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { noSuchSession } from './history.ts';
+import type { SessionList } from './session-list.ts';
+
+/** Throws `NatterError('forbidden')` unless the caller is the owner. `what` begins the sentence. */
+export const ownersOnly = (principal: Principal, what: string): void => {
+  if (principal.role !== 'owner') throw new NatterError('forbidden', `${what} is the owner's; use a token of role "owner"`);
+};
+
+/** Deleting a session is for those who take part in it, deleting a key is the operator's (A8/87, C9). Throws `NatterError('forbidden')`. */
+export const checkDeletion = (principal: Principal, mode: 'session' | 'key'): void => {
+  if (mode === 'key') ownersOnly(principal, 'deleting a key');
+  if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
+};
+
+/** A session the caller may see. What was recorded up to the sequence `after` belongs to a deleted one and is not shown. */
+export interface Admission {
+  readonly row: IndexRow;
+  readonly after: number;
+}
+
+/** Asks `canAccess` for the door: of the log as it is now, so that it is never behind what a caller has just written. */
+export class Access {
+  readonly #sessions: SessionList;
+  readonly #config: () => Config;
+  #identities = identitiesOf({});
+  #links: IdentityLinks = {};
+  /** Rows brought up to date by the commits that open streams have seen. */
+  readonly #rows = new LRUCache<SessionKey, IndexRow>({ max: limits.accessRows });
+
+  /** `config` is asked each time: people are linked while we run. */
+  constructor(sessions: SessionList, config: () => Config) {
+    this.#sessions = sessions;
+    this.#config = config;
+  }
+
+  /** Who is who by today's links (A5/66). */
+  get identities(): Identities {
+    const { identityLinks } = this.#config().session;
+    if (identityLinks !== this.#links) {
+      this.#links = identityLinks;
+      this.#identities = identitiesOf(identityLinks);
+    }
+    return this.#identities;
+  }
+
+  /** True when the principal may see the session in this row: for lists. */
+  sees(principal: Principal, row: IndexRow): boolean {
+    return !row.deleted && canAccess(principal, row, this.identities);
+  }
+
+  /** The session, if it is there and the principal may see it. Throws `noSuchSession()`. */
+  async read(principal: Principal, key: SessionKey): Promise<Admission> {
+    const row = await this.#rowOf(principal, key);
+    if (row === null || !this.sees(principal, row)) throw noSuchSession();
+    return { row, after: principal.role === 'owner' ? 0 : row.deletedSeq };
+  }
+
+  /**
+   * Lets the principal write to the key, or wait at it: the owner always, others where they take part or where a message of theirs would
+   * begin their own direct session (A5/67). Resolves with the sequence after which they may see. Throws `noSuchSession()`.
+   */
+  async enter(principal: Principal, key: SessionKey): Promise<number> {
+    if (principal.role === 'owner') return 0;
+    const row = await this.#rowOf(principal, key);
+    // A key of which only a notice or a deletion is recorded has no session: who may begin one may go on.
+    const isThere = row !== null && !row.deleted && row.generation > 0;
+    if (isThere ? this.sees(principal, row) : ownsKey(principal, key, this.#config(), this.identities))
+      return row?.deletedSeq ?? 0;
+    throw noSuchSession();
+  }
+
+  /** Whether a commit on a stream is the principal's to see: participants change while streams are open. */
+  async shows(principal: Principal, commit: RecordedCommit): Promise<boolean> {
+    if (principal.role === 'owner') return true;
+    const row = await this.#rowWith(commit);
+    return row !== null && commit.seq > row.deletedSeq && this.sees(principal, row);
+  }
+
+  /** Whether the text a turn is making is the principal's to see. Where the commit that began it is not here yet: no. */
+  showsText(principal: Principal, key: SessionKey, turnId: string): boolean {
+    if (principal.role === 'owner') return true;
+    const row = this.#known(key);
+    return row !== undefined && row.activeTurnId === turnId && this.sees(principal, row);
+  }
+
+  async #rowOf(principal: Principal, key: SessionKey): Promise<IndexRow | null> {
+    try {
+      return await this.#sessions.row(key);
+    } catch (error) {
+      // That a session cannot be read is known to those alone who could read it.
+      const known = this.#sessions.peek(key);
+      const isTheirs = principal.role === 'owner' || (known !== undefined && this.sees(principal, known));
+      throw hasCode(error, 'quarantined') && !isTheirs ? noSuchSession() : error;
+    }
+  }
+
+  #known(key: SessionKey): IndexRow | undefined {
+    const [seen, indexed] = [this.#rows.get(key), this.#sessions.peek(key)];
+    return (seen?.seq ?? 0) > (indexed?.seq ?? 0) ? seen : indexed;
+  }
+
+  /** The row with this commit in it, without reading the log where the row before it is at hand. */
+  async #rowWith(commit: RecordedCommit): Promise<IndexRow | null> {
+    const known = this.#known(commit.key);
+    const isNext = (known?.rev ?? 0) === commit.rev - 1;
+    const row =
+      known !== undefined && known.seq >= commit.seq
+        ? known
+        : isNext
+          ? summarize(known ?? null, commit)
+          : await this.#sessions.row(commit.key);
+    if (row !== null) this.#rows.set(commit.key, row);
+    return row;
+  }
+}

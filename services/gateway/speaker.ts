@@ -1,0 +1,43 @@
+import { NatterError } from '../../shared/kit/errors.ts';
+import { channelOfNamespace, type Principal } from '../../shared/policy/access.ts';
+import type { Identities } from '../../shared/routing/identity.ts';
+import type { DeliveryTarget, Sender } from '../../shared/session/types.ts';
+
+/** In whose name a call speaks. Only the owner is taken at their word: for others it is what their token says (A5/66). */
+
+export const forbidden = (field: string, message: string): NatterError =>
+  new NatterError('forbidden', `${field}: ${message}`, { field });
+
+/** The person a token speaks for; `null` for the owner's and for a whole channel's. */
+const personOf = (principal: Principal): string | null => (principal.role === 'owner' ? null : (principal.principal ?? null));
+
+/** The sender of a message. Without `given` it is the person of the token, else the program `api`. Throws `NatterError('forbidden')`. */
+export const speakerOf = (
+  principal: Principal,
+  given: Pick<Sender, 'id' | 'name'> | undefined,
+  identities: Identities,
+): Sender => {
+  const person = personOf(principal);
+  if (person !== null) {
+    if (given !== undefined) throw forbidden('sender', `this token speaks for ${person} and nobody else; leave it out`);
+    return { id: person, role: 'participant', principal: person };
+  }
+  if (given === undefined) return { id: 'api', role: 'program' };
+  if (principal.role !== 'channel') return { ...given, role: 'participant' };
+  return { ...given, role: 'participant', principal: identities.principalOf(channelOfNamespace(principal.namespace), given.id) };
+};
+
+/**
+ * Checks what a message says of itself: where its answer goes, and a platform's id, which could keep the platform's own message of that
+ * id out. A participant says neither, a channel's token only where its channel is. Throws `NatterError('forbidden')`.
+ */
+export const checkSaid = (principal: Principal, said: { messageId?: unknown; deliverTo?: DeliveryTarget | undefined }): void => {
+  if (principal.role === 'owner') return;
+  if (personOf(principal) !== null && said.messageId !== undefined) {
+    throw forbidden('messageId', 'is not a participant\'s to choose; send the header "idempotency-key" instead');
+  }
+  if (said.deliverTo === undefined) return;
+  if (principal.role === 'participant') throw forbidden('deliverTo', "is not a participant's to choose; read the answer here");
+  const channel = channelOfNamespace(principal.namespace);
+  if (said.deliverTo.channel !== channel) throw forbidden('deliverTo.channel', `this token is for ${channel} alone`);
+};
