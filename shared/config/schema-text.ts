@@ -45,11 +45,11 @@ const fieldsUnder = (node: SchemaNode, path: string): ConfigField[] =>
     return [field, ...fieldsUnder(child, field.path)];
   });
 
-/** Every key that is no mere group of others, in the order of the schema. */
-export const configFields = (tree: SchemaNode): ConfigField[] =>
-  fieldsUnder(tree, '').filter(
-    ({ path, node }) => node.properties === undefined && !path.endsWith('[]') && !path.endsWith('<name>'),
-  );
+/** Every key that holds a value of its own and not just other keys, in the order of the schema. */
+export const configFields = (tree: SchemaNode): ConfigField[] => {
+  const fields = fieldsUnder(tree, '').filter(({ path }) => !/(\[\]|<name>)$/.test(path));
+  return fields.filter(({ path }) => !fields.some((other) => ['.', '[].'].some((step) => other.path.startsWith(path + step))));
+};
 
 /** The schema of the file, without explanations. */
 export const schemaTree = (): SchemaNode => z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;

@@ -37,7 +37,7 @@ const directKey = (config: Config): string => {
     at: 1,
   };
   const routed = route(inboundEnvelope.parse(envelope), config, 1);
-  return 'command' in routed ? routed.command.key : routed.unroutable;
+  return 'command' in routed ? routed.command.key : JSON.stringify(routed);
 };
 
 describe('configuration (A14)', () => {
