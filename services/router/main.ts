@@ -4,7 +4,7 @@ import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import type { Delivery, Ports, Verdict } from '../../shared/ports.ts';
-import { route } from '../../shared/routing/route.ts';
+import { createRoute, type Route } from '../../shared/routing/route.ts';
 import type { InboundEnvelope } from '../../shared/wire/envelope.ts';
 
 export interface RouterOptions {
@@ -14,9 +14,28 @@ export interface RouterOptions {
   readonly member: string;
 }
 
+/** The route under the configuration of the moment, worked out anew only when that changes. */
+const compiled = (config: Current<Config>): (() => Route) => {
+  let known = config.current();
+  let route = createRoute(known);
+  return () => {
+    const current = config.current();
+    if (current !== known) [known, route] = [current, createRoute(current)];
+    return route;
+  };
+};
+
 /** Turns inbound envelopes into commands, in order per conversation (steps 1 to 3 of §3). */
 export const startRouter = async ({ config, ports, log, member }: RouterOptions): Promise<Service> => {
-  const counts = { routed_total: 0, duplicates_total: 0, unroutable_total: 0, retries_total: 0 };
+  const routeOf = compiled(config);
+  const counts = { routed_total: 0, duplicates_total: 0, dropped_total: 0, unroutable_total: 0, retries_total: 0 };
+
+  /** The configuration wants it so: nothing is wrong with the envelope, and nobody has to look at it again. */
+  const dropped = (envelope: InboundEnvelope, reason: string): Verdict => {
+    counts.dropped_total += 1;
+    log.info({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope is dropped');
+    return { kind: 'done' };
+  };
 
   const unroutable = (envelope: InboundEnvelope, reason: string): Verdict => {
     counts.unroutable_total += 1;
@@ -25,7 +44,8 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
   };
 
   const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<Verdict> => {
-    const routed = route(envelope, config.current(), ports.clock.now());
+    const routed = routeOf()(envelope, ports.clock.now());
+    if ('dropped' in routed) return dropped(envelope, routed.dropped);
     if ('unroutable' in routed) return unroutable(envelope, routed.unroutable);
     try {
       const { duplicate } = await ports.commands.publish(routed.command);

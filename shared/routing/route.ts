@@ -3,76 +3,135 @@ import type { Config } from '../config/schema.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import type { DeliveryTarget, Sender } from '../session/types.ts';
 import { type CommandEnvelope, commandEnvelope, type InboundEnvelope } from '../wire/envelope.ts';
-import { ruleOn } from './group.ts';
-import { conversationKey, type KeyResult, mainSessionKey } from './session-key.ts';
+import { type Asked, commandForChat, mayCommand } from './chat-answer.ts';
+import { type ChatCommand, chatCommandIn } from './chat-command.ts';
+import { type Place, placing } from './envelope-key.ts';
+import { type ChannelRules, channelRules, nameFinder, ruleOn, usualRules } from './group.ts';
+import { identitiesOf } from './identity.ts';
+import { dateOf, occasionAt } from './occasion.ts';
+import { originOf } from './origin.ts';
 
-/** A command for one session, or why no session can have it. */
-export type Routed = { readonly command: CommandEnvelope } | { readonly unroutable: string };
+/** A command for one session, why the configuration wants no session to have it, or why none can. */
+export type Routed = { readonly command: CommandEnvelope } | { readonly dropped: string } | { readonly unroutable: string };
+
+/** `receivedAt` (ms) stands in for a time the platform did not send. */
+export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
 
 /**
  * What an inbound envelope asks of which session (step 2 of §3). Pure: the same envelope gives the same command, so that routing it twice
- * takes effect once (I2). `receivedAt` (ms) stands in for a time the platform did not send. A command that a session host would not
- * accept is unroutable here, with the field that is at fault.
+ * takes effect once (I2). A command that a session host would not accept is unroutable here, with the field that is at fault.
  */
-export const route = (envelope: InboundEnvelope, config: Config, receivedAt: number): Routed => {
-  const keyed = keyOf(envelope, config);
-  if ('problem' in keyed) return { unroutable: keyed.problem };
-  const at = envelope.at ?? receivedAt;
+export const route = (envelope: InboundEnvelope, config: Config, receivedAt: number): Routed =>
+  createRoute(config)(envelope, receivedAt);
 
-  const { commandId, sessionId } = identify(envelope, at);
-  const command: CommandEnvelope = {
-    id: commandId,
-    key: keyed.key,
-    at,
-    correlationId: commandId,
-    causationId: envelope.id,
-    actor: `${envelope.channel}:${envelope.sender.id}`,
-    data: commandFor(envelope, config, sessionId),
+/** `route` with all that follows from the configuration worked out once. */
+export const createRoute = (config: Config): Route => {
+  const identities = identitiesOf(config.session.identityLinks);
+  const owners = new Set(config.agent.owners.map(identities.resolve));
+  const placeOf = placing(config, identities);
+  const markOf = marking();
+  const dataOf = deciding(config);
+  const channels = new Map(Object.entries(config.channels).map(([name, rules]) => [name, channelRules(name, rules, identities)]));
+
+  /** Role and person come from the configuration; an envelope cannot make its sender an owner (A5/66, A6/73). */
+  const identified = ({ channel, sender: { id, name, role: said } }: InboundEnvelope): Sender => {
+    const principal = identities.principalOf(channel, id);
+    const role = owners.has(principal) ? 'owner' : said === 'program' ? said : 'participant';
+    return name === undefined ? { id, role, principal } : { id, name, role, principal };
   };
-  const checked = commandEnvelope.safeParse(command);
-  if (checked.success) return { command };
-  const issue = checked.error.issues[0];
-  return { unroutable: `${issue?.path.map(String).join('.')}: ${issue?.message}` };
+
+  return (envelope, receivedAt) => {
+    const { channel, conversation } = envelope;
+    const rules = channels.get(channel) ?? usualRules;
+    const sender = identified(envelope);
+    if (conversation.kind === 'direct' && !rules.admits(sender)) {
+      return { dropped: `channels.${channel}.dmPolicy: direct messages are for those of allowFrom` };
+    }
+    const place = placeOf(envelope);
+    if ('problem' in place) return { unroutable: place.problem };
+
+    const at = envelope.at ?? receivedAt;
+    const { id, mark } = markOf(envelope, at);
+    const data = dataOf({ envelope, place, sender, rules, at, mark });
+    const actor = `${channel}:${envelope.sender.id}`;
+    return checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, data });
+  };
 };
 
-const keyOf = ({ channel, conversation, agentId }: InboundEnvelope, { agent, session }: Config): KeyResult => {
-  const { kind, id, threadId } = conversation;
-  return kind === 'direct'
-    ? mainSessionKey(agentId ?? agent.id, session.mainKey)
-    : conversationKey(agentId ?? agent.id, channel, { kind, id, threadId });
+/** The id of a command, and what makes a session id one of its kind: both follow from the envelope's own id (A3/41). */
+const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; mark: string }) => {
+  const dayMs = 86_400_000;
+  let known = { day: 0, date: dateOf(0) };
+  return ({ channel, accountId, id }, at) => {
+    const day = Math.floor(at / dayMs);
+    if (day !== known.day) known = { day, date: dateOf(at) };
+    const digest = createHash('sha256')
+      .update(JSON.stringify([channel, accountId ?? null, id]))
+      .digest('hex');
+    return { id: `in-${digest.slice(0, 32)}`, mark: `${known.date}-${digest.slice(32, 44)}` };
+  };
 };
 
-/** Ids that follow from the envelope's own: the command's, and `<channel>:<date>-<random>` for a session that is new (A3/41). */
-const identify = ({ channel, accountId, id }: InboundEnvelope, at: number): { commandId: string; sessionId: string } => {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([channel, accountId ?? null, id]))
-    .digest('hex');
-  const date = new Date(at).toISOString().slice(0, 10);
-  return { commandId: `in-${digest.slice(0, 32)}`, sessionId: `${channel}:${date}-${digest.slice(32, 44)}` };
+/** All that is known of an envelope whose session is found. */
+interface Case {
+  readonly envelope: InboundEnvelope;
+  readonly place: Place;
+  readonly sender: Sender;
+  readonly rules: ChannelRules;
+  readonly at: number;
+  readonly mark: string;
+}
+
+/** What is asked of the session: to remember an origin, what a chat command says, or to take a message with or without a turn. */
+const deciding = (config: Config): ((given: Case) => SessionCommand) => {
+  const { agent, session } = config;
+  const namesAgent = nameFinder(agent.names);
+  const chatWords = { triggers: session.resetTriggers, names: agent.names };
+
+  /** A command counts in a group if it stands alone or is addressed, and from whoever may give it (A4/53, A11). */
+  const chatCommandOf = (text: string, who: Parameters<typeof mayCommand>[0]): ChatCommand | null => {
+    const chat = chatCommandIn(text, chatWords);
+    if (chat === null || !mayCommand(who)) return null;
+    const standsAlone = chat.type !== 'reset' || chat.rest === '';
+    return who.direct || who.addressed || standsAlone ? chat : null;
+  };
+
+  return (given) => {
+    const { envelope, sender, rules } = given;
+    const { text } = envelope;
+    const occasion = occasionOn(given, config);
+    const deliverTo = targetOf(envelope, config);
+    const back = deliverTo && { deliverTo };
+    if (envelope.kind === 'meta') return { type: 'record_origin', ...occasion, ...back };
+
+    const direct = envelope.conversation.kind === 'direct';
+    const addressed = envelope.mentioned || envelope.directed || (!direct && namesAgent(text));
+    const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
+    if (chat !== null) {
+      const { place, at } = given;
+      return commandForChat(chat, { key: place.key, occasion, sender, ...back, messageId: envelope.id, config, at });
+    }
+    const ruled = ruleOn(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
+    const said = { messageId: envelope.id, text: ruled.text, sender };
+    const message = deliverTo === undefined ? said : { ...said, deliverTo };
+    // Written out: a spread here would be a quarter of the time that routing takes.
+    const { sessionId, source, origin, expiry } = occasion;
+    return { type: ruled.verdict === 'post' ? 'post_message' : 'append_message', sessionId, source, origin, expiry, message };
+  };
 };
 
-const commandFor = (envelope: InboundEnvelope, config: Config, sessionId: string): SessionCommand => {
-  const { channel, conversation } = envelope;
-  const sender = withRole(envelope, config.agent.owners);
-  const { verdict, text } = ruleOn(envelope, { isOwner: sender.role === 'owner', names: config.agent.names });
-  const deliverTo = targetOf(envelope, config);
+/** What the envelope tells of its session. What the connector says of the source counts more than what the key does (A3/42). */
+const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): Asked['occasion'] => {
+  const { channel, conversation, source: told } = envelope;
+  const { id: chatId, threadId } = conversation;
+  const type = conversation.kind === 'direct' ? 'direct' : 'group';
+  const { sessionId, source, expiry } = occasionAt(place.parsed, config, { at, channel, chatId, threadId, type, mark });
   return {
-    type: verdict === 'post' ? 'post_message' : 'append_message',
     sessionId,
-    message: { messageId: envelope.id, text, sender, ...(deliverTo && { deliverTo }) },
-    source: envelope.source ?? {
-      kind: 'channel',
-      interactive: true,
-      platform: channel,
-      type: conversation.kind === 'direct' ? 'direct' : 'group',
-    },
+    source: told ? { ...(source.ids && { ids: source.ids }), ...told } : source,
+    origin: originOf(envelope),
+    expiry,
   };
-};
-
-/** The role comes from the configuration; an envelope cannot make its sender an owner (A5/66, A6/73). */
-const withRole = ({ channel, sender }: InboundEnvelope, owners: readonly string[]): Sender => {
-  const role = sender.role === 'program' ? 'program' : 'participant';
-  return { ...sender, role: owners.includes(`${channel}:${sender.id}`) ? 'owner' : role };
 };
 
 /** Where the answer goes: where the envelope says, else back to the conversation if there is a way out to its channel. */
@@ -84,4 +143,22 @@ const targetOf = (
   if (channel !== 'terminal' && !Object.hasOwn(outlets.webhooks, channel)) return undefined;
   const { id, threadId } = conversation;
   return { channel, to: id, ...(accountId !== undefined && { accountId }), ...(threadId !== undefined && { threadId }) };
+};
+
+/**
+ * An envelope has been checked and so has the key; what routing adds is short unless the parts it is made of are long. So the whole
+ * command is checked against its schema only where that could find something, or where somebody else has made it.
+ */
+const checked = (command: CommandEnvelope): Routed => {
+  if (isSurelyValid(command)) return { command };
+  const result = commandEnvelope.safeParse(command);
+  if (result.success) return { command };
+  const issue = result.error.issues[0];
+  return { unroutable: `${issue?.path.map(String).join('.')}: ${issue?.message}` };
+};
+
+const isSurelyValid = ({ actor, data }: CommandEnvelope): boolean => {
+  if (actor.length > 256 || (data.type !== 'post_message' && data.type !== 'append_message')) return false;
+  const { text, sender } = data.message;
+  return text.length <= 250_000 && (sender.principal ?? '').length <= 512 && (data.origin?.provider ?? '').length <= 64;
 };

@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
+import type { IndexRow } from '../session/summary.ts';
 
 /**
  * A session key names the conversation an actor serves (A3): segments joined by `:`, such as `agent:main:telegram:group:-100123`.
- * Byte-exact and case-preserving: two different conversations never share a key.
+ * Byte-exact and case-preserving: two different conversations never share a key. `buildKey` and `parseKey` are each other's inverse, and
+ * parts that would not come back as they were are refused.
  */
 export type SessionKey = string & { readonly brand: 'SessionKey' };
 
+/** Keys of nothing but these characters and `:` between them need no closer look. */
+const plain = /^[\w.@+#!/=$~-]+(?::[\w.@+#!/=$~-]+)*$/;
 /** Control characters, white space and the characters that mean something in a subject or in our escapes. */
 const forbidden = /[\p{Cc}\p{Cf}\p{Z}*>%]/u;
 
 /** Why `text` is not a session key, or `null` if it is one. Ids with `.`, `@`, `+`, `#`, `/` or letters of any script are fine. */
 export const sessionKeyProblem = (text: string): string | null => {
+  if (text.length <= limits.sessionKeyBytes && plain.test(text)) return null;
   if (text === '') return 'is empty; use for example "agent:main:main"';
   if (!text.isWellFormed()) return 'has a broken surrogate pair; send valid UTF-8';
   if (Buffer.byteLength(text) > limits.sessionKeyBytes) return `is longer than ${limits.sessionKeyBytes} bytes`;
@@ -29,38 +34,181 @@ export const sessionKey = z.string().transform((text, context): SessionKey => {
   return z.NEVER;
 });
 
-/** A key that was built, or why these parts cannot be in one. */
+/** A key, or why there is none for these parts. */
 export type KeyResult = { readonly key: SessionKey } | { readonly problem: string };
 
-const build = (part: string, ...segments: readonly string[]): KeyResult => {
-  const text = segments.join(':');
-  const problem = sessionKeyProblem(text);
-  return problem === null
-    ? { key: text as SessionKey }
-    : { problem: `${part}: the session key ${JSON.stringify(text)} ${problem}` };
-};
+/** Sources with keys of their own, `<source>:<id>`; a node's is `node-<id>` (A3/37–39, 41). */
+export const programSources = ['cron', 'hook', 'node', 'cli', 'web', 'schedule', 'api'] as const;
+export type ProgramSource = (typeof programSources)[number];
+export const isProgramSource = (name: string): name is ProgramSource => (programSources as readonly string[]).includes(name);
 
-/** `agent:<agentId>:<mainKey>`: the one session that all direct chats with an agent share (A3/20, 21, 25). */
-export const mainSessionKey = (agentId: string, mainKey: string): KeyResult =>
-  mainKey.includes(':')
-    ? { problem: `session.mainKey: ${JSON.stringify(mainKey)} contains ":", which would make it look like another session's key` }
-    : build('session.mainKey', 'agent', agentId, mainKey);
+export type KeyKind = 'main' | 'global' | 'unknown' | 'dm' | 'group' | 'channel' | ProgramSource | 'other';
 
 /**
- * `agent:<agentId>:<channel>:group|channel:<id>[:topic:<threadId>]` (A3/32, 34). Ids are byte-exact. An id may have `:` in it, as Matrix
- * rooms do: it ends at the first segment `topic` after its first segment, and an id that has one itself is refused, so that two
- * conversations never share a key.
+ * What a key says. `id` is the peer of a `dm`, the platform's id of a `group` or `channel`, the job, hook or name of a program source, and
+ * all there is of an `other` key. A `dm` has a channel and an account as far as its scope tells them apart (A3/26–28).
  */
-export const conversationKey = (
-  agentId: string,
-  channel: string,
-  { kind, id, threadId }: { kind: 'group' | 'channel'; id: string; threadId?: string | undefined },
-): KeyResult => {
-  if (id.split(':').slice(1).includes('topic')) {
-    return {
-      problem: `conversation.id: ${JSON.stringify(id)} contains ":topic", which separates the thread's id in a session key`,
-    };
+export interface ParsedKey {
+  /** Empty for a key that does not begin with `agent:`. */
+  readonly agentId: string;
+  readonly kind: KeyKind;
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly id?: string;
+  readonly threadId?: string;
+}
+
+/** `agent:<agentId>:` in front of a key that has it; at least one more segment follows. */
+const agentPrefix = /^agent:([^:]+):(?=.)/s;
+
+/** A key without `agent:<agentId>:`. */
+export const bareKey = (key: string): string => key.replace(agentPrefix, '');
+
+/** Takes a key apart. `mainKey` is `session.mainKey`. Total: what has no known form is `other`. */
+export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
+  const [prefix = '', agentId = ''] = agentPrefix.exec(key) ?? [];
+  const bare = key.slice(prefix.length);
+  return {
+    agentId,
+    ...(single(bare, mainKey) ?? ofSource(bare) ?? ofConversation(bare.split(':')) ?? { kind: 'other', id: bare }),
+  };
+};
+
+type Parts = Omit<ParsedKey, 'agentId'>;
+
+const single = (bare: string, mainKey: string): Parts | null => {
+  if (bare === 'global' || bare === 'unknown') return { kind: bare };
+  return bare === mainKey && !bare.includes(':') ? { kind: 'main' } : null;
+};
+
+const ofSource = (bare: string): Parts | null => {
+  if (bare.startsWith('node-') && bare.length > 5) return { kind: 'node', id: bare.slice(5) };
+  const [source, id] = atFirstColon(bare);
+  return id !== '' && source !== 'node' && isProgramSource(source) ? { kind: source, id } : null;
+};
+
+const atFirstColon = (text: string): [first: string, rest: string] => {
+  const colon = text.indexOf(':');
+  return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+};
+
+/** `dm:<peer>`, `<channel>:dm:<peer>`, `<channel>:<account>:dm:<peer>`, `<channel>:group|channel:<id>[:topic:<thread>]`, `group:<id>` (A3/35). */
+const ofConversation = ([first = '', ...rest]: readonly string[]): Parts | null => {
+  if (rest.length === 0) return null;
+  if (first === 'dm') return { kind: 'dm', id: rest.join(':') };
+  if (first === 'group' || first === 'channel') return { kind: first, ...withThread(rest) };
+  const [kind, ...id] = rest;
+  if (id.length === 0) return null;
+  if (kind === 'group' || kind === 'channel') return { kind, channel: first, ...withThread(id) };
+  const at = rest.indexOf('dm');
+  if (at === -1 || at === rest.length - 1) return null;
+  const account = at === 0 ? {} : { accountId: rest.slice(0, at).join(':') };
+  return { kind: 'dm', channel: first, ...account, id: rest.slice(at + 1).join(':') };
+};
+
+/** An id may have `:` in it, as Matrix rooms do: it ends at the first segment `topic` after its first one (A3/34). */
+const withThread = (segments: readonly string[]): Pick<Parts, 'id' | 'threadId'> => {
+  const at = segments.indexOf('topic', 1);
+  return at === -1 || at === segments.length - 1
+    ? { id: segments.join(':') }
+    : { id: segments.slice(0, at).join(':'), threadId: segments.slice(at + 1).join(':') };
+};
+
+const segmentsOf = ({ kind, channel, accountId, id, threadId }: ParsedKey, mainKey: string): (string | undefined)[] => {
+  switch (kind) {
+    case 'main':
+      return [mainKey];
+    case 'global':
+    case 'unknown':
+      return [kind];
+    case 'dm':
+      return [channel, accountId, 'dm', id];
+    case 'group':
+    case 'channel':
+      return [channel, kind, id, ...(threadId === undefined ? [] : ['topic', threadId])];
+    case 'node':
+      return [`node-${id}`];
+    case 'other':
+      return [id];
+    default:
+      return [kind, id];
   }
-  const thread = threadId === undefined ? [] : ['topic', threadId];
-  return build('conversation', 'agent', agentId, channel, kind, id, ...thread);
+};
+
+/** Puts a key together. Refuses parts that would be read as another conversation's (A3/20–39). */
+export const buildKey = (parts: ParsedKey, mainKey = 'main'): KeyResult => {
+  const segments = segmentsOf(parts, mainKey).filter((segment) => segment !== undefined);
+  const text = `agent:${parts.agentId}:${segments.join(':')}`;
+  const problem = sessionKeyProblem(text);
+  if (problem !== null) return { problem: `the session key ${JSON.stringify(text)} ${problem}` };
+  if (isSame(parts, parseKey(text, mainKey))) return { key: text as SessionKey };
+  return { problem: `the session key ${JSON.stringify(text)} would be that of another conversation; ${hint(parts)}` };
+};
+
+const isSame = (one: ParsedKey, other: ParsedKey): boolean =>
+  one.agentId === other.agentId &&
+  one.kind === other.kind &&
+  one.channel === other.channel &&
+  one.accountId === other.accountId &&
+  one.id === other.id &&
+  one.threadId === other.threadId;
+
+const hint = ({ kind }: ParsedKey): string => {
+  if (kind === 'main') return 'session.mainKey must not have ":" or look like another kind of key';
+  if (kind === 'dm')
+    return 'an account id must not have a segment "dm", "group" or "channel", and a channel none of the names of keys';
+  return 'an id must not have a segment ":topic:", and a channel none of the names of keys, such as "cron" or "dm"';
+};
+
+/** True for groups and channels and the threads in them (C9). */
+export const isGroupKey = (key: SessionKey): boolean => {
+  const { kind } = parseKey(key);
+  return kind === 'group' || kind === 'channel';
+};
+
+/** What rules of the send policy call it (A9/92). */
+export const chatTypeOf = ({ kind, threadId }: ParsedKey): 'direct' | 'group' | 'channel' | 'thread' => {
+  if (threadId !== undefined) return 'thread';
+  return kind === 'group' || kind === 'channel' ? kind : 'direct';
+};
+
+/** Which of `session.resetByType` applies (A4/51). */
+export const resetTypeOf = (parsed: ParsedKey): 'dm' | 'group' | 'thread' => {
+  const type = chatTypeOf(parsed);
+  return type === 'direct' ? 'dm' : type === 'thread' ? type : 'group';
+};
+
+/** What lists call it (A10/104). Callers see the global session as the main one (A3/40). */
+export const listKindOf = ({ kind }: ParsedKey): 'main' | 'group' | 'cron' | 'hook' | 'node' | 'other' => {
+  switch (kind) {
+    case 'main':
+    case 'global':
+      return 'main';
+    case 'group':
+    case 'channel':
+      return 'group';
+    case 'cron':
+    case 'hook':
+    case 'node':
+      return kind;
+    default:
+      return 'other';
+  }
+};
+
+/** The channel a list shows (A10/114): a group's own, that of the last message of a direct chat, `internal` for jobs, else `unknown`. */
+export const channelOf = ({ kind, channel }: ParsedKey, row?: Pick<IndexRow, 'lastRoute' | 'origin'>): string => {
+  const last = row?.lastRoute?.channel;
+  switch (kind) {
+    case 'group':
+    case 'channel':
+      return channel ?? row?.origin.provider ?? 'unknown';
+    case 'cron':
+    case 'hook':
+    case 'node':
+    case 'schedule':
+      return 'internal';
+    default:
+      return last ?? channel ?? row?.origin.provider ?? 'unknown';
+  }
 };

@@ -52,18 +52,32 @@ export type CommandAnswer = z.infer<typeof commandAnswer>;
 /**
  * What a channel, webhook or program tells the router. `id` is the platform's own message id made unique by channel and account: sending
  * the same envelope again changes nothing. `conversation` is the platform's chat id, byte-exact. `mentioned` and `directed` are what the
- * platform can tell about the agent being addressed (A6).
+ * platform can tell about the agent being addressed (A6). An envelope of kind `meta` brings no message, only what is known of the conversation
+ * and the way back to it (A13/138); its text is empty.
  */
+const label = z.string().max(256).optional();
+const routingId = z.string().min(1).max(512).optional();
 export const inboundEnvelope = z.object({
   id,
+  kind: z.enum(['message', 'meta']).default('message'),
   channel: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'channel: use 1 to 32 of a-z, 0-9, "_" and "-", starting with a letter'),
   accountId: z.string().min(1).max(128).optional(),
   conversation: z.object({
     id: z.string().min(1).max(128),
     kind: z.enum(['direct', 'group', 'channel']),
     threadId: z.string().min(1).max(128).optional(),
-    label: z.string().max(256).optional(),
+    /** What a conversation is called: `ConversationLabel`, `GroupSubject`, `GroupChannel` and `GroupSpace` (A13/139). */
+    label,
+    subject: label,
+    channel: label,
+    space: label,
   }),
+  /** The platform, where the channel's name is not its own, and the raw routing ids (A13/133–134). */
+  provider: z.string().min(1).max(64).optional(),
+  from: routingId,
+  to: routingId,
+  /** A session key that a hook or node chooses itself (A3/38–39, C16), or an older `group:<id>` of this channel (A3/36). */
+  sessionKey: z.string().min(1).max(256).optional(),
   sender,
   text: z.string().max(262_144),
   mentioned: z.boolean().default(false),

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import pc from 'picocolors';
+import type { Config } from '../../../shared/config/schema.ts';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import { conversationKey, type KeyResult, mainSessionKey } from '../../../shared/routing/session-key.ts';
+import { createRoute } from '../../../shared/routing/route.ts';
+import { messageOf as messageIn } from '../../../shared/session/commands.ts';
 import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { type Conversation, type Fed, feed } from '../ingest/feed.ts';
@@ -39,33 +41,27 @@ interface Report {
   readonly sessions: readonly { readonly key: string; readonly commits: number; readonly replayIdentical: boolean }[];
 }
 
-/** Which session an envelope will go to, by the router's own rules. */
-const keyOf = ({ channel, conversation, agentId }: InboundEnvelope, agent: string, mainKey: string): KeyResult => {
-  const { kind, id, threadId } = conversation;
-  return kind === 'direct'
-    ? mainSessionKey(agentId ?? agent, mainKey)
-    : conversationKey(agentId ?? agent, channel, { kind, id, threadId });
-};
-
 const count = (counts: Record<string, number>, reason: string, by = 1): void => {
   counts[reason] = (counts[reason] ?? 0) + by;
 };
 
-/** Groups envelopes by session, in the order of the file. An envelope no session can have is refused here, with the reason. */
-const conversationsOf = (
-  { envelopes }: Source,
-  agent: string,
-  mainKey: string,
-  refused: Record<string, number>,
-): Conversation[] => {
+/**
+ * Groups envelopes by session, by the router's own rules and in the order of the file. What no session would get as a message is refused
+ * here, with the reason: history gives no commands.
+ */
+const conversationsOf = ({ envelopes }: Source, config: Config, refused: Record<string, number>): Conversation[] => {
+  const route = createRoute(config);
   const byKey = new Map<string, InboundEnvelope[]>();
   for (const envelope of envelopes) {
-    const keyed = keyOf(envelope, agent, mainKey);
-    if ('problem' in keyed) count(refused, keyed.problem);
+    const routed = route(envelope, 0);
+    if ('unroutable' in routed) count(refused, routed.unroutable);
+    else if ('dropped' in routed) count(refused, routed.dropped);
+    else if (messageIn(routed.command.data) === undefined) count(refused, 'is a chat command or has no message');
     else {
-      const ofKey = byKey.get(keyed.key) ?? [];
-      byKey.set(keyed.key, ofKey);
-      ofKey.push({ ...envelope, agentId: envelope.agentId ?? agent });
+      const { key } = routed.command;
+      const ofKey = byKey.get(key) ?? [];
+      byKey.set(key, ofKey);
+      ofKey.push({ ...envelope, agentId: envelope.agentId ?? config.agent.id });
     }
   }
   return [...byKey].map(([key, ofKey]) => ({ key, envelopes: ofKey }));
@@ -75,7 +71,7 @@ const conversationsOf = (
 const ingest = async (world: World, file: string, options: IngestOptions): Promise<Report> => {
   const began = performance.now();
   const client = clientOf(world, options);
-  const { agent, session } = configOf(world, options);
+  const config = configOf(world, options);
   const day = options.day ?? dayOf(file);
   const { format, channel, group, mention } = options;
   const sourceOptions: SourceOptions = { format, channel, group, ...(mention && { mention }), ...(day && { day }) };
@@ -83,7 +79,7 @@ const ingest = async (world: World, file: string, options: IngestOptions): Promi
 
   const refused: Record<string, number> = {};
   for (const { reason } of source.refused) count(refused, reason);
-  const conversations = conversationsOf(source, agent.id, session.mainKey, refused);
+  const conversations = conversationsOf(source, config, refused);
   const fed = await feed(client, conversations, (text) => world.terminal.progress(text));
   for (const { reason } of fed.refused) count(refused, reason);
   for (const outcome of fed.outcomes.values()) for (const [code, times] of outcome.refused) count(refused, code, times);

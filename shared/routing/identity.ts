@@ -1,0 +1,51 @@
+/** Who is behind a sender's id: A3/29, A5/66. Ids are compared byte for byte. */
+
+/** `session.identityLinks`: a person's name and their ids, as `<channel>:<id>`. */
+export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+
+/** The links, ready for looking up. */
+export interface Identities {
+  /** The name an id is linked to. */
+  nameOf(channel: string, senderId: string): string | undefined;
+  /** A linked person's name, else `<channel>:<id>`. */
+  principalOf(channel: string, senderId: string): string;
+  /** A stored or configured principal by today's links. */
+  resolve(principal: string): string;
+  /** True of the name of a linked person. */
+  isName(text: string): boolean;
+}
+
+/**
+ * Of several entries that match an id the one with the longest prefix wins: `telegram:123` before `123`, which is that id on any channel.
+ * An id with `:` in it matches with its channel in front only, so that nobody can take another's place by calling himself
+ * `telegram:123`. Of two people with the same entry the first has it.
+ */
+export const identitiesOf = (links: IdentityLinks): Identities => {
+  const names = new Map<string, string>();
+  for (const [name, entries] of Object.entries(links)) {
+    for (const entry of entries) if (!names.has(entry)) names.set(entry, name);
+  }
+  const nameOf = (channel: string, senderId: string): string | undefined =>
+    names.size === 0
+      ? undefined
+      : (names.get(`${channel}:${senderId}`) ?? (senderId.includes(':') ? undefined : names.get(senderId)));
+  const principalOf = (channel: string, senderId: string): string => nameOf(channel, senderId) ?? `${channel}:${senderId}`;
+  const isName = (text: string): boolean => Object.hasOwn(links, text);
+  const resolve = (principal: string): string => {
+    const colon = principal.indexOf(':');
+    if (colon === -1 || isName(principal)) return principal;
+    return principalOf(principal.slice(0, colon), principal.slice(colon + 1));
+  };
+  return { nameOf, principalOf, resolve, isName };
+};
+
+/** The person behind an id: a name of `session.identityLinks`, else `<channel>:<id>` (A5/66). */
+export const principalOf = (channel: string, senderId: string, links: IdentityLinks): string =>
+  identitiesOf(links).principalOf(channel, senderId);
+
+/** True when a principal stored some time ago is the same person as `principal` by today's links (A5/66: merges take effect). */
+export const samePrincipal = (stored: string, principal: string, links: IdentityLinks): boolean => {
+  if (stored === principal) return true;
+  const { resolve } = identitiesOf(links);
+  return resolve(stored) === resolve(principal);
+};
