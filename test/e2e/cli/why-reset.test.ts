@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { Command } from 'commander';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { whyResetCommand } from '../../../services/cli/commands/why-reset.ts';
+import { createTerminal } from '../../../services/cli/terminal.ts';
+import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
+import { key, tell } from '../../support/given.ts';
+import { startWorld, token } from '../gateway/setup.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'natter-why-reset-'));
+beforeAll(() =>
+  writeFileSync(join(home, 'natter.json'), '{ session: { timeZone: "Europe/Berlin", reset: { idleMinutes: 90 } } }'),
+);
+afterAll(() => rmSync(home, { recursive: true }));
+
+const at = (time: string): number => Date.parse(time);
+const boundary = at('2026-03-29T02:00:00Z');
+/** Silence at noon, over the night of the clock change, and somebody who wants to begin anew. */
+const history = [
+  `append m1 @${at('2026-03-28T10:00:00Z')}`,
+  `post-under m2 s2 idle 90 @${at('2026-03-28T12:00:00Z')}`,
+  `reply m2/1 1 @${at('2026-03-28T12:00:01Z')}`,
+  `post-under m3 s3 daily ${boundary} @${at('2026-03-29T08:00:00Z')}`,
+  `reply m3/1 1 @${at('2026-03-29T08:00:01Z')}`,
+  `reset s4 @${at('2026-03-29T09:00:00Z')}`,
+] as const;
+
+let url = '';
+/** A gateway with these commits in its log. */
+const recording = async (...rows: readonly string[]): Promise<void> => {
+  const { gateway, ports, memory } = await startWorld();
+  const { events, index } = await memory.portsFor('host');
+  let row: IndexRow | null = null;
+  for (const { seq: _, recordedAt, ...commit } of tell(...rows).commits) {
+    const result = await events.append(commit, row?.seq ?? 0);
+    if (result.kind !== 'stored') throw new Error(result.kind);
+    row = summarize(row, { ...commit, recordedAt, seq: result.seq });
+  }
+  if (row) await index.put([row], row.seq);
+  expect(await ports.index.get(key)).toEqual(row);
+  url = gateway.url;
+};
+
+const natter = async (now: string, ...words: string[]): Promise<string> => {
+  const out: string[] = [];
+  const stream = { write: (text: string) => out.push(text) };
+  const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
+  whyResetCommand(program, {
+    env: { NATTER_DATA_DIR: home, NATTER_URL: url, NATTER_TOKEN: token },
+    home,
+    terminal: createTerminal({ out: stream, err: stream, interactive: false, now: () => 0 }),
+    input: new PassThrough(),
+    output: new PassThrough(),
+    program: 'natter',
+    version: '0',
+    now: () => at(now),
+    interrupted: new AbortController().signal,
+  });
+  await program.parseAsync(['--token', token, 'why-reset', ...words], { from: 'user' });
+  return out.join('');
+};
+
+describe('natter why-reset', () => {
+  beforeEach(() => recording(...history));
+
+  test('A4/45–47, 53: each reset with its rule, its boundary and the last update, in local time', async () => {
+    const lines = (await natter('2026-03-29T09:30:00Z', key)).trim().split('\n');
+    expect(lines).toEqual([
+      key,
+      expect.stringMatching(
+        /^2026-03-28 13:00 Europe\/Berlin +seq \d+ +generation 2: the end of the idle window of 2026-03-28 12:30 Europe\/Berlin \(session\.reset\), last used 2026-03-28 11:00 Europe\/Berlin$/,
+      ),
+      expect.stringMatching(
+        /generation 3: the daily reset of 2026-03-29 04:00 Europe\/Berlin \(session\.reset\), last used 2026-03-28 13:00 Europe\/Berlin$/,
+      ),
+      expect.stringMatching(/generation 4: test wrote \/new, last used 2026-03-29 10:00 Europe\/Berlin$/),
+      'next: with the first message after 2026-03-30 04:00 Europe/Berlin (daily) or 2026-03-29 12:30 Europe/Berlin (idle); session.reset',
+    ]);
+  });
+
+  test('A4/43: a reset that is due waits for a message', async () => {
+    expect(await natter('2026-03-29T10:30:01Z', key)).toContain('next: due with the next message, since');
+  });
+
+  test('A4/45: as JSON', async () => {
+    const { resets, next, timeZone } = JSON.parse(await natter('2026-03-29T09:30:00Z', key, '--json'));
+    expect(timeZone).toBe('Europe/Berlin');
+    expect(
+      resets.map(({ generation, sessionId, previousSessionId }: Record<string, unknown>) => [
+        generation,
+        previousSessionId,
+        sessionId,
+      ]),
+    ).toEqual([
+      [2, 's1', 's2'],
+      [3, 's2', 's3'],
+      [4, 's3', 's4'],
+    ]);
+    expect(resets[1].cause).toEqual({
+      trigger: 'daily',
+      rule: 'session.reset',
+      boundaryAt: boundary,
+      lastUpdateAt: at('2026-03-28T12:00:01Z'),
+    });
+    expect(next).toEqual({
+      rule: 'session.reset',
+      dailyAt: at('2026-03-30T02:00:00Z'),
+      idleAt: at('2026-03-29T10:30:00Z'),
+      due: false,
+    });
+  });
+});
+
+test('A4/43: a session that was never reset says so', async () => {
+  await recording(`append m1 @${at('2026-03-28T10:00:00Z')}`);
+  expect(await natter('2026-03-28T10:01:00Z', key)).toContain('never reset\nnext: with the first message after');
+});
+
+test('A8/90: of a session that is not there the gateway says so', async () => {
+  await recording();
+  await expect(natter('2026-03-28T10:01:00Z', 'agent:main:other')).rejects.toMatchObject({ code: 'not_found' });
+});
