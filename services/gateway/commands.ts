@@ -12,7 +12,8 @@ import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 
 /**
  * The id of a command, which is its run's. With an `Idempotency-Key` it is derived from that, the caller, the session key and the command's
- * type: the same request again is the same run on any replica, and no key reaches into another session or another caller's runs. Throws `NatterError('invalid')`.
+ * type: the same request again is the same run on any replica, and no key reaches into another session or another caller's runs. Throws
+ * `NatterError('invalid')`.
  */
 export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: SessionCommand['type']): string => {
   const given = request.headers['idempotency-key'];
@@ -35,10 +36,7 @@ export const onceIdOf = ({ actor }: Asker, key: SessionKey, type: SessionCommand
 
 /** What the door knows of a session that it brings a message to: its source, the id of a new generation, and when it is stale (A3/41, A4/43). */
 export const occasionFor = (config: Config, key: SessionKey, at: number): Occasion =>
-  occasionOf(key, config, { at, sessionId: newSessionId() });
-
-/** A session id for a session that this command may open or reset (A3/41: the API is its own source). */
-export const newSessionId = (): string => `api:${uuidv7()}`;
+  occasionOf(key, config, { at, sessionId: `api:${uuidv7()}` });
 
 export const envelopeOf = (
   request: Asker,

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Occasion } from '../../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
 import { checkDeletion } from '../access.ts';
-import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
+import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, keyOf, noQuery, queryOf } from '../input.ts';
 import { isProblemCode, problemOf, sendProblem } from '../problem.ts';
@@ -18,18 +19,18 @@ const emptyBody = z.strictObject({});
 
 const deletion = z.object({ mode: z.enum(['session', 'key']).default('session') });
 
-/** What each of these commands is made of. */
+/** What each of these commands is made of. `occasion`: how the session begins, should it. */
 const commandsByName = {
   stop: (request: FastifyRequest): SessionCommand => ({ type: 'stop', reason: bodyOf(reasonBody, request).reason }),
-  reset: (request: FastifyRequest): SessionCommand => ({
+  reset: (request: FastifyRequest, occasion: Occasion): SessionCommand => ({
     type: 'reset',
-    sessionId: newSessionId(),
+    ...occasion,
     cause: { trigger: 'api', rule: bodyOf(reasonBody, request).reason },
   }),
-  open: (request: FastifyRequest, { access }: GatewayContext): SessionCommand => {
+  open: (request: FastifyRequest, occasion: Occasion, { access }: GatewayContext): SessionCommand => {
     bodyOf(emptyBody, request);
     const by = speakerOf(request.principal, undefined, access.identities);
-    return { type: 'open_session', sessionId: newSessionId(), ...(by.role === 'participant' && { by }) };
+    return { type: 'open_session', ...occasion, ...(by.role === 'participant' && { by }) };
   },
 } as const;
 
@@ -63,7 +64,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
     app.post(`/v1/sessions/:key/${name}`, async (request, reply) => {
       const key = keyOf(request);
       queryOf(noQuery, request);
-      const data = commandFrom(request, context);
+      const data = commandFrom(request, occasionFor(context.config, key, ports.clock.now()), context);
       await access.enter(request.principal, key);
       return ask(request, reply, key, data);
     });

@@ -6,7 +6,7 @@ import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
-import { commandIdOf, envelopeOf, newSessionId } from '../commands.ts';
+import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { type Cursor, isAfter, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
@@ -50,7 +50,7 @@ const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor;
   });
 
 const commandOf = (
-  { access }: GatewayContext,
+  { access, config }: GatewayContext,
   request: FastifyRequest,
   key: SessionKey,
   body: PostBody,
@@ -66,7 +66,8 @@ const commandOf = (
     sender: from,
     ...(body.deliverTo && { deliverTo: body.deliverTo }),
   };
-  return envelopeOf(request, { id, key, at: body.sendAt ?? now, data: { type, sessionId: newSessionId(), message: said } });
+  const at = body.sendAt ?? now;
+  return envelopeOf(request, { id, key, at, data: { type, ...occasionFor(config, key, at), message: said } });
 };
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
