@@ -82,7 +82,7 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
 });
 
 describe('opening, origin and settings', () => {
-  test('A5/58, 64: a session at rest is resumed with all it had, however old', () => {
+  test('A4/58, A5/64: a session at rest is resumed with all it had, however old', () => {
     given('post m1', 'reply m1/1 1', 'deactivate').when('open').then('session_reopened');
   });
 
