@@ -64,9 +64,11 @@ const contentOf = (event: SessionEvent, runId: string): Content | null => {
       const text = `There is no answer to this message: ${event.message} (${event.code})`;
       return { target: event.deliverTo, kind: 'notice', text, turnId: event.turn.id, override: event.sendPolicy };
     }
-    // The session's own word does not silence what Natter says: who turns sending off or on is told so.
-    case 'notice':
-      return { target: event.notice.deliverTo, kind: 'notice', text: event.notice.text, turnId: runId };
+    // The session's own word opens the way for what Natter says and does not close it: who turns sending on or off is told so.
+    case 'notice': {
+      const override = event.sendPolicy === 'allow' ? event.sendPolicy : undefined;
+      return { target: event.notice.deliverTo, kind: 'notice', text: event.notice.text, turnId: runId, override };
+    }
     default:
       return null;
   }

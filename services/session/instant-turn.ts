@@ -1,4 +1,5 @@
 import type { Model } from '../../shared/ports.ts';
+import { messageOf } from '../../shared/session/commands.ts';
 import { decide } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { evolve, initialState } from '../../shared/session/evolve.ts';
@@ -18,13 +19,13 @@ export const instantTurn = (
   envelope: CommandEnvelope,
   machine: MachineSnapshot,
 ): { events: readonly SessionEvent[]; machine: MachineSnapshot } => {
-  const { data } = envelope;
   const { turn } = machine.context;
-  const ours = data.type === 'post_message' && machine.value === 'running' && turn?.messageId === data.message.messageId;
+  const message = envelope.data.type === 'append_message' ? undefined : messageOf(envelope.data);
+  const ours = machine.value === 'running' && message !== undefined && turn?.messageId === message.messageId;
   if (!ours || turn === null || model.instantly === undefined) return { events: [], machine };
 
   const ref = { id: turn.id, attempt: turn.attempt };
-  const outcome = model.instantly({ key: envelope.key, turn: ref, step: turn.step, prompt: data.message.text, steps: [] });
+  const outcome = model.instantly({ key: envelope.key, turn: ref, step: turn.step, prompt: message.text, steps: [] });
   if (outcome === null || outcome.kind === 'continue' || isLong(outcome)) return { events: [], machine };
 
   const step: CommandEnvelope = { ...envelope, data: { type: 'record_step', turn: ref, step: turn.step, outcome } };

@@ -18,15 +18,18 @@ export interface SendDecision {
   readonly rule: string;
 }
 
-/** The send policy (A9/91–99): the session's own word, else the first rule that matches, else the default. */
+/**
+ * The send policy (A9/91–99): the session's own word, else a rule that matches, else the default. Among rules that match, one that denies
+ * wins, wherever it stands: so it is in the systems whose configurations are brought here, and it is the safe reading.
+ */
 export const sendDecision = (policy: SendPolicy, { key, channel, override }: Sending): SendDecision => {
   if (override !== undefined) return { action: override, rule: 'override' };
   const parsed = parseKey(key);
-  const index = policy.rules.findIndex(({ match }) => matches(match, key, parsed, channel ?? parsed.channel));
-  const rule = policy.rules[index];
-  return rule === undefined
-    ? { action: policy.default, rule: 'session.sendPolicy.default' }
-    : { action: rule.action, rule: `session.sendPolicy.rules[${index}]` };
+  const matching = policy.rules.flatMap(({ action, match }, index) =>
+    matches(match, key, parsed, channel ?? parsed.channel) ? [{ action, rule: `session.sendPolicy.rules[${index}]` }] : [],
+  );
+  const decisive = matching.find(({ action }) => action === 'deny') ?? matching[0];
+  return decisive ?? { action: policy.default, rule: 'session.sendPolicy.default' };
 };
 
 /** All that a rule names must match. Channel names are compared without case, keys byte by byte. */

@@ -33,7 +33,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('route_changed'), v: v1, deliverTo: deliveryTarget }),
   z.object({ type: z.literal('settings_changed'), v: v1, changes: settingsChange }),
   /** Natter itself tells a person something; no model has said it. */
-  z.object({ type: z.literal('notice'), v: v1, notice }),
+  z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
   z.object({
     type: z.literal('message_refused'),

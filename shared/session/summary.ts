@@ -93,7 +93,9 @@ const previewOf = (text: string): string => {
 /** A program that writes here does not take part: whoever has its name would see what it sees (A8/89). */
 const joined = (participants: readonly string[], sender: Sender): readonly string[] => {
   const id = principalOf(sender);
-  return sender.role === 'program' || participants.includes(id) ? participants : [...participants, id].slice(-limits.participants);
+  return sender.role === 'program' || participants.includes(id)
+    ? participants
+    : [...participants, id].slice(-limits.participants);
 };
 
 const ended = { activeTurnId: null, status: 'idle' } as const;

@@ -55,18 +55,21 @@ test('A9/91–98: every decision names the rule that says so', () => {
   });
 });
 
-test('A9/91: a rule behind the one that decides changes nothing, one that decides first does', () => {
-  const firstWins =
+test('A9/91: the order of the rules changes no decision, and what a rule denies no further rule allows', () => {
+  const denialWins =
     (decide: Decide) =>
     ([policy, sending, more]: Case) => {
       const before = decide(policy, sending);
-      const longer = { ...policy, rules: [...policy.rules, more] };
-      if (before.rule !== 'session.sendPolicy.default') expect(decide(longer, sending)).toEqual(before);
-      const opposite = { action: before.action === 'allow' ? ('deny' as const) : ('allow' as const), match: {} };
-      const after = decide({ ...policy, rules: [opposite, ...policy.rules] }, sending);
-      expect(after.action).toBe(sending.override ?? opposite.action);
+      expect(decide({ ...policy, rules: policy.rules.toReversed() }, sending).action).toBe(before.action);
+      const longer = decide({ ...policy, rules: [more, ...policy.rules] }, sending);
+      if (before.action === 'deny' && before.rule !== 'session.sendPolicy.default') expect(longer.action).toBe('deny');
+      const closed = decide({ ...policy, rules: [...policy.rules, { action: 'deny', match: {} }] }, sending);
+      expect(closed.action).toBe(sending.override ?? 'deny');
     };
-  /** `sendDecision` with the rules read from the end. */
-  const lastWins: Decide = (policy, sending) => sendDecision({ ...policy, rules: policy.rules.toReversed() }, sending);
-  holds(cases, firstWins(sendDecision), { 'the last rule wins': firstWins(lastWins) });
+  /** The first rule that matches decides. */
+  const firstWins: Decide = (policy, sending) => {
+    const index = policy.rules.findIndex((rule) => sendDecision({ ...policy, rules: [rule] }, sending).rule.endsWith('[0]'));
+    return sendDecision({ ...policy, rules: policy.rules.slice(index, index + 1) }, sending);
+  };
+  holds(cases, denialWins(sendDecision), { 'the first rule wins': denialWins(firstWins) });
 });

@@ -1,7 +1,7 @@
 import type { CommandOf } from '../commands.ts';
 import type { SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
-import type { Origin, SessionSource, SettingsChange } from '../types.ts';
+import type { Notice, Origin, SessionSource, Settings, SettingsChange } from '../types.ts';
 import { refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
@@ -90,3 +90,11 @@ export const setting = ({ context }: SessionView, changes: SettingsChange | unde
   );
   return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
 };
+
+/** What Natter itself says, with the session's own word on sending as it is then (A9/96). */
+export const telling = ({ sendPolicy }: Settings, notice: Notice): SessionEvent => ({
+  type: 'notice',
+  v: 1,
+  notice,
+  ...(sendPolicy && { sendPolicy }),
+});

@@ -45,7 +45,7 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
     case 'patch_session':
       return patchSession(given, session);
     case 'post_notice':
-      return postNotice(given);
+      return postNotice(given, session);
     case 'report':
       return report(given, state);
     case 'deactivate_session':

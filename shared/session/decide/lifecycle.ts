@@ -1,7 +1,7 @@
 import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { ending, isNew, learning, readying, renewing, setting } from './generation.ts';
+import { ending, isNew, learning, readying, renewing, setting, telling } from './generation.ts';
 import { asking } from './message.ts';
 
 /** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
@@ -17,7 +17,7 @@ export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
     ended.length === 0
       ? 'Nothing was running.'
       : `Stopped ${many(runs, 'run')} and cleared ${many(view.context.queue.length, 'waiting message')}.`;
-  return accept(...ended, { type: 'notice', v: 1, notice: { ...data.notice, text } });
+  return accept(...ended, telling(view.context.settings, { ...data.notice, text }));
 };
 
 /** One commit ends the old generation, asks for a look back and begins the new one, with its first message if there is one (C10). */
@@ -49,7 +49,7 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
   const { generation, epoch, queue } = view.context;
   if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
   if (mode === 'session' && isGroupKey(key)) {
-    return refuse('session_retained', 'the history of a group is everybody\'s and stays; its operator can delete the key');
+    return refuse('session_retained', "the history of a group is everybody's and stays; its operator can delete the key");
   }
   if (mode === 'session' && view.turn !== null) {
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');

@@ -22,8 +22,14 @@ describe('send policy', () => {
     ['A9/91: nothing configured allows', {}, group, 'allow by default'],
     ['A9/91: the default decides where no rule matches', { default: 'deny' }, group, 'deny by default'],
     [
-      'A9/91: the first rule that matches decides',
+      'A9/91: of the rules that match one that denies wins, wherever it stands',
       { rules: [{ action: 'allow', match: { channel: 'discord' } }, ...deny({}).rules] },
+      group,
+      'deny by rules[1]',
+    ],
+    [
+      'A9/91: a rule that allows is an exception from a default of deny',
+      { rules: [{ action: 'allow', match: { channel: 'discord' } }], default: 'deny' },
       group,
       'allow by rules[0]',
     ],
