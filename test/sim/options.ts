@@ -37,6 +37,9 @@ export type StepName =
   | 'append'
   | 'stop'
   | 'reset'
+  | 'expire'
+  | 'patch'
+  | 'delete'
   | 'open'
   | 'deactivate'
   | 'resend'
@@ -86,6 +89,9 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       append: 10,
       stop: 5,
       reset: 3,
+      expire: 4,
+      patch: 2,
+      delete: 2,
       open: 2,
       deactivate: 5,
       resend: 5,

@@ -58,7 +58,13 @@ export class Workload {
       case 'stop':
         return this.#send({ type: 'stop', reason: 'asked to' });
       case 'reset':
-        return this.#send({ type: 'reset', sessionId: `session-${this.#made}`, cause: { trigger: 'api', rule: 'asked to' } });
+        return this.#reset();
+      case 'expire':
+        return this.#expire();
+      case 'patch':
+        return this.#send({ type: 'patch_session', settings: { sendPolicy: random.pick(['allow', 'deny', null]) } });
+      case 'delete':
+        return this.#send({ type: 'delete_session', mode: random.pick(['session', 'key']), reason: 'asked to' });
       case 'open':
         return this.#send({ type: 'open_session', sessionId: `session-${this.#made}` });
       case 'deactivate':
@@ -91,13 +97,26 @@ export class Workload {
     this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: 'somebody' }, key);
   }
 
-  #message(type: 'post_message' | 'append_message', wish: string): SessionCommand {
+  #message<T extends 'post_message' | 'append_message'>(type: T, wish: string) {
     const messageId = `message-${this.#made}`;
     return {
       type,
       sessionId: `session-${this.#made}`,
       message: { messageId, text: `${messageId}${wish}`, sender: { id: 'somebody' } },
     };
+  }
+
+  /** A reset, with the new generation's first message or without one. */
+  #reset(): true {
+    const { message, sessionId } = this.#message('post_message', '');
+    const cause = { trigger: 'command', rule: '/new' } as const;
+    return this.#send({ type: 'reset', sessionId, cause, ...(this.#random.chance(0.5) && { message }) });
+  }
+  /** A message to a session that may be stale by now. */
+  #expire(): true {
+    const idle = { rule: 'session.reset', idleMinutes: this.#random.pick([0, 0.001, 0.01]) };
+    const expiry = this.#random.pick([idle, { rule: 'cron', isolated: true as const }]);
+    return this.#send({ ...this.#message('post_message', this.#random.pick(['', ' [[think 50]]'])), expiry });
   }
 
   #key(): SessionKey {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/session/commands.ts';
 import { decide } from '../../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { initialState, type SessionState } from '../../../shared/session/evolve.ts';
@@ -55,9 +56,10 @@ const isTrue = (answer: CommandAnswer, { envelope, from }: Sent, key: Folded, at
 
 /** True when the event is the effect of the message in this command, or of the turn it asks for. */
 const isOf = ({ id, data }: Sent['envelope'], event: SessionEvent): boolean => {
-  if (data.type !== 'post_message' && data.type !== 'append_message') return false;
-  if (event.type === 'user_message') return event.message.messageId === data.message.messageId || event.turnId === id;
-  return event.type === 'message_refused' && event.messageId === data.message.messageId;
+  const message = messageOf(data);
+  if (message === undefined) return false;
+  if (event.type === 'user_message') return event.message.messageId === message.messageId || event.turnId === id;
+  return event.type === 'message_refused' && event.messageId === message.messageId;
 };
 
 /** Every state the session was in from one position to another; none where its log cannot be folded, which is the business of I3 and I4. */
@@ -73,7 +75,7 @@ const turns = (history: History): string[] => {
   for (const event of history.commits.flatMap(({ events }) => events)) {
     if (event.type === 'user_message' && event.turnId !== undefined) accepted.add(event.turnId);
     if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted') end(event.turn.id);
-    if (event.type === 'queue_cleared') for (const id of event.turnIds) end(id);
+    if (event.type === 'queue_cleared' || event.type === 'session_deleted') for (const id of event.turnIds) end(id);
   }
   return [...new Set([...accepted, ...ends.keys()])]
     .filter((id) => !accepted.has(id) || ends.get(id) !== 1)
