@@ -247,6 +247,20 @@ describe('expiry', () => {
     expect(expiryFor(berlin, { type: 'group' }, 5)).toEqual({ rule: 'session.resetByType.group', idleMinutes: 60 });
   });
 
+  test('A4/51, 52: it is that of the place, by type and channel, as policyFor says', () => {
+    const byMinutes = (idleMinutes: number) => ({ mode: 'idle', idleMinutes });
+    const given = session({
+      resetByType: { dm: byMinutes(1), group: byMinutes(2), thread: byMinutes(3) },
+      resetByChannel: { discord: byMinutes(4) },
+    });
+    for (const type of ['dm', 'group', 'thread'] as const) {
+      for (const channel of [undefined, 'telegram', 'discord', 'constructor']) {
+        const { rule, policy } = policyFor(given, { type, channel });
+        expect(expiryFor(given, { type, channel }, 5)).toEqual({ rule, ...policy });
+      }
+    }
+  });
+
   test('A4/45: what it remembers does not outlive the day, in either direction', () => {
     const times = [
       '2026-03-28T12:00:00Z',
