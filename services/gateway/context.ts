@@ -11,6 +11,7 @@ import type { SessionList } from './session-list.ts';
 /** What the routes work with. */
 export interface GatewayContext {
   readonly ports: Ports;
+  /** As it is now; ask the context each time. */
   readonly config: Config;
   readonly log: Logger;
   readonly version: string;

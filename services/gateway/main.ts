@@ -1,3 +1,4 @@
+import type { Current } from '../../shared/config/reload.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
@@ -14,7 +15,7 @@ import { buildServer } from './server.ts';
 import { SessionList } from './session-list.ts';
 
 export interface GatewayOptions {
-  readonly config: Config;
+  readonly config: Current<Config>;
   readonly ports: Ports;
   readonly log: Logger;
   /** The installation's own bearer token, which is the owner's; others are in `config.gateway.tokens`. */
@@ -43,7 +44,8 @@ const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void =>
  * Throws `NatterError('invalid')` for a public address or a token that is not well described, `'unavailable'` when the port is taken.
  */
 export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { config, ports, log, token, version } = options;
+  const { ports, log, token, version } = options;
+  const config = options.config.current();
   refusePublicBind(config.gateway);
   const callers = callersOf(config, token);
   const closing = new AbortController();
@@ -56,13 +58,15 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
   const context: GatewayContext = {
     ports,
-    config,
+    get config() {
+      return options.config.current();
+    },
     log,
     version,
     feed,
     frames: new EventFrames(),
     sessions,
-    access: new Access(sessions, () => config),
+    access: new Access(sessions, () => options.config.current()),
     runs: new Runs(ports, feed),
     metrics,
     closing: closing.signal,

@@ -23,10 +23,13 @@ export interface LiveConfig extends Current<Config> {
 /** Editors write in several steps, and replace the file: what comes within this time is one change. */
 const settleMs = 100;
 
+/** What of the session rules is built into what runs: the size of a cache, a folder, and the key that lists are made with. */
+const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
+
 /** What of a newly read configuration takes effect at once. All the rest stays as it was at the start: connections, ports, files. */
 const applied = (running: Config, read: Config): Config => ({
   ...running,
-  session: { ...read.session, residents: running.session.residents, store: running.session.store },
+  session: { ...read.session, ...fixedIn(running.session) },
   agent: { ...running.agent, owners: read.agent.owners, names: read.agent.names },
   model: { ...running.model, aliases: read.model.aliases },
   channels: read.channels,

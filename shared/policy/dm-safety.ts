@@ -1,29 +1,31 @@
 import type { Config } from '../config/schema.ts';
 import { NatterError } from '../kit/errors.ts';
+import { allowedOn } from '../routing/group.ts';
+import { identitiesOf } from '../routing/identity.ts';
 
 /** Whether several people would share one direct session (A3/31): the one default that is not safe for everybody. */
 
-type Places = Pick<Config, 'session' | 'channels'>;
+type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
 
-/** Everybody whom the allow lists let in, one name a person (A3/29). Ids are those of their channel, with or without its name before them. */
-const allowedPeople = ({ session, channels }: Places): ReadonlySet<string> => {
-  const names = new Map(Object.entries(session.identityLinks).flatMap(([name, ids]) => ids.map((id) => [id, name] as const)));
-  const people = Object.entries(channels).flatMap(([channel, { allowFrom }]) =>
-    allowFrom.map((id) => (id.startsWith(`${channel}:`) ? id : `${channel}:${id}`)),
-  );
-  return new Set(people.map((id) => names.get(id) ?? id));
+/** How many people may write: those of the allow lists, linked ids as one (A3/29), and the owner, who is always let in and sees all anyway. */
+const countPeople = ({ agent, session, channels }: Places): number => {
+  const identities = identitiesOf(session.identityLinks);
+  const owners = new Set(agent.owners.map(identities.resolve));
+  const allowed = Object.entries(channels).flatMap(([channel, rules]) => [...allowedOn(channel, rules, identities)]);
+  return new Set(allowed.filter((person) => !owners.has(person))).size + Math.min(owners.size, 1);
 };
 
 /**
  * What is dangerous about this configuration, each with its mend; empty: nothing that is known. Where no channel is configured, nobody is
  * known who could write.
  */
-export const dangers = ({ session, channels }: Places): string[] => {
+export const dangers = (config: Places): string[] => {
+  const { session, channels } = config;
   if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
   const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
-  const people = allowedPeople({ session, channels });
-  if (open.length === 0 && people.size < 2) return [];
-  const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people.size} people may write`;
+  const people = countPeople(config);
+  if (open.length === 0 && people < 2) return [];
+  const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people} people may write`;
   const scope = session.scope === 'global' ? 'session.scope "global"' : 'session.dmScope "main"';
   const mend = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
   return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${mend}`];

@@ -44,17 +44,26 @@ export interface ChannelRules {
   admits(sender: Sender): boolean;
 }
 
+/** Whom `allowFrom` of a channel names: ids with or without `<channel>:` in front, and linked people by name. */
+export const allowedOn = (
+  channel: string,
+  { allowFrom }: Pick<Config['channels'][string], 'allowFrom'>,
+  identities: Identities,
+): ReadonlySet<string> => {
+  const isComplete = (entry: string): boolean => entry.startsWith(`${channel}:`) || identities.isName(entry);
+  return new Set(allowFrom.map((entry) => identities.resolve(isComplete(entry) ? entry : `${channel}:${entry}`)));
+};
+
 /**
- * The rules of a channel. With `dmPolicy: allowlist` a direct message is let in from the ids of `allowFrom`, with or without
- * `<channel>:` in front, and from linked people by name; a stranger who only calls himself by that name is not let in.
+ * The rules of a channel. With `dmPolicy: allowlist` a direct message is let in from those of `allowFrom`; a stranger who only
+ * calls himself by the name of a linked person is not let in.
  */
 export const channelRules = (
   channel: string,
   { dmPolicy, allowFrom, ownerTriggers }: Config['channels'][string],
   identities: Identities,
 ): ChannelRules => {
-  const isComplete = (entry: string): boolean => entry.startsWith(`${channel}:`) || identities.isName(entry);
-  const allowed = new Set(allowFrom.map((entry) => identities.resolve(isComplete(entry) ? entry : `${channel}:${entry}`)));
+  const allowed = allowedOn(channel, { allowFrom }, identities);
   const isAllowed = ({ principal }: Sender): boolean => principal !== undefined && allowed.has(principal);
   return { ownerTriggers, admits: (sender) => dmPolicy === 'open' || sender.role === 'owner' || isAllowed(sender) };
 };

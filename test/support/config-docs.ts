@@ -66,7 +66,7 @@ comments, trailing commas and keys without quotes are fine. A key that does not 
   JSON Schema for editors.
 - Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATTER_HOST\`, \`NATTER_PORT\`,
   \`NATTER_TOKEN\` (\`gateway.token\`), \`NATTER_MODEL\` (\`agent.model\`), \`NATTER_LOG_LEVEL\`.
-- A running system follows the file. At once: \`session\` (but \`residents\` and \`store\`), \`agent.owners\`, \`agent.names\`, \`channels\`,
+- A running system follows the file. At once: \`session\` (but \`mainKey\`, \`residents\` and \`store\`), \`agent.owners\`, \`agent.names\`, \`channels\`,
   \`model.aliases\`, \`log.level\`. All else needs a restart, and the log says so. A file that cannot be used is logged as an error; the last good
   configuration stays in force. On a network disk changes may go unseen: restart.
 - **Several people and direct messages.** With \`session.dmScope: 'main'\` everybody who may write direct messages shares one session, and can

@@ -107,9 +107,9 @@ describe('a file that cannot be used (A14/140)', () => {
     expect(live.current()).toBe(good);
     expect(lines).toEqual([expect.objectContaining({ level: 'error', problem: expect.stringMatching(problem) })]);
     expect(changed).toEqual([]);
-    writeFileSync(file, '{ session: { mainKey: "home" } }');
+    writeFileSync(file, '{ session: { scope: "global" } }');
     live.reload();
-    expect(live.current().session).toMatchObject({ dmScope: 'main', mainKey: 'home' });
+    expect(live.current().session).toMatchObject({ dmScope: 'main', scope: 'global' });
   });
 });
 
@@ -121,7 +121,6 @@ describe('what takes effect at once, and what needs a restart', () => {
   test.each([
     ['session.scope', 'global'],
     ['session.dmScope', 'per-peer'],
-    ['session.mainKey', 'home'],
     ['session.identityLinks', { ann: ['irc:a'] }],
     ['session.timeZone', 'Asia/Kolkata'],
     ['session.reset', { mode: 'idle', atHour: 4 }],
@@ -155,6 +154,7 @@ describe('what takes effect at once, and what needs a restart', () => {
     ['prefix', 'other'],
     ['agent.id', 'other'],
     ['agent.model', 'a/b'],
+    ['session.mainKey', 'home'],
     ['session.residents', 5],
     ['session.store', '/elsewhere'],
     ['outlets.webhooks', { irc: { url: 'http://h/', secret: 's' } }],

@@ -29,7 +29,7 @@ export const runService = async (world: World, name: ServiceName, options: Commo
 
   const start = async (): Promise<Service> => {
     if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env: world.env });
-    const gateway = await startGateway({ config, ports, log, token, version: world.version });
+    const gateway = await startGateway({ config: live, ports, log, token, version: world.version });
     installation.prepare();
     if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });
     return gateway;

@@ -83,7 +83,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     const services = (): Service[] => [...running.workers];
     const gatewayLog = log.child({ service: 'gateway' });
     const gateway = await startGateway({
-      config,
+      config: options.config,
       ports: await open('gateway'),
       log: gatewayLog,
       token,

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterEach } from 'vitest';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { fixed } from '../../../shared/config/reload.ts';
 import { configSchema } from '../../../shared/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Service } from '../../../shared/kit/service.ts';
@@ -25,7 +26,14 @@ export const openBroker = (clock: Clock = systemClock): Memory => openMemory({ c
 
 export const startDoor = async (ports: Ports, services: readonly Service[] = []): Promise<Gateway> => {
   const log = pino({ level: 'silent' });
-  const gateway = await startGateway({ config, ports, log, token, version: '0.0.0-test', services: () => services });
+  const gateway = await startGateway({
+    config: fixed(config),
+    ports,
+    log,
+    token,
+    version: '0.0.0-test',
+    services: () => services,
+  });
   afterwards(() => gateway.stop(1_000));
   return gateway;
 };

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../services/gateway/main.ts';
+import { fixed } from '../../../shared/config/reload.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
@@ -75,13 +76,13 @@ describe('trouble', () => {
   it('refuses an address that others can reach, unless told so', async () => {
     const options = { ports: openBroker().portsFor('gateway'), log: pino({ level: 'silent' }), token, version: '0' };
     const at = (host: string, allowPublicBind = false) =>
-      startGateway({ ...options, config: { ...config, gateway: { ...config.gateway, host, allowPublicBind } } });
+      startGateway({ ...options, config: fixed({ ...config, gateway: { ...config.gateway, host, allowPublicBind } }) });
     for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.org', '127.0.0.1.example.org']) {
       await expect(at(host)).rejects.toMatchObject({ code: 'invalid', field: 'gateway.host' });
     }
     const open = await at('0.0.0.0', true);
     await open.stop(1_000);
-    await expect(startGateway({ ...options, config, token: '' })).rejects.toMatchObject({
+    await expect(startGateway({ ...options, config: fixed(config), token: '' })).rejects.toMatchObject({
       code: 'invalid',
       field: 'gateway.token',
     });
@@ -90,7 +91,7 @@ describe('trouble', () => {
   it('says when its port is taken', async () => {
     const { gateway, ports } = await startWorld();
     const taken = { ...config, gateway: { ...config.gateway, port: Number(new URL(gateway.url).port) } };
-    const starting = startGateway({ config: taken, ports, log: pino({ level: 'silent' }), token, version: '0' });
+    const starting = startGateway({ config: fixed(taken), ports, log: pino({ level: 'silent' }), token, version: '0' });
     await expect(starting).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('gateway.port') });
   });
 

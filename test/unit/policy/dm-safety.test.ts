@@ -36,9 +36,23 @@ const cases: readonly [rule: string, session: object, channels: object, danger: 
   ],
 ];
 
+/** The owner sees every session anyway (A5/67), but others must not see the owner's. */
+const owned: typeof cases = [
+  ['the owner alone', {}, { telegram: allow('1') }, null],
+  ['the owner on two channels', {}, { telegram: allow('1'), irc: allow('ann') }, null],
+  ['the owner, who is always let in, and another one', {}, { telegram: allow('2') }, /^2 people may write/],
+  ['the owner by the name of a link', { identityLinks: links }, { telegram: allow('ann') }, null],
+];
+
 describe('several people and one direct session are a danger (A3/31)', () => {
   test.each(cases)('A3/31: %s', (_, session, channels, danger) => {
     const found = dangers(configSchema.parse({ session, channels }));
+    if (danger === null) expect(found).toEqual([]);
+    else expect(found).toEqual([expect.stringMatching(danger)]);
+  });
+
+  test.each(owned)('A3/31: %s', (_, session, channels, danger) => {
+    const found = dangers(configSchema.parse({ agent: { owners: ['telegram:1', 'irc:ann'] }, session, channels }));
     if (danger === null) expect(found).toEqual([]);
     else expect(found).toEqual([expect.stringMatching(danger)]);
   });
