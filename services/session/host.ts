@@ -32,7 +32,8 @@ export interface HostOptions {
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
-  readonly model: Model;
+  /** The model of a session that chose this one, or none. */
+  modelOf(name?: string): Model;
   readonly switches: Switches;
   newId(): string;
   /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
@@ -59,10 +60,10 @@ export class SessionHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const { model, log, ports } = options;
+    const { log, ports } = options;
     this.quarantine = new Quarantine(log);
     this.#turns = new TurnRunner({
-      model,
+      modelOf: (name) => options.modelOf(name),
       events: ports.events,
       clock: ports.clock,
       live: ports.live,
@@ -160,7 +161,7 @@ export class SessionHost {
   }
 
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
-    const { model, switches, newId } = this.#options;
+    const { modelOf, switches, newId } = this.#options;
     const failed = (error: unknown): void => {
       this.#options.log.error({ key, reason: messageOf(error) }, 'session actor failed; it is loaded anew for its next command');
       this.#registry.drop(actor);
@@ -170,7 +171,7 @@ export class SessionHost {
       deduplication: switches.deduplication,
       newId,
       commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
-      extend: (envelope, machine) => instantTurn(model, envelope, machine),
+      extend: (envelope, machine) => instantTurn(modelOf(machine.context.settings.model), envelope, machine),
       failed,
     });
     return actor;

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import { createModel } from '../../shared/adapters/model/create.ts';
+import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
@@ -28,14 +28,15 @@ export interface SessionServiceOptions {
 /** Starts a session host: it takes commands of its share of the partitions, and recovers turns that lost their host. */
 export const startSession = async (options: SessionServiceOptions): Promise<Service> => {
   const { config, ports, log, member } = options;
-  const model = options.model ?? createModel(config, options.env, ports.clock);
-  if (options.warmUp) warmUp(model);
+  const { model } = options;
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
+  if (options.warmUp) warmUp(modelOf());
   const host = new SessionHost({
     config,
     ports,
     log,
     member,
-    model,
+    modelOf,
     switches: options.switches ?? allOn,
     newId: options.newId ?? uuidv7,
     commitPatienceMs: options.commitPatienceMs ?? 10_000,

@@ -6,7 +6,7 @@ import type { SessionActor } from './session-actor.ts';
 import { runTurn } from './turn.ts';
 
 export interface TurnRunnerOptions {
-  readonly model: Model;
+  modelOf(name?: string): Model;
   readonly events: EventLog;
   readonly clock: Clock;
   readonly live: Live;
@@ -68,12 +68,12 @@ export class TurnRunner {
   }
 
   async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
-    const { model, events, clock, live, record, failed } = this.#options;
+    const { modelOf, events, clock, live, record, failed } = this.#options;
     const turn: TurnRef = { id: input.turn.id, attempt: input.turn.attempt };
     try {
       await runTurn(input, {
         key: actor.key,
-        model,
+        model: modelOf(actor.state.machine.context.settings.model),
         events,
         clock,
         live,

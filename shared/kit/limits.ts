@@ -18,6 +18,8 @@ export const limits = {
   queuedTurns: 100,
   /** Times a turn may be resumed without a newly recorded step before it fails. */
   turnResumes: 5,
+  /** Models, besides the configured one, that a host keeps ready for sessions that chose them. */
+  models: 100,
   /** Model steps of one turn. */
   turnSteps: 64,
   /** Command and message ids a session remembers to refuse repeats. */

@@ -1,8 +1,10 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
+import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/schema.ts';
 import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
 import type { Clock, Model } from '../../ports.ts';
 import { AiSdkModel } from './ai-sdk.ts';
 import { OfflineModel } from './offline.ts';
@@ -13,19 +15,44 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * The model that the configuration names: `offline`, or `provider/model` with a provider of `model.providers`. API keys come from the
  * environment variable the provider names. Throws `NatterError('invalid')` naming the field to mend.
  */
-export const createModel = (config: Config, env: Environment, clock: Clock): Model => {
-  const { model: name, systemPrompt } = config.agent;
+export const createModel = (config: Config, env: Environment, clock: Clock, name = config.agent.model): Model => {
   if (name === 'offline') return new OfflineModel(clock);
-  return new AiSdkModel({ name, model: languageModel(config, env), systemPrompt, limits: config.model, clock });
+  const { systemPrompt } = config.agent;
+  return new AiSdkModel({ name, model: languageModel(name, config, env), systemPrompt, limits: config.model, clock });
 };
 
-const languageModel = ({ agent, model }: Config, env: Environment): LanguageModel => {
-  const [providerName = '', ...rest] = agent.model.split('/');
+/**
+ * The model of a session: the one it was given (A4/54), else the configured one. A name that is not known here (any more) is a model whose
+ * every step fails and says so. Throws as `createModel` does if the configured one is not known.
+ */
+export const createModels = (config: Config, env: Environment, clock: Clock): ((name?: string) => Model) => {
+  const made = new LRUCache<string, Model>({ max: limits.models });
+  const usual = createModel(config, env, clock);
+  return (name = usual.name) => {
+    if (name === usual.name) return usual;
+    const model = made.get(name) ?? createOrFail(name, () => createModel(config, env, clock, name));
+    made.set(name, model);
+    return model;
+  };
+};
+
+const createOrFail = (name: string, create: () => Model): Model => {
+  try {
+    return create();
+  } catch (error) {
+    if (!(error instanceof NatterError)) throw error;
+    const { message } = error;
+    return { name, step: async () => ({ kind: 'failed', code: 'model_unknown', message }) };
+  }
+};
+
+const languageModel = (name: string, { model }: Config, env: Environment): LanguageModel => {
+  const [providerName = '', ...rest] = name.split('/');
   const modelId = rest.join('/');
   const provider = Object.hasOwn(model.providers, providerName) ? model.providers[providerName] : undefined;
   if (provider === undefined || modelId === '') {
     const known = ['offline', ...Object.keys(model.providers).map((known) => `${known}/<model>`)].join(', ');
-    throw new NatterError('invalid', `agent.model "${agent.model}" is not known; use one of: ${known}`, { field: 'agent.model' });
+    throw new NatterError('invalid', `agent.model "${name}" is not known; use one of: ${known}`, { field: 'agent.model' });
   }
   const apiKey = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv];
   if (provider.apiKeyEnv !== undefined && !apiKey) {

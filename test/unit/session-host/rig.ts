@@ -25,11 +25,18 @@ export interface Rig {
 export interface RigOptions extends Partial<MemoryOptions> {
   readonly residents?: number;
   readonly model?: (clock: VirtualClock) => Model;
+  /** Instead of `model`: a model by the name a session chose. */
+  readonly modelOf?: (name?: string) => Model;
   readonly switches?: Partial<Switches>;
   readonly commitPatienceMs?: number;
 }
 
 export const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;
+const always =
+  <T>(value: T) =>
+  (): T =>
+    value;
+
 export const homeKey = keyOf('home');
 
 export const rig = (options: RigOptions = {}): Rig => {
@@ -50,7 +57,7 @@ export const rig = (options: RigOptions = {}): Rig => {
       ports,
       log: pino({ level: 'silent' }),
       member: 'host',
-      model: model(clock),
+      modelOf: options.modelOf ?? always(model(clock)),
       switches: { ...allOn, ...switches },
       newId: () => `own-${++ids}`,
       commitPatienceMs,
