@@ -13,7 +13,7 @@ import { commitsOf } from '../commits.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';
 
 /** One reset of a session. `why` says the cause in words; `cause` is as recorded, absent in what older versions wrote. Times in ms. */
-export interface PastReset {
+interface PastReset {
   readonly seq: number;
   readonly at: number;
   readonly generation: number;
@@ -25,7 +25,7 @@ export interface PastReset {
 }
 
 /** The resets of a session, oldest first, and what ends it next: `null` if every message does (isolated cron jobs, A4/57). */
-export interface ResetHistory {
+interface ResetHistory {
   readonly key: string;
   readonly timeZone: string;
   readonly resets: readonly PastReset[];
@@ -33,7 +33,7 @@ export interface ResetHistory {
 }
 
 /** Reads from the log why a session was reset, and works out when it is next (A4/43–57). `now` in ms. */
-export const resetHistory = async (client: ApiClient, key: string, config: Config, now: number): Promise<ResetHistory> => {
+const resetHistory = async (client: ApiClient, key: string, config: Config, now: number): Promise<ResetHistory> => {
   const { session } = config;
   const timeZone = session.timeZone ?? 'UTC';
   const row = await client.get<IndexRow>(sessionPath(key), { patienceMs: 10_000 });

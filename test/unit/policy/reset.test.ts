@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
 import { dayAround, expiryFor, freshness, localTime, nextReset, policyFor } from '../../../shared/policy/reset.ts';
+import { given as history } from '../../support/given.ts';
 
 type Given = NonNullable<Parameters<typeof configSchema.parse>[0]>;
 const session = (given: Given = {}) => configSchema.parse({ session: given }).session;
@@ -326,5 +327,24 @@ describe('next reset', () => {
   });
   test('A4/44: as people read it', () => {
     expect(localTime(expected.dailyAt, 'America/New_York')).toBe('2026-03-08 04:00 America/New_York');
+  });
+});
+
+describe('a session', () => {
+  const minute = 60_000;
+  const reset = ['checkpoint_requested new_session s1 1-1', 'session_reset s1 to s2 g2'];
+
+  test('A4/49: the first message after the idle window gets a new session id', () => {
+    history('append m1 @0')
+      .when(`post-under m2 s2 idle 10 @${10 * minute + 1}`)
+      .then(...reset, 'user_message m2 for a turn', 'turn_started m2/1');
+  });
+  test('A4/49: the last one within it does not', () => {
+    history('append m1 @0')
+      .when(`post-under m2 s2 idle 10 @${10 * minute}`)
+      .then('user_message m2 for a turn', 'turn_started m2/1');
+  });
+  test('A4/56: a key that was deleted begins anew with its next message', () => {
+    history('append m1', 'delete key').when('append m2').then('session_opened s1 g2', 'user_message m2');
   });
 });
