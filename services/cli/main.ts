@@ -17,6 +17,7 @@ import { sessionsCommand } from './commands/sessions.ts';
 import { statusCommand } from './commands/status.ts';
 import { tailCommand } from './commands/tail.ts';
 import { upCommand } from './commands/up.ts';
+import { whyResetCommand } from './commands/why-reset.ts';
 import { createTerminal, type World } from './terminal.ts';
 
 /** The first signal asks for a good end, the second one ends at once. Commands that do not ask for the signal end by it as ever. */
@@ -83,6 +84,7 @@ const createProgram = (world: World): Command => {
     sendCommand,
     tailCommand,
     replayCommand,
+    whyResetCommand,
     ingestCommand,
     doctorCommand,
     configCommand,
