@@ -65,3 +65,33 @@ test('a member that hands over many busy partitions, one after another, stays re
   await Promise.all([old.close(), young.close()]);
   await server.stop();
 }, 60_000);
+
+test('messages that meet the last requests of a leaving member go to the next one at once (§5)', async () => {
+  const server = await startServer();
+  const old = await queueOn(server.url);
+  const young = await queueOn(server.url);
+  const keys = keysOf(old.queue, 'young', ['old', 'young']);
+  const first = await old.queue.consume({ member: 'old', handle: async () => ({ kind: 'done' }) });
+  await vi.waitFor(() => expect(first.owned()).toHaveLength(64), { timeout: 10_000 });
+  const closing = first.close();
+  await vi.waitFor(() => expect(first.owned()).toEqual([]), { interval: 1 });
+
+  const began = performance.now();
+  await Promise.all(keys.map((key) => old.queue.publish(commandTo(key))));
+  const handled = new Map<string, number>();
+  const second = await young.queue.consume({
+    member: 'young',
+    handle: async ({ message, attempt }) => {
+      handled.set(message.key, attempt);
+      return { kind: 'done' };
+    },
+  });
+  await vi.waitFor(() => expect(handled.size).toBe(keys.length), { interval: 5, timeout: 10_000 });
+  expect(performance.now() - began, 'ms, where an ack wait is 3,000').toBeLessThan(1_500);
+  expect(Math.max(...handled.values()), 'attempts: some were given back').toBeGreaterThan(1);
+
+  await closing;
+  await second.close();
+  await Promise.all([old.close(), young.close()]);
+  await server.stop();
+}, 60_000);

@@ -30,7 +30,7 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
   const deadLetters = createMemoryDeadLetters({ clock: systemClock });
   return {
     deadLetters,
-    handOverMs: replicas === 1 ? 100 : 500,
+    handOverMs: 100,
     takeoverMs: 6_000,
     process: async () => {
       const own = await open('member');
