@@ -156,16 +156,10 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     if (this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0) >= maxMessages)
       throw new NatterError('overloaded', `the queue ${binding.stream} is full`, { retryAfterMs: 1_000 });
     const partition = this.#partition(binding.partitionOf(key));
-    this.#lastSeq += 1;
-    partition.stored.push({
-      seq: this.#lastSeq,
-      subject: binding.subjectOf(key),
-      bytes,
-      partition: partition.number,
-      deliveries: 0,
-    });
+    const seq = ++this.#lastSeq;
+    partition.stored.push({ seq, subject: binding.subjectOf(key), bytes, partition: partition.number, deliveries: 0 });
     this.#pump(partition);
-    return this.#lastSeq;
+    return seq;
   }
 
   // ---------------------------------------------------------------------------------------------- who gets what
