@@ -18,13 +18,10 @@ export interface Identities {
 /**
  * Of several entries that match an id the one with the longest prefix wins: `telegram:123` before `123`, which is that id on any channel.
  * An id with `:` in it matches with its channel in front only, so that nobody can take another's place by calling himself
- * `telegram:123`. Of two people with the same entry the first has it.
+ * `telegram:123`. The configuration refuses an entry that two people have.
  */
 export const identitiesOf = (links: IdentityLinks): Identities => {
-  const names = new Map<string, string>();
-  for (const [name, entries] of Object.entries(links)) {
-    for (const entry of entries) if (!names.has(entry)) names.set(entry, name);
-  }
+  const names = new Map(Object.entries(links).flatMap(([name, entries]) => entries.map((entry) => [entry, name] as const)));
   const nameOf = (channel: string, senderId: string): string | undefined =>
     names.size === 0
       ? undefined
@@ -37,15 +34,4 @@ export const identitiesOf = (links: IdentityLinks): Identities => {
     return principalOf(principal.slice(0, colon), principal.slice(colon + 1));
   };
   return { nameOf, principalOf, resolve, isName };
-};
-
-/** The person behind an id: a name of `session.identityLinks`, else `<channel>:<id>` (A5/66). */
-export const principalOf = (channel: string, senderId: string, links: IdentityLinks): string =>
-  identitiesOf(links).principalOf(channel, senderId);
-
-/** True when a principal stored some time ago is the same person as `principal` by today's links (A5/66: merges take effect). */
-export const samePrincipal = (stored: string, principal: string, links: IdentityLinks): boolean => {
-  if (stored === principal) return true;
-  const { resolve } = identitiesOf(links);
-  return resolve(stored) === resolve(principal);
 };

@@ -49,9 +49,8 @@ const withChannel = (text: string, provider: string | undefined): string | null 
   return rest.endsWith('@g.us') ? `whatsapp:${kind}:${rest}` : null;
 };
 
-/** A key as callers see it: the main session (of this agent, where one is named) and the global one are `main` (A3/40, C2). */
-export const shownKey = (key: SessionKey, mainKey: string, ownAgentId?: string): string => {
-  const { kind, agentId } = parseKey(key, mainKey);
-  const isMain = kind === 'main' && (ownAgentId === undefined || agentId === ownAgentId);
-  return isMain || kind === 'global' ? 'main' : key;
+/** A key as callers see it: the agent's main session and its global one are `main` (A3/40, C2). Another agent's keeps its name. */
+export const shownKey = (key: SessionKey, mainKey: string, agentId: string): string => {
+  const { kind, agentId: of } = parseKey(key, mainKey);
+  return of === agentId && (kind === 'main' || kind === 'global') ? 'main' : key;
 };

@@ -109,7 +109,16 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
     if (chat !== null) {
       const { place, at } = given;
-      return commandForChat(chat, { key: place.key, occasion, sender, ...back, messageId: envelope.id, config, at });
+      return commandForChat(chat, {
+        key: place.key,
+        channel: envelope.channel,
+        occasion,
+        sender,
+        ...back,
+        messageId: envelope.id,
+        config,
+        at,
+      });
     }
     const ruled = ruleOn(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
     const said = { messageId: envelope.id, text: ruled.text, sender };

@@ -1,19 +1,22 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startRouter } from '../../services/router/main.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
-import { fixed } from '../../shared/config/reload.ts';
-import { configSchema } from '../../shared/config/schema.ts';
-import { systemClock } from '../../shared/kit/clock.ts';
-import { NatterError } from '../../shared/kit/errors.ts';
-import { createLog } from '../../shared/kit/log.ts';
-import type { CommandBus, Consumption } from '../../shared/ports.ts';
-import { type CommandEnvelope, inboundEnvelope } from '../../shared/wire/envelope.ts';
+import { startRouter } from '../../../services/router/main.ts';
+import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { type Current, fixed } from '../../../shared/config/reload.ts';
+import { type Config, configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { createLog } from '../../../shared/kit/log.ts';
+import type { CommandBus, Consumption } from '../../../shared/ports.ts';
+import { type CommandEnvelope, inboundEnvelope } from '../../../shared/wire/envelope.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
 /** A router on a broker in memory, and the commands that come out. */
-const open = async (publish?: (original: CommandBus['publish']) => CommandBus['publish']) => {
+const open = async (
+  publish?: (original: CommandBus['publish']) => CommandBus['publish'],
+  config: Current<Config> = fixed(configSchema.parse({})),
+) => {
   const system = openMemory({ clock: systemClock, queues: { ackWaitMs: 100 } });
   const ports = system.portsFor('test');
   const commands: CommandEnvelope[] = [];
@@ -25,7 +28,7 @@ const open = async (publish?: (original: CommandBus['publish']) => CommandBus['p
   const original: CommandBus['publish'] = (command) => ports.commands.publish(command);
   const commandsPort = publish ? Object.assign(Object.create(ports.commands), { publish: publish(original) }) : ports.commands;
   const router = await startRouter({
-    config: fixed(configSchema.parse({})),
+    config,
     ports: { ...ports, commands: commandsPort },
     log: createLog({ level: 'silent', name: 'test' }),
     member: 'router',
@@ -34,12 +37,12 @@ const open = async (publish?: (original: CommandBus['publish']) => CommandBus['p
     () => router.stop(1_000),
     () => consumption.close(1_000),
   );
-  const say = (id: string, conversation = '1') =>
+  const say = (id: string, conversation = '1', kind = 'group') =>
     ports.inbound.publish(
       inboundEnvelope.parse({
         id,
         channel: 'irc',
-        conversation: { id: conversation, kind: 'group' },
+        conversation: { id: conversation, kind },
         sender: { id: 'ann' },
         text: id,
         at: 1,
@@ -62,7 +65,7 @@ describe('the router', () => {
     await say('good');
     await vi.waitFor(() => expect(commands).toHaveLength(1));
     await vi.waitFor(async () =>
-      expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: expect.stringMatching(/^conversation: /) }]),
+      expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: expect.stringMatching(/^conversation\.id: /) }]),
     );
   });
 
@@ -87,5 +90,25 @@ describe('the router', () => {
     });
     await say('large');
     await vi.waitFor(async () => expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: 'message of 300000 bytes' }]));
+  });
+
+  it('A3/31: drops what the configuration does not let in: counted, and no dead letter', async () => {
+    const allowlist = fixed(configSchema.parse({ channels: { irc: { dmPolicy: 'allowlist' } } }));
+    const { say, commands, router, ports } = await open(undefined, allowlist);
+    await say('direct', 'ann', 'direct');
+    await say('group');
+    await vi.waitFor(() => expect(commands.map(({ causationId }) => causationId)).toEqual(['group']));
+    await vi.waitFor(() => expect(router.metrics()).toMatchObject({ dropped_total: 1, routed_total: 1, unroutable_total: 0 }));
+    expect(await ports.deadLetters.list(9)).toEqual([]);
+  });
+
+  it('A14/140: follows its configuration', async () => {
+    let config = configSchema.parse({});
+    const { say, commands } = await open(undefined, { current: () => config });
+    await say('before', 'ann', 'direct');
+    await vi.waitFor(() => expect(commands.map(({ key }) => key)).toEqual(['agent:main:main']));
+    config = configSchema.parse({ session: { dmScope: 'per-channel-peer' } });
+    await say('after', 'ann', 'direct');
+    await vi.waitFor(() => expect(commands.map(({ key }) => key)).toEqual(['agent:main:main', 'agent:main:irc:dm:ann']));
   });
 });
