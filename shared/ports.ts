@@ -137,19 +137,28 @@ export interface SessionIndex {
   put(rows: readonly IndexRow[], position: number): Promise<void>;
   /** Sequence up to which the index reflects the log; 0 if it is empty. */
   position(): Promise<number>;
-  /** Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. */
-  watch(): Promise<IndexView>;
+  /**
+   * Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. Rows that
+   * are alike to a reader's filters have one facet, a short text, and there should be few of them.
+   */
+  watch(facetOf?: (row: IndexRow) => string): Promise<IndexView>;
 }
 export interface IndexView {
   get(key: SessionKey): IndexRow | undefined;
   rows(): Iterable<IndexRow>;
-  /** The rows updated last first, from after a place on; the key decides between equals. Read it at one stretch. */
-  newestFirst(after?: RowPlace): Iterable<IndexRow>;
+  /** The rows updated last first; the key decides between equals. Read it at one stretch. */
+  newestFirst(filter?: RowFilter): Iterable<IndexRow>;
   close(): Promise<void>;
 }
 
 /** Where a row stands among those updated before and after it. */
 export type RowPlace = Pick<IndexRow, 'updatedAt' | 'key'>;
+export interface RowFilter {
+  /** Begins after this place. */
+  readonly after?: RowPlace | undefined;
+  /** Which facets are wanted, asked once for each. Default: all. */
+  readonly facet?: (facet: string) => boolean;
+}
 
 /** How far a reader of the log has come, by name: `delivery`, … */
 export interface Cursors {

@@ -8,6 +8,8 @@ import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { ApiError } from './api-client.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { eraseCommand } from './commands/erase.ts';
+import { gatewayCommand } from './commands/gateway.ts';
 import { ingestCommand } from './commands/ingest.ts';
 import { natsCommand } from './commands/nats.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -81,12 +83,14 @@ const createProgram = (world: World): Command => {
     upCommand,
     statusCommand,
     sessionsCommand,
+    gatewayCommand,
     sendCommand,
     tailCommand,
     replayCommand,
     whyResetCommand,
     ingestCommand,
     doctorCommand,
+    eraseCommand,
     configCommand,
     natsCommand,
     serviceCommand,

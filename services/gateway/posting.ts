@@ -4,6 +4,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import { sendDecision } from '../../shared/policy/send-policy.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
+import { listFactsOf } from '../../shared/session-tools/row.ts';
 import { type Asker, envelopeOf, occasionFor, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { runIdOf } from './run-id.ts';
@@ -49,10 +50,10 @@ export const post = async (
 };
 
 /** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
-export const refuseWhenDenied = ({ config, sessions }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
+export const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
   const { action, rule } = sendDecision(config.session.sendPolicy, {
     key,
-    ...(row && { channel: sessions.factsOf(row).channel, override: row.settings.sendPolicy }),
+    ...(row && { channel: listFactsOf(row, config.session.mainKey).channel, override: row.settings.sendPolicy }),
   });
   if (action === 'deny') throw new NatterError('send_denied', `nothing may be sent in this session: ${rule} denies it`);
 };

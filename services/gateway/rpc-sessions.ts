@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { resolveModel } from '../../shared/policy/model-name.ts';
+import { parseKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { settings } from '../../shared/session/types.ts';
 import { type SessionRow, sessionsListParameters } from '../../shared/session-tools/schemas.ts';
@@ -41,7 +42,7 @@ const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, global: b
 
 export const listSessions = async ({ context, asker }: Call, parameters: z.infer<typeof listParameters>) => {
   const { sessions, nextCursor } = await listRows(context, asker, parameters);
-  const isGlobal = ({ row }: { row: IndexRow }) => context.sessions.factsOf(row).internal === 'global';
+  const isGlobal = ({ row }: { row: IndexRow }) => parseKey(row.key).kind === 'global';
   return { sessions: sessions.map((session) => wideRow(session, isGlobal(session))), nextCursor };
 };
 

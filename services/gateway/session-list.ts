@@ -3,7 +3,7 @@ import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../s
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionStatus } from '../../shared/session/machine.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import { type ListFacts, listFactsOf } from '../../shared/session-tools/row.ts';
+import { listFactsOf } from '../../shared/session-tools/row.ts';
 import type { ListKind } from '../../shared/session-tools/schemas.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { wantsKey } from './cursor.ts';
@@ -42,6 +42,20 @@ const placeOf = (cursor: string): RowPlace => {
   throw new NatterError('invalid', 'cursor: use the "nextCursor" of the page before', { field: 'cursor' });
 };
 
+/** What filters go by, in one short text; empty for what no list shows: a key without a session, one that is deleted (C9). */
+const facetOf = (row: IndexRow, mainKey: string): string => {
+  if (row.deleted || row.generation === 0) return '';
+  const { kind, channel, internal } = listFactsOf(row, mainKey);
+  return [row.status, kind, internal ?? '', channel].join(' ');
+};
+
+const wantsFacet = (facet: string, { status, kinds, channel, withGlobal = false }: ListOptions): boolean => {
+  const [itsStatus, itsKind, internal, ...itsChannel] = facet.split(' ');
+  if (facet === '' || (internal !== '' && !(withGlobal && internal === 'global'))) return false;
+  if (status === undefined ? itsStatus === 'inactive' : status !== 'all' && status !== itsStatus) return false;
+  return (kinds?.some((kind) => kind === itsKind) ?? true) && (channel === undefined || channel === itsChannel.join(' '));
+};
+
 /** The session index as this gateway has it in memory (A1, A2/17). A projection: the log is asked where it must be exact. */
 export class SessionList {
   readonly #events: EventLog;
@@ -50,15 +64,11 @@ export class SessionList {
   readonly #opening: Promise<void>;
   #view: IndexView | null = null;
   #problem = 'not loaded yet';
-  readonly #mainKey: string;
-  /** Worked out once for each row; a row that changes is another one. */
-  readonly #facts = new WeakMap<IndexRow, ListFacts>();
 
   constructor(ports: { events: EventLog; index: SessionIndex; clock: Clock }, mainKey: string) {
     this.#events = ports.events;
     this.#clock = ports.clock;
-    this.#mainKey = mainKey;
-    this.#opening = this.#open(ports.index, ports.clock);
+    this.#opening = this.#open(ports.index, ports.clock, mainKey);
   }
 
   problems(): readonly string[] {
@@ -98,38 +108,20 @@ export class SessionList {
     throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
   }
 
-  /** What a list tells this row apart by. */
-  factsOf(row: IndexRow): ListFacts {
-    const known = this.#facts.get(row);
-    if (known) return known;
-    const facts = listFactsOf(row, this.#mainKey);
-    this.#facts.set(row, facts);
-    return facts;
-  }
-
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
   list(options: ListOptions): { rows: IndexRow[]; nextCursor: string | null } {
     if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
-    const { limit, cursor, since = 0 } = options;
+    const { limit, cursor, since = 0, keyPrefix, sees } = options;
+    const after = cursor === undefined ? undefined : placeOf(cursor);
     const rows: IndexRow[] = [];
-    for (const row of this.#view.newestFirst(cursor === undefined ? undefined : placeOf(cursor))) {
+    for (const row of this.#view.newestFirst({ after, facet: (facet) => wantsFacet(facet, options) })) {
       if (row.updatedAt < since) break;
-      if (!this.#wants(row, options)) continue;
+      if (!wantsKey({ keyPrefix }, row.key) || !sees(row)) continue;
       const last = rows.at(-1);
       if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
       rows.push(row);
     }
     return { rows, nextCursor: null };
-  }
-
-  /** What costs least is asked first. */
-  #wants(row: IndexRow, { status, keyPrefix, kinds, channel, withGlobal = false, sees }: ListOptions): boolean {
-    if (row.deleted || row.generation === 0) return false;
-    if (status === undefined ? row.status === 'inactive' : status !== 'all' && row.status !== status) return false;
-    if (!wantsKey({ keyPrefix }, row.key)) return false;
-    const facts = this.factsOf(row);
-    if (facts.internal !== null && !(withGlobal && facts.internal === 'global')) return false;
-    return (kinds?.includes(facts.kind) ?? true) && (channel ?? facts.channel) === facts.channel && sees(row);
   }
 
   async close(): Promise<void> {
@@ -138,11 +130,11 @@ export class SessionList {
     await this.#view?.close();
   }
 
-  async #open(index: SessionIndex, clock: Clock): Promise<void> {
+  async #open(index: SessionIndex, clock: Clock, mainKey: string): Promise<void> {
     const { signal } = this.#closing;
     while (this.#view === null && !signal.aborted) {
       try {
-        this.#view = await index.watch();
+        this.#view = await index.watch((row) => facetOf(row, mainKey));
       } catch (error) {
         this.#problem = messageOf(error);
         await clock.sleep(retryMs, signal);

@@ -41,13 +41,9 @@ const known = <T extends object>(entries: T): { [Name in keyof T]?: Exclude<T[Na
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== '')) as never;
 
 /** The row of a list (A10/103–114). `messages` only where some were asked for (A10/113). */
-export const sessionRowOf = (
-  row: IndexRow,
-  facts: ListFacts,
-  config: ListConfig,
-  messages?: readonly TranscriptMessage[],
-): SessionRow => {
+export const sessionRowOf = (row: IndexRow, config: ListConfig, messages?: readonly TranscriptMessage[]): SessionRow => {
   const { settings, origin, lastRoute } = row;
+  const facts = listFactsOf(row, config.session.mainKey);
   return {
     key: shownKey(row.key, config.session.mainKey, config.agent.id),
     kind: facts.kind,

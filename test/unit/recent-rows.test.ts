@@ -31,7 +31,7 @@ it('A2/11: rows are listed newest first from any place on, whatever changed befo
           expect([...rows.newestFirst()]).toEqual(sorted);
           const place = rowAt(key, at);
           const after = sorted.filter((row) => row.updatedAt < at || (row.updatedAt === at && row.key > key));
-          expect([...rows.newestFirst(place)]).toEqual(after);
+          expect([...rows.newestFirst({ after: place })]).toEqual(after);
           expect(rows.get(key)).toBe(model.get(key));
         }
       }

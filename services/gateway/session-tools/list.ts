@@ -44,7 +44,7 @@ export const listRows = async (
   });
   const messages = messageLimit === 0 ? [] : await messagesOf(context, rows, messageLimit);
   return {
-    sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, sessions.factsOf(row), config, messages[at]) })),
+    sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, config, messages[at]) })),
     nextCursor,
   };
 };

@@ -1,28 +1,40 @@
-import type { RowPlace } from '../../ports.ts';
+import type { RowFilter, RowPlace } from '../../ports.ts';
 import type { IndexRow } from '../../session/summary.ts';
 
 interface Entry {
   readonly row: IndexRow;
+  /** The number of its facet; `countless` where there are too many of them. */
+  readonly facet: number;
   /** False once the row has changed: another entry has taken its place. */
   current: boolean;
 }
 
 /** Entries that are of no more use are kept until there are as many of them as of others, and this many more. */
 const slackEntries = 1_000;
+/** Facets that are numbered; what comes after them is looked at row by row. */
+const countedFacets = 1_000;
+const countless = -1;
 
 /** The older first; the key decides between equals, so that a place is exact. */
 const byAge = (a: RowPlace, b: RowPlace): number => a.updatedAt - b.updatedAt || Number(a.key < b.key) - Number(a.key > b.key);
 
 /**
  * Rows by key and by age. The order is repaired when it is asked for, and only as far back as rows have changed: a change costs next to
- * nothing, and a list of the newest does not depend on how many rows there are.
+ * nothing, and a list of the newest does not depend on how many rows there are. A filter is asked once for each facet and not for each
+ * row: going past a row that is not wanted does not even touch it, which is most of what it would cost.
  */
 export class RecentRows {
+  readonly #facetOf: (row: IndexRow) => string;
+  readonly #facets = new Map<string, number>();
   readonly #entries = new Map<string, Entry>();
   /** Oldest first. */
   #ordered: Entry[] = [];
   /** What has come since the order was last asked for. */
   #fresh: Entry[] = [];
+
+  constructor(facetOf: (row: IndexRow) => string = () => '') {
+    this.#facetOf = facetOf;
+  }
 
   /** Entries kept in all. */
   get entries(): number {
@@ -35,7 +47,7 @@ export class RecentRows {
 
   set(key: string, row: IndexRow): void {
     this.delete(key);
-    const entry = { row, current: true };
+    const entry = { row, facet: this.#numberOf(this.#facetOf(row)), current: true };
     this.#entries.set(key, entry);
     this.#fresh.push(entry);
     if (this.entries > 2 * this.#entries.size + slackEntries) this.#sweep();
@@ -51,14 +63,26 @@ export class RecentRows {
     for (const { row } of this.#entries.values()) yield row;
   }
 
-  /** The newest first, from after a place on. To be read at one stretch: a change ends it. */
-  *newestFirst(after?: RowPlace): Iterable<IndexRow> {
+  /** The newest first. To be read at one stretch: a change ends it. */
+  *newestFirst({ after, facet = () => true }: RowFilter = {}): Iterable<IndexRow> {
     this.#repair();
     const ordered = this.#ordered;
+    const wanted = Uint8Array.from(this.#facets.keys(), (name) => Number(facet(name)));
     for (let at = after ? this.#olderThan(after) : ordered.length; at > 0; at -= 1) {
       const entry = ordered[at - 1];
-      if (entry?.current) yield entry.row;
+      if (!entry?.current) continue;
+      if (entry.facet === countless ? facet(this.#facetOf(entry.row)) : wanted[entry.facet] === 1) yield entry.row;
     }
+  }
+
+  /** Facets are numbered as they come: their number is their place in the map. */
+  #numberOf(facet: string): number {
+    const known = this.#facets.get(facet);
+    if (known !== undefined) return known;
+    const next = this.#facets.size;
+    if (next >= countedFacets) return countless;
+    this.#facets.set(facet, next);
+    return next;
   }
 
   #repair(): void {

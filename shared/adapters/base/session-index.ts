@@ -99,7 +99,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
       positionRevision = revision;
       return value === null ? 0 : positionCodec.decode(value).seq;
     },
-    watch: () => openIndexView(bucket, clock),
+    watch: (facetOf) => openIndexView(bucket, clock, facetOf),
   };
 };
 
