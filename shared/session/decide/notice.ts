@@ -7,7 +7,10 @@ import { isNew, setting, telling } from './generation.ts';
 /** What Natter itself says, and settings: A9/94–97, A11/123–124. */
 
 export const patchSession = ({ data }: Given<'patch_session'>, view: SessionView): Decision => {
-  if (isNew(view)) return refuse('session_unknown', 'there is no session yet; send a message first');
+  // Who says it in a chat may say it first of all; a program that names a session means one that is there.
+  if (isNew(view) && data.notice === undefined) {
+    return refuse('session_unknown', 'there is no session yet; send a message first');
+  }
   const settings = settingsAfter(view.context.settings, data.settings);
   return accept(...setting(view, data.settings), ...(data.notice ? [telling(settings, data.notice)] : []));
 };

@@ -201,3 +201,13 @@ describe('stop, reports and the end', () => {
       .thenNothing();
   });
 });
+
+test('A9/94: /send may be the first thing that is said in a session', () => {
+  const off = asking({
+    type: 'patch_session',
+    settings: { sendPolicy: 'deny' },
+    notice: { code: 'send', text: 'Sending is off.' },
+  });
+  given().when(off).then('settings_changed {"sendPolicy":"deny"}', 'notice send');
+  expect(stateAfter(off, 'post m1').machine.context).toMatchObject({ generation: 1, settings: { sendPolicy: 'deny' } });
+});
