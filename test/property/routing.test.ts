@@ -161,7 +161,18 @@ const alike = fc.tuple(envelopes, scopes, fc.nat(3)).map(([one, session, which])
   ];
   return { one, other: { ...one, ...changes[which] }, session };
 });
-const pairs = fc.oneof(related, cut, alike);
+/** Two direct messages of people whom the links know, and of a stranger who bears such a name. */
+const addresses = [...Object.values(links).flat(), 'irc:alice', 'irc:bob', 'telegram:bob', 'telegram:c'];
+const known = fc
+  .tuple(envelopes, scopes, fc.constantFrom(...addresses), fc.constantFrom(...addresses))
+  .map(([envelope, session, first, second]) => {
+    const at = (address: string): InboundEnvelope => {
+      const [channel = '', ...rest] = address.split(':');
+      return { ...envelope, channel, sender: { id: rest.join(':') }, conversation: { id: 'x', kind: 'direct' } };
+    };
+    return { one: at(first), other: at(second), session };
+  });
+const pairs = fc.oneof(related, cut, alike, known);
 
 describe('session keys', () => {
   test('A3/20-39: two messages have one key if and only if they are of one conversation', () => {
