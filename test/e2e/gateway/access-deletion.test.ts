@@ -1,0 +1,74 @@
+import { describe, expect, test, vi } from 'vitest';
+import { startDoor } from './access-rig.ts';
+import { pathOf } from './setup.ts';
+
+const direct = 'agent:main:telegram:default:dm:1';
+const group = 'agent:main:telegram:group:g';
+const remove = (key: string, mode = '') => ['DELETE', pathOf(key, mode)] as const;
+
+describe('DELETE /v1/sessions/{key}', () => {
+  test('A8/87, C9: a direct session at rest is deleted by who takes part, and is nowhere afterwards', async () => {
+    const { as, said } = await startDoor();
+    await said(direct, ['telegram:1']);
+    const { status, body } = await as.ann(...remove(direct));
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'ok', outcome: 'accepted', rev: 2 } });
+    for (const rest of ['', '/messages', '/events', '/commits', '/state', '/state?at=1']) {
+      expect([rest, (await as.owner('GET', pathOf(direct, rest))).status]).toEqual([rest, 404]);
+    }
+    await vi.waitFor(async () => expect((await as.owner('GET', '/v1/sessions?status=all')).body.sessions).toEqual([]));
+    expect((await as.ann(...remove(direct))).status).toBe(404);
+  });
+
+  test('C9: its next message begins it anew; what was before is shown to the owner alone', async () => {
+    const { as, said } = await startDoor();
+    await said(direct, ['telegram:1', 'telegram:2'], 'old');
+    const run = 'command-1';
+    await as.ann(...remove(direct));
+    await said(direct, ['telegram:1'], 'new');
+    const messagesFor = async (name: 'ann' | 'owner', query = '') =>
+      (await as[name]('GET', pathOf(direct, `/messages${query}`))).body.messages.map(({ messageId }: any) => messageId);
+    expect(await messagesFor('ann')).toEqual(['new-telegram:1']);
+    expect(await messagesFor('ann', '?after=0')).toEqual(['new-telegram:1']);
+    expect(await messagesFor('owner')).toEqual(['old-telegram:1', 'old-telegram:2', 'new-telegram:1']);
+    const eventsFor = async (path: string) =>
+      new Set((await as.ann('GET', path)).body.events.map(({ seq }: { seq: number }) => seq));
+    expect(await eventsFor(pathOf(direct, '/events?after=0'))).toEqual(new Set([4]));
+    expect(await eventsFor('/v1/events?after=0')).toEqual(new Set([4]));
+    expect((await as.ann('GET', pathOf(direct, '/commits?after=0'))).body.commits).toHaveLength(1);
+    expect((await as.ann('GET', pathOf(direct, '/state?at=1'))).body).toMatchObject({ status: 404, field: 'at' });
+    expect((await as.ann('GET', pathOf(direct, `/runs/${run}`))).status).toBe(404);
+    expect((await as.owner('GET', pathOf(direct, `/runs/${run}`))).status).toBe(200);
+    expect((await as.bob('GET', pathOf(direct))).status).toBe(404);
+    expect((await as.ann('GET', pathOf(direct))).body).toMatchObject({ generation: 2, participants: ['telegram:1'] });
+  });
+
+  test.each(['running', 'awaiting_approval'])('A8/87: one that is %s is refused', async (status) => {
+    const { as, host, done } = await startDoor();
+    host.hold();
+    const { runId } = (
+      await as.owner('POST', pathOf(direct, '/messages'), { body: { text: 'hi', sender: { id: 'telegram:1' } } })
+    ).body;
+    await vi.waitFor(async () => expect((await as.ann('GET', pathOf(direct))).body.status).toBe('running'));
+    if (status === 'awaiting_approval') {
+      const turn = { id: runId, attempt: 1 };
+      await done(direct, { type: 'request_approval', turn, approvalId: 'a', action: 'x', expiresAt: 4e12 });
+    }
+    for (const name of ['ann', 'owner'] as const) {
+      expect((await as[name](...remove(direct))).body).toMatchObject({ status: 409, code: 'session_busy' });
+    }
+    expect((await as.ann('GET', pathOf(direct))).body.status).toBe(status);
+  });
+
+  test('A8/88: a group is retained, whoever asks; its operator deletes the key, running or not', async () => {
+    const { as, host } = await startDoor();
+    host.hold();
+    await as.owner('POST', pathOf(group, '/messages'), { body: { text: 'hi', sender: { id: 'telegram:1' } } });
+    await vi.waitFor(async () => expect((await as.ann('GET', pathOf(group))).body.status).toBe('running'));
+    for (const name of ['ann', 'owner'] as const) {
+      expect((await as[name](...remove(group))).body).toMatchObject({ status: 409, code: 'session_retained' });
+    }
+    expect((await as.ann(...remove(group, '?mode=key'))).body).toMatchObject({ status: 403, code: 'forbidden' });
+    expect((await as.owner(...remove(group, '?mode=key'))).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
+    expect((await as.ann('GET', pathOf(group))).status).toBe(404);
+  });
+});
