@@ -50,8 +50,7 @@ const allowedFields = (fields: object): Record<string, unknown> =>
 /**
  * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars and errors;
  * objects are left out, so that a whole envelope, request or event cannot be logged by mistake. `secrets` are the values this process
- * knows; they, and anything shaped like a token, are hidden from the finished line (I12). A new `level` of the log is its children's too;
- * children are for the parts of a process, not for calls.
+ * knows; they, and anything shaped like a token, are hidden from the finished line (I12). A new `level` of the log is its children's too.
  */
 export const createLog = (options: {
   level: string;
@@ -60,7 +59,7 @@ export const createLog = (options: {
   destination?: DestinationStream;
 }): Logger => {
   const scrub = scrubber(options.secrets ?? []);
-  const log: Logger = pino(
+  return pino(
     {
       name: options.name,
       level: options.level,
@@ -74,13 +73,7 @@ export const createLog = (options: {
         log: allowedFields,
       },
       hooks: { streamWrite: scrub },
-      // A child keeps the level it was made with, unless it is told; it tells on its own, so the same level again ends the matter.
-      onChild: (child) =>
-        log.on('level-change', (level) => {
-          if (child.level !== level) child.level = level;
-        }),
     },
     options.destination ?? fileDestination({ dest: 2, sync: true }),
   );
-  return log;
 };
