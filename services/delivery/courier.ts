@@ -19,18 +19,20 @@ export interface CourierOptions {
   readonly stopping: AbortSignal;
   /** Called before an outbound is recorded as failed: it must not be lost from sight. */
   giveUp(outbound: Outbound, reason: string): Promise<void>;
+  /** The outbound as it is now: something may have come between. */
+  revised(outbound: Outbound): Outbound;
   /** Called with each mark once it is recorded. */
   marked(mark: Mark): void;
 }
 
 /** Takes one outbound at a time per conversation from the log to its outlet, one custody record after the other. */
 export const createCourier = (options: CourierOptions) => {
-  const { custodian, clock, random, log, held, stopping, giveUp, marked } = options;
+  const { custodian, clock, random, log, held, stopping, giveUp, marked, revised } = options;
   const ways = new Map(options.outlets.map((outlet) => [outlet.channel, wayOf(outlet)]));
 
   /** Records a mark; false when the conversation was somebody else's meanwhile. */
   const record = async (outbound: Outbound, mark: Mark): Promise<boolean> => {
-    if (mark.state === 'failed') await giveUp(outbound, mark.detail ?? 'refused');
+    if (mark.state === 'failed') await giveUp(revised(outbound), mark.detail ?? 'refused');
     if (!(await custodian.write(outbound, mark))) {
       log.warn({ outboundId: outbound.id, state: mark.state }, 'another delivery service wrote to this conversation');
       return false;
@@ -62,7 +64,7 @@ export const createCourier = (options: CourierOptions) => {
     let collisions = 0;
     while (!stopping.aborted) {
       const { record: last } = await custodian.last(outbound.target);
-      const mark = nextMark(last, outbound, way);
+      const mark = nextMark(last, revised(outbound), way);
       if (mark === null) return true;
       const isSend = mark.state === 'sending' && way !== undefined;
       const pauseMs = isSend ? await attempt(outbound, mark, way) : (await record(outbound, mark)) ? 0 : null;

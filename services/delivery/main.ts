@@ -12,6 +12,7 @@ import { encode } from '../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { createCourier } from './courier.ts';
 import { createCustodian } from './custodian.ts';
+import { createErasures } from './erasures.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { webhookOutlet } from './outlets/webhook.ts';
 import { outboundHeadlines, plan } from './plan.ts';
@@ -46,6 +47,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     failed_total: 0,
   };
   const subjects = subjectsUnder(config.current().prefix);
+  const erasures = createErasures();
   let outbox: Outbox | null = null;
 
   const giveUp = (outbound: Outbound, reason: string): Promise<void> =>
@@ -65,7 +67,8 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     const marked = ({ state }: { state: CustodyState }) => {
       counts[`${state}_total`] += 1;
     };
-    const carry = createCourier({ outlets, custodian, clock, random, log, held, stopping, giveUp, marked });
+    const { revised } = erasures;
+    const carry = createCourier({ outlets, custodian, clock, random, log, held, stopping, giveUp, marked, revised });
     return createOutbox({ after, held, carry });
   };
 
@@ -88,9 +91,11 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       saved = position;
     };
     const read = async (until: AbortSignal): Promise<void> => {
-      const follow = { after, headlines: outboundHeadlines, signal: until, pauseMs: readPauseMs };
-      for await (const commit of ports.events.follow(follow))
+      const headlines = [...outboundHeadlines, 'session_deleted'] as const;
+      for await (const commit of ports.events.follow({ after, headlines, signal: until, pauseMs: readPauseMs })) {
+        erasures.note(commit);
         await current.accept(commit.seq, plan(commit, config.current().session.sendPolicy));
+      }
     };
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {

@@ -1,0 +1,19 @@
+import { LRUCache } from 'lru-cache';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Outbound } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isErasure } from '../../shared/session/evolve.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+
+/** Knows which sessions were erased, so that what is still to be sent of them is neither sent nor put aside as a dead letter (C9). */
+export const createErasures = () => {
+  const erasedAt = new LRUCache<SessionKey, number>({ max: limits.deliveryWindow });
+  return {
+    note: (commit: RecordedCommit): void => {
+      if (isErasure(commit)) erasedAt.set(commit.key, commit.seq);
+    },
+    /** The outbound as it is now: without its text once its session was erased. */
+    revised: (outbound: Outbound): Outbound =>
+      outbound.seq < (erasedAt.get(outbound.key) ?? 0) ? { ...outbound, text: '', withheld: 'its session was erased' } : outbound,
+  };
+};

@@ -1,0 +1,118 @@
+import pino from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { createProjection } from '../../services/checkpoint/projection.ts';
+import { EventFeed } from '../../services/gateway/event-feed.ts';
+import { loadState } from '../../services/session/load.ts';
+import { readTranscript } from '../../services/session/transcript.ts';
+import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
+import { fold, initialState, toPlain } from '../../shared/session/evolve.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { commitTo, freshKey, sessionDeactivated, userMessage } from '../support/commits.ts';
+
+/** Readers of a session that was erased while they were behind, in the middle of it, or away. */
+
+const openedAs = (generation: number): SessionEvent => ({
+  ...{ type: 'session_opened', v: 1, sessionId: `s${generation}`, generation },
+  source: { kind: 'api', interactive: false },
+});
+const deleted = (mode: 'key' | 'erased'): SessionEvent => ({
+  ...{ type: 'session_deleted', v: 1, mode, generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
+});
+
+/** Two messages, the end of that session, and a message of the next: four commits. */
+const story = async (mode: 'key' | 'erased' = 'erased') => {
+  const system = openMemory({ clock: systemClock });
+  const ports = system.portsFor('test');
+  const key = freshKey();
+  const turns: [SessionEvent[], number][] = [
+    [[openedAs(1), userMessage('a secret', 'm1')], 0],
+    [[userMessage('another secret', 'm2')], 0],
+    [[deleted(mode)], 1],
+    [[openedAs(2), userMessage('hello', 'm3'), sessionDeactivated()], 1],
+  ];
+  const commits: RecordedCommit[] = [];
+  const record = async (upTo: number): Promise<void> => {
+    for (const [events, epoch] of turns.slice(commits.length, upTo)) {
+      const commit = commitTo(key, { rev: commits.length + 1, epoch, events });
+      const result = await ports.events.append(commit, commits.at(-1)?.seq ?? 0);
+      if (result.kind === 'stored') commits.push({ ...commit, seq: result.seq, recordedAt: 0 });
+    }
+  };
+  return { system, ports, key, commits, record };
+};
+
+describe('an erasure', () => {
+  it('C9, I4: makes the same state wherever the history before it breaks off', async () => {
+    const { commits, record } = await story();
+    await record(4);
+    const states = [0, 1, 2].map((read) => [...commits.slice(0, read), ...commits.slice(2)].reduce(fold, initialState));
+    for (const state of states) expect(toPlain(state)).toEqual(toPlain(states[0] ?? initialState));
+    expect(states[0]?.position).toMatchObject({ rev: 4, startedRev: 4 });
+    expect(states[0]?.position.recentIds).not.toContain('m1');
+  });
+
+  it('I3: nothing else may be missing from a history', async () => {
+    const { commits, record } = await story('key');
+    await record(4);
+    expect(() => [commits[0], commits[2]].flatMap((commit) => commit ?? []).reduce(fold, initialState)).toThrow('I3');
+  });
+
+  it('C9: a snapshot from before it, of any age, brings nothing back', async () => {
+    const { system, ports, key, commits, record } = await story();
+    await record(4);
+    for (const age of [1, 2]) {
+      await ports.snapshots.put(key, toPlain(commits.slice(0, age).reduce(fold, initialState)));
+      system.events.purge(key, commits[2]?.seq ?? 0);
+      expect(toPlain(await loadState(ports, key))).toEqual(toPlain(commits.slice(2).reduce(fold, initialState)));
+    }
+  });
+
+  it.each([0, 1, 2, 3])('C9: the index follows when it had read %i commits before the purge', async (read) => {
+    const { system, ports, key, commits, record } = await story();
+    await record(4);
+    const before = createProjection({ index: ports.index, events: ports.events, after: 0 });
+    for (const commit of commits.slice(0, read)) await before.fold(commit);
+    await before.flush();
+    system.events.purge(key, commits[2]?.seq ?? 0);
+    const after = createProjection({ index: ports.index, events: ports.events, after: before.written() });
+    for (const commit of commits.slice(Math.max(2, read))) await after.fold(commit);
+    await after.flush();
+    const row = await ports.index.get(key);
+    expect(row).toMatchObject({ generation: 2, messageCount: 1, createdAt: commits[2]?.at, lastMessagePreview: 'hello', seq: 4 });
+  });
+
+  it('C9: the feed of a gateway hands out nothing of it from memory', async () => {
+    const { ports, key, record } = await story();
+    const feed = new EventFeed(ports.events, systemClock, pino({ level: 'silent' }));
+    const stop = new AbortController();
+    const texts: string[] = [];
+    await vi.waitFor(() => expect(feed.problems()).toEqual([]));
+    await record(2);
+    const take = async (count: number): Promise<void> => {
+      texts.length = 0;
+      for await (const { events } of feed.follow({ after: 0, key, signal: stop.signal })) {
+        texts.push(JSON.stringify(events));
+        if (texts.length === count) return;
+      }
+    };
+    await take(2);
+    expect(texts.join()).toContain('a secret');
+    await record(4);
+    for await (const { seq } of feed.follow({ after: 3, key, signal: stop.signal })) if (seq === 4) break;
+    await take(2);
+    expect(texts.join()).not.toContain('secret');
+    expect(texts[0]).toContain('session_deleted');
+    await feed.close();
+  });
+
+  it.each(['key', 'erased'] as const)('C9: the model reads nothing of a session that was deleted (%s)', async (mode) => {
+    const { ports, key, record } = await story(mode);
+    await record(4);
+    // The window does not reach back far enough, so everything there is read.
+    const reach = { seq: 4, window: [] };
+    const { messages, prompt } = await readTranscript(ports, key, { id: 'turn-1', messageId: 'm3' }, reach);
+    expect([prompt, messages.map(({ text }) => text)]).toEqual(['hello', ['hello']]);
+  });
+});
