@@ -52,5 +52,5 @@ export interface EventFilter {
   readonly keyPrefix?: string | undefined;
 }
 export const wantsKey = ({ keyPrefix }: EventFilter, key: SessionKey): boolean =>
-  keyPrefix === undefined || key === keyPrefix || key.startsWith(`${keyPrefix}:`);
+  keyPrefix === undefined || (key.startsWith(keyPrefix) && (key.length === keyPrefix.length || key[keyPrefix.length] === ':'));
 export const wantsType = ({ types }: EventFilter, type: EventType): boolean => types === undefined || types.has(type);
