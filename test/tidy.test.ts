@@ -57,7 +57,7 @@ const arrow = (path: string, text: string): string[] =>
 const pureImport = (path: string, text: string): string[] =>
   importsOf(path, text).flatMap(({ from, typeOnly, names }) => {
     if (['xstate', 'zod', 'msgpackr', 'temporal-polyfill', 'fuzzysort'].includes(from) || pure.test(from)) return [];
-    if (from === 'node:crypto' && names.replaceAll(/[{}\s]/g, '') === 'createHash') return [];
+    if (from === 'node:crypto' && ['createHash', 'hash'].includes(names.replaceAll(/[{}\s]/g, ''))) return [];
     if (/^shared\/kit\/(assert|errors|flat|limits)\.ts$/.test(from)) return [];
     if (typeOnly && from.startsWith('shared/') && !from.startsWith('shared/adapters/')) return [];
     return [`imports ${from}`];

@@ -44,7 +44,7 @@ const displayNameOf = (provider: string, { label, subject, room, space }: Names)
 };
 
 /** At most 256 UTF-16 units, and no half character at the end. */
-const shortened = (text: string): string => text.slice(0, 256).replace(/\p{Cs}$/u, '');
+const shortened = (text: string): string => (text.length <= 256 ? text : text.slice(0, 256).replace(/\p{Cs}$/u, ''));
 
 /** Lower case, with `-` for white space; signs at the start, such as the `#` of a room, and what would part the name are left out. */
 const slug = (text: string): string =>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import type { DeliveryTarget, Sender } from '../session/types.ts';
@@ -65,9 +65,7 @@ const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; ma
   return ({ channel, accountId, id }, at) => {
     const day = Math.floor(at / dayMs);
     if (day !== known.day) known = { day, date: dateOf(at) };
-    const digest = createHash('sha256')
-      .update(JSON.stringify([channel, accountId ?? null, id]))
-      .digest('hex');
+    const digest = hash('sha256', JSON.stringify([channel, accountId ?? null, id]));
     return { id: `in-${digest.slice(0, 32)}`, mark: `${known.date}-${digest.slice(32, 44)}` };
   };
 };

@@ -68,82 +68,88 @@ export const bareKey = (key: string): string => key.replace(agentPrefix, '');
 export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
   const [prefix = '', agentId = ''] = agentPrefix.exec(key) ?? [];
   const bare = key.slice(prefix.length);
-  return {
-    agentId,
-    ...(single(bare, mainKey) ?? ofSource(bare) ?? ofConversation(bare.split(':')) ?? { kind: 'other', id: bare }),
-  };
+  if (bare === 'global' || bare === 'unknown') return { agentId, kind: bare };
+  if (bare === mainKey && !bare.includes(':')) return { agentId, kind: 'main' };
+  return ofSource(agentId, bare) ?? ofConversation(agentId, bare.split(':')) ?? { agentId, kind: 'other', id: bare };
 };
 
-type Parts = Omit<ParsedKey, 'agentId'>;
-
-const single = (bare: string, mainKey: string): Parts | null => {
-  if (bare === 'global' || bare === 'unknown') return { kind: bare };
-  return bare === mainKey && !bare.includes(':') ? { kind: 'main' } : null;
-};
-
-const ofSource = (bare: string): Parts | null => {
-  if (bare.startsWith('node-') && bare.length > 5) return { kind: 'node', id: bare.slice(5) };
-  const [source, id] = atFirstColon(bare);
-  return id !== '' && source !== 'node' && isProgramSource(source) ? { kind: source, id } : null;
-};
-
-const atFirstColon = (text: string): [first: string, rest: string] => {
-  const colon = text.indexOf(':');
-  return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+const ofSource = (agentId: string, bare: string): ParsedKey | null => {
+  if (bare.startsWith('node-') && bare.length > 5) return { agentId, kind: 'node', id: bare.slice(5) };
+  const colon = bare.indexOf(':');
+  if (colon === -1 || colon === bare.length - 1) return null;
+  const kind = bare.slice(0, colon);
+  return kind !== 'node' && isProgramSource(kind) ? { agentId, kind, id: bare.slice(colon + 1) } : null;
 };
 
 /** `dm:<peer>`, `<channel>:dm:<peer>`, `<channel>:<account>:dm:<peer>`, `<channel>:group|channel:<id>[:topic:<thread>]`, `group:<id>` (A3/35). */
-const ofConversation = ([first = '', ...rest]: readonly string[]): Parts | null => {
-  if (rest.length === 0) return null;
-  if (first === 'dm') return { kind: 'dm', id: rest.join(':') };
-  if (first === 'group' || first === 'channel') return { kind: first, ...withThread(rest) };
-  const [kind, ...id] = rest;
-  if (id.length === 0) return null;
-  if (kind === 'group' || kind === 'channel') return { kind, channel: first, ...withThread(id) };
-  const at = rest.indexOf('dm');
-  if (at === -1 || at === rest.length - 1) return null;
-  const account = at === 0 ? {} : { accountId: rest.slice(0, at).join(':') };
-  return { kind: 'dm', channel: first, ...account, id: rest.slice(at + 1).join(':') };
+const ofConversation = (agentId: string, segments: readonly string[]): ParsedKey | null => {
+  const [first = '', second] = segments;
+  if (segments.length < 2) return null;
+  if (first === 'dm') return { agentId, kind: 'dm', id: segments.slice(1).join(':') };
+  if (first === 'group' || first === 'channel') return withThread({ agentId, kind: first }, segments.slice(1));
+  if (segments.length < 3) return null;
+  if (second === 'group' || second === 'channel') return withThread({ agentId, kind: second, channel: first }, segments.slice(2));
+  const at = segments.indexOf('dm', 1);
+  if (at === -1 || at === segments.length - 1) return null;
+  const id = segments.slice(at + 1).join(':');
+  if (at === 1) return { agentId, kind: 'dm', channel: first, id };
+  return { agentId, kind: 'dm', channel: first, accountId: segments.slice(1, at).join(':'), id };
 };
 
 /** An id may have `:` in it, as Matrix rooms do: it ends at the first segment `topic` after its first one (A3/34). */
-const withThread = (segments: readonly string[]): Pick<Parts, 'id' | 'threadId'> => {
+const withThread = (place: ParsedKey, segments: readonly string[]): ParsedKey => {
   const at = segments.indexOf('topic', 1);
-  return at === -1 || at === segments.length - 1
-    ? { id: segments.join(':') }
-    : { id: segments.slice(0, at).join(':'), threadId: segments.slice(at + 1).join(':') };
+  if (at === -1 || at === segments.length - 1) return { ...place, id: segments.join(':') };
+  return { ...place, id: segments.slice(0, at).join(':'), threadId: segments.slice(at + 1).join(':') };
 };
 
-const segmentsOf = ({ kind, channel, accountId, id, threadId }: ParsedKey, mainKey: string): (string | undefined)[] => {
+const bareOf = ({ kind, channel, accountId, id, threadId }: ParsedKey, mainKey: string): string => {
   switch (kind) {
     case 'main':
-      return [mainKey];
+      return mainKey;
     case 'global':
     case 'unknown':
-      return [kind];
-    case 'dm':
-      return [channel, accountId, 'dm', id];
+      return kind;
+    case 'dm': {
+      const account = accountId === undefined ? '' : `${accountId}:`;
+      return channel === undefined ? `${account}dm:${id}` : `${channel}:${account}dm:${id}`;
+    }
     case 'group':
-    case 'channel':
-      return [channel, kind, id, ...(threadId === undefined ? [] : ['topic', threadId])];
+    case 'channel': {
+      const thread = threadId === undefined ? '' : `:topic:${threadId}`;
+      return channel === undefined ? `${kind}:${id}${thread}` : `${channel}:${kind}:${id}${thread}`;
+    }
     case 'node':
-      return [`node-${id}`];
+      return `node-${id}`;
     case 'other':
-      return [id];
+      return `${id}`;
     default:
-      return [kind, id];
+      return `${kind}:${id}`;
   }
 };
 
 /** Puts a key together. Refuses parts that would be read as another conversation's (A3/20–39). */
 export const buildKey = (parts: ParsedKey, mainKey = 'main'): KeyResult => {
-  const segments = segmentsOf(parts, mainKey).filter((segment) => segment !== undefined);
-  const text = `agent:${parts.agentId}:${segments.join(':')}`;
+  const text = `agent:${parts.agentId}:${bareOf(parts, mainKey)}`;
   const problem = sessionKeyProblem(text);
   if (problem !== null) return { problem: `the session key ${JSON.stringify(text)} ${problem}` };
-  if (isSame(parts, parseKey(text, mainKey))) return { key: text as SessionKey };
+  if (isUsual(parts) || isSame(parts, parseKey(text, mainKey))) return { key: text as SessionKey };
   return { problem: `the session key ${JSON.stringify(text)} would be that of another conversation; ${hint(parts)}` };
 };
+
+/** First words of keys that are no channel's. */
+const taken: ReadonlySet<string> = new Set([...programSources, 'dm', 'group', 'channel']);
+
+/** True of the parts of nearly all conversations, which surely come back as they were: it saves taking their keys apart again. */
+const isUsual = ({ kind, channel = '', accountId, id = '' }: ParsedKey): boolean =>
+  (kind === 'group' || kind === 'channel' || kind === 'dm') &&
+  accountId === undefined &&
+  channel !== '' &&
+  !taken.has(channel) &&
+  !channel.startsWith('node-') &&
+  !channel.includes(':') &&
+  id !== '' &&
+  !id.includes(':');
 
 const isSame = (one: ParsedKey, other: ParsedKey): boolean =>
   one.agentId === other.agentId &&
