@@ -35,7 +35,7 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
   const commits: RecordedCommit[] = [];
   const record = async (upTo: number): Promise<void> => {
     for (const [events, epoch] of turns.slice(commits.length, upTo)) {
-      const commit = commitTo(key, { rev: commits.length + 1, epoch, events });
+      const commit = commitTo(key, { rev: commits.length + 1, epoch, at: 1_000 + commits.length, events });
       const result = await ports.events.append(commit, commits.at(-1)?.seq ?? 0);
       if (result.kind === 'stored') commits.push({ ...commit, seq: result.seq, recordedAt: 0 });
     }
