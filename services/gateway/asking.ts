@@ -15,17 +15,19 @@ export type Asked = { readonly runId: string } & (
   | ({ readonly status: 'ok' } & Pick<CommandAnswer, 'outcome' | 'seq' | 'rev'>)
 );
 
-/** Asks a session for something and waits for its own answer. Throws `Refusal` when it says no. */
+/** Asks a session for something and waits for its own answer. The same `runId` again is the same command. Throws `Refusal` when it says no. */
 export const ask = async (
   { ports }: Pick<GatewayContext, 'ports'>,
   asker: Asker,
   key: SessionKey,
   data: SessionCommand,
+  runId: string = uuidv7(),
 ): Promise<Asked> => {
-  const runId = uuidv7();
   const answer = ports.answers.wait(runId, answerMs);
   const command = { id: runId, key, at: ports.clock.now(), data, answerTo: ports.answers.address };
-  await ports.commands.publish(envelopeOf(asker, command));
+  const { duplicate } = await ports.commands.publish(envelopeOf(asker, command));
+  // A repeat within the broker's memory reaches no session, so nobody will answer it.
+  if (duplicate) return { runId, status: 'ok', outcome: 'duplicate' };
   const told = await answer;
   if (told === null) return { runId, status: 'accepted' };
   const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = told;

@@ -37,16 +37,16 @@ export const readJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** The value, by a schema. `whole` names it where all of it is wrong, `within` is the path to it. */
-export const checked = <T>(schema: z.ZodType<T, unknown>, value: unknown, whole: string, within: readonly string[] = []): T => {
+/** The value, by a schema. `whole` names it where all of it is wrong. */
+export const checked = <T>(schema: z.ZodType<T, unknown>, value: unknown, whole: string): T => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const path = [...within, ...(issue?.path ?? []).map(String)];
+  const path = (issue?.path ?? []).map(String);
   if (issue?.code === 'unrecognized_keys') {
     throw invalid([...path, issue.keys[0] ?? ''].join('.'), 'is not a known field; remove it or correct its name');
   }
-  throw invalid(path.join('.') || whole, issue?.message ?? 'is not valid');
+  throw invalid(path.length === 0 ? whole : path.join('.'), issue?.message ?? 'is not valid');
 };
 
 /** The body, by a strict schema. A missing body counts as `{}`. */

@@ -22,7 +22,7 @@ export const chatSend = async (
   { context, asker, signal }: Call,
   { sessionKey, message, idempotencyKey: once }: z.infer<typeof chatSendParameters>,
 ) => {
-  const key = keyFrom(context.config, sessionKey, 'params.sessionKey');
+  const key = keyFrom(context.config, sessionKey);
   const posting = { key, text: message, idempotencyKey: once, waitMs: 0, signal };
   const { run, duplicate } = await post(context, asker, posting);
   if (!duplicate) return run;
@@ -51,12 +51,12 @@ export const waitParameters = z.strictObject({
 });
 
 const noSuchRun = (): NatterError =>
-  new NatterError('not_found', 'params.runId: there is no such run, or it is not yours to see', { field: 'params.runId' });
+  new NatterError('not_found', 'runId: there is no such run, or it is not yours to see', { field: 'runId' });
 
 /** Waits for a run where the log is: on any replica, as often as the caller comes back (A10/122). */
 export const wait = async ({ context, asker, signal }: Call, given: z.infer<typeof waitParameters>) => {
   const { runId, sessionKey, timeoutMs: waitMs } = given;
-  const key = sessionKey === undefined ? keyOfRun(runId) : keyFrom(context.config, sessionKey, 'params.sessionKey');
+  const key = sessionKey === undefined ? keyOfRun(runId) : keyFrom(context.config, sessionKey);
   if (key === null) throw noSuchRun();
   const after = await context.access.enter(asker.principal, key);
   const run = await context.runs.await(key, runId, { after, waitMs, signal });

@@ -5,7 +5,7 @@ import { parseKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { settings } from '../../shared/session/types.ts';
 import { type SessionRow, sessionsListParameters } from '../../shared/session-tools/schemas.ts';
-import { ownersOnly } from './access.ts';
+import { checkDeletion, ownersOnly } from './access.ts';
 import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
@@ -61,7 +61,7 @@ export const patchParameters = z.strictObject({
 
 /** `null` unsets a setting; one that is left out stays (A9/96–97). */
 export const patchSession = async ({ context, asker }: Call, { key: name, ...given }: z.infer<typeof patchParameters>) => {
-  const stored = keyFrom(context.config, name, 'params.key');
+  const stored = keyFrom(context.config, name, 'key');
   const { row } = await context.access.read(asker.principal, stored);
   if (given.sendPolicy !== undefined) ownersOnly(asker.principal, 'the send policy of a session');
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -80,14 +80,14 @@ const modelNamed = ({ config }: GatewayContext, word: string): string => {
   if (named !== null && 'model' in named) return named.model;
   const message =
     named === null ? `there is no model "${word}"` : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
-  throw new NatterError('invalid', `params.model: ${message}`, { field: 'params.model' });
+  throw new NatterError('invalid', `model: ${message}`, { field: 'model' });
 };
 
 export const resetParameters = z.strictObject({ key, reason });
 
 /** A new generation under the same key (A4/53). */
 export const resetSession = async ({ context, asker }: Call, given: z.infer<typeof resetParameters>) => {
-  const stored = keyFrom(context.config, given.key, 'params.key');
+  const stored = keyFrom(context.config, given.key, 'key');
   await context.access.read(asker.principal, stored);
   const occasion = occasionFor(context.config, stored, context.ports.clock.now());
   const cause = { trigger: 'api', rule: given.reason } as const;
@@ -98,8 +98,8 @@ export const deleteParameters = z.strictObject({ key, mode: z.enum(['session', '
 
 /** `session`: a direct session at rest (A8/87–88). `key`: the owner's, of whatever it is (C9). The next message begins anew. */
 export const deleteSession = async ({ context, asker }: Call, { key: name, mode, reason }: z.infer<typeof deleteParameters>) => {
-  const stored = keyFrom(context.config, name, 'params.key');
+  const stored = keyFrom(context.config, name, 'key');
+  checkDeletion(asker.principal, mode);
   await context.access.read(asker.principal, stored);
-  if (mode === 'key') ownersOnly(asker.principal, 'deleting a key');
   return { key: stored, ...(await ask(context, asker, stored, { type: 'delete_session', mode, reason })) };
 };

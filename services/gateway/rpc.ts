@@ -46,6 +46,6 @@ export const prepare = (methods: Methods, name: string, params: unknown): Prepar
     const known = Object.keys(methods).join(', ');
     throw new NatterError('invalid', `method: there is no "${name}"; known are: ${known}`, { field: 'method' });
   }
-  const parameters = checked(found.parameters, params, 'params', ['params']);
+  const parameters = checked(found.parameters, params, 'params');
   return { waits: found.waitMs(parameters) > 0, run: (call) => found.run(call, parameters) };
 };

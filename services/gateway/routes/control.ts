@@ -3,16 +3,12 @@ import { z } from 'zod';
 import type { Occasion } from '../../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
-import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
 import { checkDeletion } from '../access.ts';
-import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
+import { ask } from '../asking.ts';
+import { commandIdOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, keyOf, noQuery, queryOf } from '../input.ts';
-import { isProblemCode, problemOf, sendProblem } from '../problem.ts';
 import { speakerOf } from '../speaker.ts';
-
-/** How long a session may take to answer before the caller is told "accepted". */
-const answerMs = 5_000;
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
 const emptyBody = z.strictObject({});
@@ -34,15 +30,6 @@ const commandsByName = {
   },
 } as const;
 
-const sendAnswer = (reply: FastifyReply, runId: string, answer: CommandAnswer | null): FastifyReply => {
-  if (answer === null) return reply.code(202).send({ runId, status: 'accepted' });
-  const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = answer;
-  if (outcome === 'refused') {
-    return sendProblem(reply, problemOf(isProblemCode(code) ? code : 'refused', message, reply.request.id));
-  }
-  return reply.send({ runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) });
-};
-
 /**
  * `POST /v1/sessions/{key}/stop|reset|open` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
  * A8/87–88).
@@ -50,14 +37,9 @@ const sendAnswer = (reply: FastifyReply, runId: string, answer: CommandAnswer | 
 export const controlRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, access } = context;
 
-  const ask = async (request: FastifyRequest, reply: FastifyReply, key: SessionKey, data: SessionCommand) => {
-    const id = commandIdOf(request, key, data.type);
-    const answer = ports.answers.wait(id, answerMs);
-    const { duplicate } = await ports.commands.publish(
-      envelopeOf(request, { id, key, at: ports.clock.now(), data, answerTo: ports.answers.address }),
-    );
-    // A repeat within the broker's memory reaches no session, so nobody will answer it.
-    return duplicate ? reply.send({ runId: id, status: 'ok', outcome: 'duplicate' }) : sendAnswer(reply, id, await answer);
+  const answer = async (request: FastifyRequest, reply: FastifyReply, key: SessionKey, data: SessionCommand) => {
+    const asked = await ask(context, request, key, data, commandIdOf(request, key, data.type));
+    return reply.code(asked.status === 'accepted' ? 202 : 200).send(asked);
   };
 
   for (const [name, commandFrom] of Object.entries(commandsByName)) {
@@ -66,7 +48,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
       queryOf(noQuery, request);
       const data = commandFrom(request, occasionFor(context.config, key, ports.clock.now()), context);
       await access.enter(request.principal, key);
-      return ask(request, reply, key, data);
+      return answer(request, reply, key, data);
     });
   }
 
@@ -76,6 +58,6 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
     bodyOf(emptyBody, request);
     checkDeletion(request.principal, mode);
     await access.read(request.principal, key);
-    return ask(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
+    return answer(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
   });
 };

@@ -13,7 +13,7 @@ export const sessionsSend = async (
   { sessionKey, message, timeoutSeconds, idempotencyKey }: SessionsSendParameters & { idempotencyKey?: string | undefined },
   signal: AbortSignal,
 ): Promise<SessionsSendResult> => {
-  const key = keyFrom(context.config, sessionKey, 'sessionKey');
+  const key = keyFrom(context.config, sessionKey);
   const waitMs = timeoutSeconds * 1_000;
   const { run } = await post(context, asker, { key, text: message, idempotencyKey, waitMs, signal });
   return waitMs === 0 ? { runId: run.runId, status: 'accepted' } : waitedFor(run);

@@ -192,7 +192,7 @@ describe('sessions_send', () => {
     const { call } = await startWorld();
     const { body } = await call('POST', '/v1/sessions/agent:main:main/messages', { body: { text: 'hello' } });
     expect(await rpc(call, 'agent.wait', { runId: body.runId, sessionKey: 'main' })).toMatchObject({ status: 'ok' });
-    expect(await rpc(call, 'agent.wait', { runId: body.runId })).toMatchObject({ status: 404, field: 'params.runId' });
+    expect(await rpc(call, 'agent.wait', { runId: body.runId })).toMatchObject({ status: 404, field: 'runId' });
     expect(await rpc(call, 'agent.wait', { runId: 'x', sessionKey: 'main', timeoutMs: 0 })).toMatchObject({ status: 404 });
     const { as, said } = await startDoor();
     await said(group, ['telegram:1']);
