@@ -42,7 +42,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
 /** Told to clients as `Retry-After` where the error does not say itself. */
 const defaultRetryMs = 1_000;
 
-export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(table, code);
+const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(table, code);
 
 /** What a session answers instead of doing it, thrown. */
 export class Refusal extends Error {

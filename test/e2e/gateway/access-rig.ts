@@ -23,7 +23,7 @@ const tokens = {
 export type Name = keyof typeof tokens | 'owner';
 export const names = ['owner', ...Object.keys(tokens)] as readonly Name[];
 
-export const secretOf = (name: Name): string => (name === 'owner' ? token : `token-of-${name}`);
+const secretOf = (name: Name): string => (name === 'owner' ? token : `token-of-${name}`);
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 export const configOf = (session: object = {}): Config =>

@@ -170,10 +170,11 @@ describe('POST /v1/inbound', () => {
       sender: { id: 'ann' },
       text: 'hi',
     };
+    const defaults = { kind: 'message', mentioned: false, directed: false };
     const first = await call('POST', '/v1/inbound', { body: envelope });
     expect(first.status).toBe(202);
     expect(first.body).toEqual({ id: 'irc:1', status: 'accepted', duplicate: false });
     expect((await call('POST', '/v1/inbound', { body: envelope })).body.duplicate).toBe(true);
-    await vi.waitFor(() => expect(seen).toEqual([{ ...envelope, mentioned: false, directed: false, at: expect.any(Number) }]));
+    await vi.waitFor(() => expect(seen).toEqual([{ ...envelope, ...defaults, at: expect.any(Number) }]));
   });
 });
