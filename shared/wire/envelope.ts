@@ -53,13 +53,13 @@ export type CommandAnswer = z.infer<typeof commandAnswer>;
  * What a channel, webhook or program tells the router. `id` is the platform's own message id made unique by channel and account: sending
  * the same envelope again changes nothing. `conversation` is the platform's chat id, byte-exact. `mentioned` and `directed` are what the
  * platform can tell about the agent being addressed (A6). An envelope of kind `meta` brings no message, only what is known of the conversation
- * and the way back to it (A13/138); its text is empty.
+ * and the way back to it (A13/138); its text is empty. Without a kind it is a `message`.
  */
 const label = z.string().max(256).optional();
 const routingId = z.string().min(1).max(512).optional();
 export const inboundEnvelope = z.object({
   id,
-  kind: z.enum(['message', 'meta']).default('message'),
+  kind: z.enum(['message', 'meta']).optional(),
   channel: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'channel: use 1 to 32 of a-z, 0-9, "_" and "-", starting with a letter'),
   accountId: z.string().min(1).max(128).optional(),
   conversation: z.object({

@@ -96,7 +96,7 @@ describe('an envelope without a message (A13/138-139)', () => {
     const labels = { label: 'ConversationLabel', subject: 'GroupSubject', channel: 'GroupChannel', space: 'GroupSpace' };
     const envelope = { id: '1', channel: 'x', ...group(labels), sender: { id: '1', name: 'SenderName' }, text: '' };
     const parsed = inboundEnvelope.parse(envelope);
-    expect(parsed).toMatchObject({ kind: 'message', conversation: labels, sender: { name: 'SenderName' } });
+    expect(parsed).toMatchObject({ conversation: labels, sender: { name: 'SenderName' } });
     expect(configSchema.parse({}).channels).toEqual({});
     expect(receivedAt).toBeGreaterThan(0);
   });

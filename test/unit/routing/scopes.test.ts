@@ -150,6 +150,7 @@ describe('which session a message to many belongs to', () => {
       {},
       /^unroutable: conversation\.kind: the source cron has no groups/,
     ],
+    ['a channel that looks like a node', { channel: 'node-1' }, {}, /another conversation/],
     ['a channel with the name of a kind', { channel: 'group' }, {}, /another conversation/],
     ['too long', { conversation: { id: 'ä'.repeat(128), kind: 'group' } }, {}, /longer than 256 bytes/],
     ['a sender too long to be an actor', { sender: { id: 'x'.repeat(256) } }, {}, /^unroutable: actor: /],

@@ -7,7 +7,7 @@ import { inboundEnvelope } from '../../../shared/wire/envelope.ts';
 export type Change = Record<string, unknown>;
 export const receivedAt = Date.UTC(2026, 2, 4, 5);
 export const config = (change: Change = {}): Config => configSchema.parse(change);
-export const envelope = (change: Change = {}): InboundEnvelope =>
+const envelope = (change: Change = {}): InboundEnvelope =>
   inboundEnvelope.parse({
     id: 'telegram:1',
     channel: 'telegram',
