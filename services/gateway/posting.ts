@@ -5,6 +5,7 @@ import { sendDecision } from '../../shared/policy/send-policy.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { listFactsOf } from '../../shared/session-tools/row.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 import { type Asker, envelopeOf, occasionFor, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { runIdOf } from './run-id.ts';
@@ -28,15 +29,23 @@ export const post = async (
   asker: Asker,
   posting: Posting,
 ): Promise<{ run: Run; duplicate: boolean }> => {
-  const { ports, runs, feed, sessions, access } = context;
+  const { sessions, access } = context;
   const { key, waitMs, signal } = posting;
   await access.enter(asker.principal, key);
   const row = await sessions.get(key);
   refuseWhenDenied(context, key, row);
   refuseWhenFull(row);
+  return accept(context, envelopeFor(context, asker, posting), waitMs, signal);
+};
 
-  const envelope = envelopeFor(context, asker, posting);
-  const runId = envelope.id;
+/** Stores a message's command. From then on its turn goes on, whatever becomes of the caller; `signal` ends the wait alone. */
+export const accept = async (
+  { ports, runs, feed }: GatewayContext,
+  envelope: CommandEnvelope,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<{ run: Run; duplicate: boolean }> => {
+  const { id: runId, key } = envelope;
   if (waitMs === 0) {
     const { duplicate } = await ports.commands.publish(envelope);
     const run = { runId, status: 'accepted' } as const;
@@ -59,12 +68,16 @@ export const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, ro
 };
 
 /** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
-export const refuseWhenFull = (row: IndexRow | null): void => {
+export const refuseWhenFull = (row: IndexRow | null | undefined): void => {
   if ((row?.queuedTurns ?? 0) < limits.queuedTurns) return;
   throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
 };
 
-const envelopeFor = ({ access, config, ports }: GatewayContext, asker: Asker, { key, text, idempotencyKey }: Posting) => {
+const envelopeFor = (
+  { access, config, ports }: GatewayContext,
+  asker: Asker,
+  { key, text, idempotencyKey }: Posting,
+): CommandEnvelope => {
   const type = 'post_message';
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : onceIdOf(asker, key, type, idempotencyKey));

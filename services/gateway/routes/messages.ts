@@ -11,6 +11,7 @@ import type { GatewayContext } from '../context.ts';
 import { type Cursor, isAfter, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
+import { accept, refuseWhenFull } from '../posting.ts';
 import { checkSaid, speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
@@ -72,13 +73,7 @@ const commandOf = (
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
 export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const { ports, sessions, access, runs, feed } = context;
-
-  /** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
-  const refuseWhenFull = (key: SessionKey): void => {
-    if ((sessions.peek(key)?.queuedTurns ?? 0) < limits.queuedTurns) return;
-    throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
-  };
+  const { ports, sessions, access, runs } = context;
 
   const schedule = async (envelope: CommandEnvelope, reply: FastifyReply): Promise<FastifyReply> => {
     if (envelope.at <= ports.clock.now()) {
@@ -90,16 +85,6 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
     return reply.code(202).send({ ...run, sendAt: envelope.at });
   };
 
-  /** From here on the message is stored: whatever happens to the caller's connection, its turn goes on. */
-  const publishAndWait = (envelope: CommandEnvelope, waitMs: number, reply: FastifyReply): Promise<FastifyReply> =>
-    waiting(context, reply, async (signal) => {
-      const { id: runId, key } = envelope;
-      const after = feed.position;
-      const answer = ports.answers.wait(runId, waitMs);
-      const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
-      return reply.send(await runs.outcome(key, runId, { after, waitMs, signal, answer, duplicate }));
-    });
-
   app.post('/v1/sessions/:key/messages', async (request, reply) => {
     const key = keyOf(request);
     const { wait } = queryOf(postQuery, request);
@@ -110,11 +95,14 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
-    if (body.mode === 'post') refuseWhenFull(key);
-    if (wait > 0) return publishAndWait(envelope, wait * 1_000, reply);
-    const { duplicate } = await ports.commands.publish(envelope);
-    runs.note(key, { runId: envelope.id, status: 'accepted' });
-    return reply.code(202).send({ runId: envelope.id, status: 'accepted', duplicate });
+    if (body.mode === 'post') refuseWhenFull(sessions.peek(key));
+    if (wait === 0) {
+      const { run, duplicate } = await accept(context, envelope, 0, context.closing);
+      return reply.code(202).send({ ...run, duplicate });
+    }
+    return reply.send(
+      await waiting(context, reply, async (signal) => (await accept(context, envelope, wait * 1_000, signal)).run),
+    );
   });
 
   app.get('/v1/sessions/:key/messages', async (request, reply) => {
