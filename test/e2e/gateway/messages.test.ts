@@ -170,7 +170,7 @@ describe('POST /v1/inbound', () => {
       sender: { id: 'ann' },
       text: 'hi',
     };
-    const defaults = { kind: 'message', mentioned: false, directed: false };
+    const defaults = { mentioned: false, directed: false };
     const first = await call('POST', '/v1/inbound', { body: envelope });
     expect(first.status).toBe(202);
     expect(first.body).toEqual({ id: 'irc:1', status: 'accepted', duplicate: false });
