@@ -16,7 +16,6 @@ export interface StreamSpec {
   /** Messages that are due later. Whatever the stream has, they make it some fifth slower, so only the timers' has them (ADR 7). */
   readonly schedules: boolean;
   readonly messageTtl: boolean;
-  readonly denyDelete: boolean;
   readonly directReads: boolean;
   /** Keep only the newest message of each subject (a key-value bucket). */
   readonly lastPerSubject: boolean;
@@ -71,7 +70,6 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   duplicateWindowMs: 120_000,
   schedules: false,
   messageTtl: false,
-  denyDelete: false,
   directReads: true,
   lastPerSubject: false,
   cache: false,
@@ -132,7 +130,7 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
       stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {
         ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
-      stream(names.events, [`${prefix}.event.>`], replicas, { denyDelete: true }),
+      stream(names.events, [`${prefix}.event.>`], replicas),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [`${prefix}.dead.*`], replicas),
       bucket(buckets.snapshots, { cache: true }),

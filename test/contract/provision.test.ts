@@ -125,16 +125,15 @@ describe.each([
       await provision(connection, topology);
     });
 
-    test('keeps the log: nothing deletes a message or a key by header', async () => {
+    test('keeps the log: nothing deletes a key by header; single messages can be overwritten by who has the right (ADR 8)', async () => {
       const log = jetstream(connection);
-      const { seq } = await log.publish('natter.event.user_message.agent.main', 'one');
-      await expect(manager.streams.deleteMessage('NATTER_EVENTS', seq)).rejects.toThrow(/delete/);
+      await log.publish('natter.event.user_message.agent.main', 'one');
       await expect(log.publish('natter.event.user_message.agent.main', 'x', { ttl: '1s' })).rejects.toThrow(/ttl/i);
       const { config } = await manager.streams.info('NATTER_EVENTS');
       expect(config).toMatchObject({
         discard: 'new',
         max_age: 0,
-        deny_delete: true,
+        deny_delete: false,
         deny_purge: false,
         allow_rollup_hdrs: false,
       });

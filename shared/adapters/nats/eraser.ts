@@ -11,14 +11,14 @@ import { readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store'> {
-  /** With the right to purge the events and the timers, and to delete deliveries and dead letters. */
+  /** With the right to delete events, deliveries and dead letters, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
 }
 
 const readMessages = 256;
 
-/** The eraser of a broker. The log forbids to delete a message but not to purge a subject, which is what it is done with (§5). */
+/** The eraser of a broker. Messages are deleted one by one, which overwrites them on the disk; a purge would leave their bytes (ADR 8). */
 export const openEraser = async ({ connection, requestTimeoutMs, ...options }: NatsEraserOptions): Promise<Eraser> => {
   const { subjects } = options;
   const names = streamNames(subjects.prefix);
@@ -53,7 +53,14 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
   return createEraser({
     ...options,
     store: {
-      commits: (key, before) => purge(names.events, { filter: subjects.eventsOf(key), seq: before }),
+      commits: async (key, before) => {
+        const seqs: number[] = [];
+        for await (const { seq } of messagesOf(names.events, subjects.eventsOf(key))) if (seq < before) seqs.unshift(seq);
+        // The newest first: what is left at any moment is a history without a hole, and then the erasure.
+        const removed = await remove(names.events, seqs);
+        // What a replica did not show.
+        return removed + (await purge(names.events, { filter: subjects.eventsOf(key), seq: before }));
+      },
       timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
       custody: async (target, belongs) => {
         const records: { seq: number; ours: boolean }[] = [];

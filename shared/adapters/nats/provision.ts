@@ -174,7 +174,8 @@ const streamConfig = (spec: StreamSpec): NewStream => ({
   // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
   persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
   ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
-  ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: spec.denyDelete }),
+  // Erasure overwrites single messages (ADR 8); no running service has the right to.
+  ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: false }),
   // Scheduled messages replace each other, which the broker does by roll-up, and turns on by itself.
   ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
 });
