@@ -1,0 +1,38 @@
+import { Command } from 'commander';
+import { expect, it } from 'vitest';
+import { gatewayCommand } from '../../../services/cli/commands/gateway.ts';
+import type { Terminal, World } from '../../../services/cli/terminal.ts';
+import { startWorld, token } from '../gateway/setup.ts';
+
+/** Runs `natter …` in this process; resolves with what it prints. */
+const natter = async (...given: readonly string[]): Promise<string> => {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => lines.push(line) } as unknown as Terminal;
+  const world = { env: {}, home: '/nonexistent', terminal, now: () => Date.now() } as unknown as World;
+  const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
+  gatewayCommand(program, world);
+  await program.parseAsync(['node', 'natter', ...given]);
+  return lines.join('\n');
+};
+
+it('A12/130: natter gateway call prints the result of a method of a gateway elsewhere', async () => {
+  const { gateway } = await startWorld();
+  const there = ['--url', gateway.url, '--token', token];
+  const send = ['gateway', 'call', 'agent', '--params', '{"sessionKey": "main", "message": "hello", "timeoutSeconds": 10}'];
+  expect(JSON.parse(await natter(...send, ...there))).toMatchObject({ status: 'ok', reply: 'you said: hello' });
+  expect(JSON.parse(await natter(...there, 'gateway', 'call', 'sessions.list', '--params', '{}'))).toHaveProperty('sessions');
+  expect(JSON.parse(await natter(...there, 'gateway', 'call', 'status'))).toMatchObject({ status: 'ready' });
+});
+
+it('A12/130: what cannot be asked is said so', async () => {
+  const { gateway } = await startWorld();
+  const call = ['--url', gateway.url, '--token', token, 'gateway', 'call'];
+  await expect(natter(...call, 'status', '--params', '{x')).rejects.toMatchObject({ code: 'invalid' });
+  await expect(natter(...call, 'no.such')).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringContaining('sessions.list'),
+  });
+  await expect(natter('--url', gateway.url, '--token', 'wrong', 'gateway', 'call', 'status')).rejects.toMatchObject({
+    code: 'unauthorized',
+  });
+});
