@@ -72,8 +72,16 @@ export interface Delivery<T> {
   readonly attempt: number;
 }
 
-/** What became of a delivery. `retry`: the partition waits and gets the same message again; nothing newer overtakes it. */
-export type Verdict = { readonly kind: 'done' } | { readonly kind: 'retry' } | { readonly kind: 'dead'; readonly reason: string };
+/**
+ * What became of a delivery. `recorded`: done, and what is recorded shows it for ever, so that the same delivery again does nothing; the
+ * queue may keep it a while, and may give it out again when the broker has forgotten how far it was (ADR 9). `done`: nothing shows it, so
+ * it leaves the queue before it is acknowledged. `retry`: the partition waits and gets the same message again; nothing newer overtakes it.
+ */
+export type Verdict =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'dead'; readonly reason: string };
 
 export interface ConsumeOptions<T> {
   /** This process's member name, unique. */
@@ -256,6 +264,8 @@ export interface Erased {
   readonly commits: number;
   /** Messages that waited for their time. */
   readonly timers: number;
+  /** Commands that were done and still in their queue. */
+  readonly commands: number;
   /** Custody records; the last one of each conversation stays, it has no text (I9). */
   readonly custody: number;
   readonly deadLetters: number;

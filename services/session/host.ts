@@ -93,7 +93,10 @@ export class SessionHost {
     return this.#turns.running;
   }
 
-  /** One command from the queue, from decision to answer. The verdict is `done` only when its outcome is durable, or there is nothing to record. */
+  /**
+   * One command from the queue, from decision to answer. The verdict is `recorded` when its session's history shows that it has been here,
+   * `done` when there was nothing to record: in another state of the session the same command might take effect.
+   */
   async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<Verdict> {
     try {
       const outcome = await this.dispatch(envelope, { seq, incarnation });
@@ -101,7 +104,7 @@ export class SessionHost {
         return { kind: this.#options.switches.stopOnUncommitted ? 'retry' : 'done' };
       }
       this.#answer(envelope, outcome);
-      return { kind: 'done' };
+      return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
       if (!hasCode(error, 'quarantined')) throw error;
       this.#answer(envelope, { kind: 'refused', code: 'quarantined', message: messageOf(error) });
@@ -242,3 +245,6 @@ export class SessionHost {
     else if (outcome.kind === 'refused') counts.refused++;
   }
 }
+
+const isRecorded = (outcome: Outcome): boolean =>
+  outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);

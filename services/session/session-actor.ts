@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { Mailbox } from '../../shared/kit/mailbox.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { decide, isRepeat, type RefusalCode } from '../../shared/session/decide/index.ts';
+import { decide, isBehind, isRepeat, type RefusalCode } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
 import type { MachineSnapshot, sessionMachine } from '../../shared/session/machine.ts';
@@ -17,7 +17,8 @@ export type Origin = { readonly seq: number; readonly incarnation: number } | nu
 export type Outcome =
   | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'duplicate' }
+  /** `recorded`: its position says so, and will for ever. */
+  | { readonly kind: 'duplicate'; readonly recorded: boolean }
   | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined'; readonly message: string }
   | { readonly kind: 'stale' }
   | { readonly kind: 'uncommitted'; readonly cause: string };
@@ -76,7 +77,8 @@ export class SessionActor {
   /** Steps 4 to 7 of §3: decide, check, commit, live. */
   async #handle(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
     const { state, key } = this;
-    if (this.#options.deduplication && isRepeat(envelope, origin, state)) return { kind: 'duplicate' };
+    if (this.#options.deduplication && isRepeat(envelope, origin, state))
+      return { kind: 'duplicate', recorded: isBehind(origin, state) };
 
     const decision = decide(envelope, state);
     if ('refuse' in decision) return { kind: 'refused', code: decision.refuse, message: decision.message };

@@ -32,6 +32,8 @@ export const limits = {
   residentSessions: 20_000,
   /** Commits between two snapshots of a session. */
   snapshotCommits: 64,
+  /** Messages of a work queue that are done and still stored before that is a problem. */
+  doneMessages: 50_000,
   /** Times a decision is taken again because somebody else wrote first. */
   fencedRetries: 5,
   /** Participants listed in an index row. */

@@ -43,6 +43,8 @@ export interface Subjects {
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
   storedCommands(partition: number): string;
+  /** A key's commands as they are stored, whatever its partition. */
+  storedCommandsOf(key: string): string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
   /** Where a message to be published later waits: one for each queue, key and name. */
@@ -80,6 +82,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
+    storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,

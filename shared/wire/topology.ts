@@ -9,6 +9,8 @@ export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];
   readonly retention: 'limits' | 'workqueue';
+  /** Sequences of a stream made anew are greater than all before: what names an old one never means a new message. */
+  readonly sequencesRise: boolean;
   readonly replicas: number;
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
@@ -65,6 +67,7 @@ const stream = (name: string, subjects: readonly string[], replicas: number, cha
   name,
   subjects,
   retention: 'limits',
+  sequencesRise: false,
   replicas,
   maxMessageBytes: limits.commitBytes + 16 * 1024,
   duplicateWindowMs: 120_000,
@@ -123,8 +126,9 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
         },
       }),
+      // What is done stays until its consumer's owner removes it, many at a time: one sync less for each command (ADR 9).
       stream(names.commands, [`${prefix}.command.*`], replicas, {
-        retention: 'workqueue',
+        sequencesRise: true,
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
       stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {

@@ -153,7 +153,7 @@ describe.each([
 
     test('stores a command under its partition', async () => {
       await jetstream(connection).publish('natter.command.agent:main', 'now');
-      const stored = await manager.streams.getMessage(commands, { seq: 1 });
+      const stored = await manager.streams.getMessage(commands, { last_by_subj: 'natter.command.*.agent:main' });
       expect(stored?.subject).toMatch(/^natter\.command\.[0-3]\.agent:main$/);
     });
 
@@ -184,7 +184,9 @@ describe.each([
     test('after all servers were killed every command that was not acknowledged comes again, in order', async () => {
       const bus = jetstream(connection, { timeout: 5_000 });
       for (let index = 0; index < 20; index++) await bus.publish('natter.command.agent:main', String(index));
-      const partition = (await manager.streams.getMessage(commands, { seq: 1 }))?.subject.split('.')[2];
+      const partition = (
+        await manager.streams.getMessage(commands, { last_by_subj: 'natter.command.*.agent:main' })
+      )?.subject.split('.')[2];
       const take = async (count: number, acknowledge: number): Promise<string[]> => {
         const consumer = await bus.consumers.get(commands, `partition-${partition}`);
         const messages = await consumer.consume({ group: pinGroup, max_messages: 1, expires: 1_000, idle_heartbeat: 500 });

@@ -33,10 +33,10 @@ const isConfirmed = async ({ terminal, input, output }: World, question: string)
 };
 
 const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
-  const { commits, timers, custody, deadLetters } = erased;
+  const { commits, timers, commands, custody, deadLetters } = erased;
   terminal.out(`${pc.bold(key)}  erased up to sequence ${seq}${resumed ? ' (an erasure begun before is finished)' : ''}`);
   terminal.out(
-    `removed: ${commits} commits, ${timers} scheduled messages, ${custody} delivery records, ${deadLetters} dead letters`,
+    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} done commands, ${custody} delivery records, ${deadLetters} dead letters`,
   );
   terminal.out(
     indexed

@@ -12,6 +12,8 @@ import { escapeText, type Subjects } from '../../wire/subjects.ts';
 export interface EraserStore {
   commits(key: SessionKey, before: number): Promise<number>;
   timers(key: SessionKey): Promise<number>;
+  /** Those up to this position: whatever had come by then is done (I2). */
+  commands(key: SessionKey, upTo: { seq: number; incarnation: number }): Promise<number>;
   /** All but the last record of the conversation, whosever that is. */
   custody(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): Promise<number>;
   deadLetters(belongs: (letter: DeadLetter) => boolean): Promise<number>;
@@ -56,8 +58,10 @@ export const createEraser = ({ events, snapshots, clock, subjects, store }: Eras
       for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
       const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
       const timers = await store.timers(key);
+      const { seq, incarnation } = erasure.command;
+      const commands = seq === null || incarnation === null ? 0 : await store.commands(key, { seq, incarnation });
       await snapshots.put(key, toPlain(fold(initialState, erasure)));
-      return { commits: await store.commits(key, uptoSeq), timers, custody, deadLetters };
+      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters };
     },
   };
 };

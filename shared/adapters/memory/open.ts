@@ -81,6 +81,6 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
     };
   };
   const snapshots = createSnapshots(buckets.snapshots);
-  const eraser = createMemoryEraser({ events, snapshots, timers, deadLetters, clock, subjects });
+  const eraser = createMemoryEraser({ events, snapshots, timers, commands, deadLetters, clock, subjects });
   return { portsFor, events, commands, inbound, buckets, eraser };
 };

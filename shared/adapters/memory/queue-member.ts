@@ -1,5 +1,5 @@
-import { messageOf } from '../../kit/errors.ts';
-import type { Clock, ConsumeOptions, DeadLetters, Verdict } from '../../ports.ts';
+import type { Clock, ConsumeOptions, DeadLetters } from '../../ports.ts';
+import { type Fate, handleStored } from '../handle-stored.ts';
 import type { QueueBinding } from '../queue-binding.ts';
 
 /** A message that is stored and not done. */
@@ -29,7 +29,7 @@ export interface MemberHost<T> {
   readonly incarnation: number;
   /** True while the lease is in force and its member is not asked to hand the partition over. */
   mayRetry(lease: Lease<T>): boolean;
-  answer(lease: Lease<T>, kind: 'done' | 'again'): void;
+  answer(lease: Lease<T>, fate: Fate): void;
 }
 
 /**
@@ -90,43 +90,20 @@ export class QueueMember<T> {
 
   async #settle(lease: Lease<T>): Promise<void> {
     await this.#resumed;
-    let isDone = await this.#attempt(lease, 0);
-    for (let failures = 1; !isDone && this.#host.mayRetry(lease); failures += 1) {
+    let fate = await this.#attempt(lease, 0);
+    for (let failures = 1; fate === 'retry' && this.#host.mayRetry(lease); failures += 1) {
       await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(failures, 6)), lease.ended.signal);
       await this.#resumed;
-      if (this.#host.mayRetry(lease)) isDone = await this.#attempt(lease, failures);
+      if (this.#host.mayRetry(lease)) fate = await this.#attempt(lease, failures);
     }
     await this.#resumed;
-    this.#host.answer(lease, isDone ? 'done' : 'again');
+    this.#host.answer(lease, fate);
   }
 
-  async #attempt(lease: Lease<T>, failures: number): Promise<boolean> {
-    if (this.state === 'crashed') return false;
-    try {
-      const verdict = await this.#handle(lease.message, failures);
-      if (verdict.kind === 'dead') await this.#bury(lease.message, verdict.reason);
-      return verdict.kind !== 'retry';
-    } catch {
-      return false;
-    }
-  }
-
-  async #handle({ seq, bytes, partition, deliveries }: StoredMessage, failures: number): Promise<Verdict> {
-    const { binding, incarnation } = this.#host;
-    let message: T;
-    try {
-      message = binding.decode(bytes);
-    } catch (error) {
-      return { kind: 'dead', reason: messageOf(error) };
-    }
-    const home = binding.partitionOf(binding.keyOf(message));
-    if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
-    return this.options.handle({ message, seq, incarnation, partition, attempt: deliveries + failures });
-  }
-
-  async #bury({ seq, subject, bytes }: StoredMessage, reason: string): Promise<void> {
-    const { binding, incarnation, clock, deadLetters } = this.#host;
-    const id = `${binding.stream}-${incarnation}-${seq}`;
-    await deadLetters.put({ id, service: binding.service, reason, subject, at: clock.now(), bytes });
+  async #attempt({ message }: Lease<T>, failures: number): Promise<Fate> {
+    if (this.state === 'crashed') return 'retry';
+    const { incarnation, ...host } = this.#host;
+    const handling = { ...host, options: this.options, incarnation: async () => incarnation };
+    return handleStored(handling, { ...message, attempt: message.deliveries + failures });
   }
 }

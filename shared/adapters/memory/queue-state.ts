@@ -1,5 +1,6 @@
 import type { Clock, DeadLetters } from '../../ports.ts';
 import type { QueueBinding } from '../queue-binding.ts';
+import type { DoneMessages } from './done-messages.ts';
 import type { Faults } from './faults.ts';
 import type { Lease, QueueMember, StoredMessage } from './queue-member.ts';
 import type { Timers } from './timers.ts';
@@ -28,6 +29,7 @@ export interface PartitionState<T> {
   readonly number: number;
   /** Stored and not done, oldest first. */
   readonly stored: StoredMessage[];
+  readonly done: DoneMessages<T>;
   readonly out: Map<number, Lease<T>>;
   owner: QueueMember<T> | null;
   /** The owner is to finish what it has in hand and then hand over. */

@@ -1,7 +1,9 @@
 import { assert } from '../../kit/assert.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports.ts';
+import type { Fate } from '../handle-stored.ts';
 import { placementOf } from '../rendezvous.ts';
+import { DoneMessages } from './done-messages.ts';
 import { DuplicateWindow } from './duplicate-window.ts';
 import { noFaults } from './faults.ts';
 import { type Lease, QueueMember } from './queue-member.ts';
@@ -31,7 +33,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
       ...settings,
     };
     this.#partitions = [...Array(settings.partitions).keys()].map((number) => ({
-      ...{ number, stored: [], out: new Map(), owner: null, handingOver: false },
+      ...{ number, stored: [], done: new DoneMessages<T>(settings.clock), out: new Map(), owner: null, handingOver: false },
     }));
     this.#incarnation = settings.clock.now();
     this.#timers = settings.timers ?? new Timers(settings.clock);
@@ -120,6 +122,24 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     });
   }
 
+  /** The broker started again and does not know how far its consumers were: what is still stored comes again, oldest first. */
+  forgetPositions(): void {
+    for (const partition of this.#partitions) {
+      for (const lease of partition.out.values()) lease.ended.abort();
+      partition.out.clear();
+      partition.stored.unshift(...partition.done.forget());
+      for (const message of partition.stored) message.deliveries = 0;
+      this.#place(partition);
+    }
+  }
+
+  /** Removes what is done of a key, up to a position; how many. */
+  removeDone(key: string, upTo: { seq: number; incarnation: number }): number {
+    const { binding } = this.#settings;
+    if (upTo.incarnation !== this.#incarnation) return 0;
+    return this.#partition(binding.partitionOf(key)).done.remove(binding.subjectOf(key), upTo.seq);
+  }
+
   async #close(member: QueueMember<T>, drainMs: number): Promise<void> {
     if (member.state === 'crashed' || member.state === 'closed') return;
     member.isIn = false;
@@ -191,12 +211,13 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     this.#end(lease);
   }
 
-  #answer(lease: Lease<T>, kind: 'done' | 'again'): void {
+  #answer(lease: Lease<T>, fate: Fate): void {
     if (!this.#isCurrent(lease)) return;
     lease.answered = true;
-    if (kind === 'done' && this.#settings.faults.next('acknowledge').fault !== 'none') return;
-    const { stored } = this.#partition(lease.message.partition);
-    if (kind === 'done') stored.splice(stored.indexOf(lease.message), 1);
+    if (fate !== 'retry' && this.#settings.faults.next('acknowledge').fault !== 'none') return;
+    const { stored, done } = this.#partition(lease.message.partition);
+    if (fate !== 'retry') stored.splice(stored.indexOf(lease.message), 1);
+    if (fate === 'recorded') done.keep(lease.message, lease.member);
     this.#end(lease);
   }
 

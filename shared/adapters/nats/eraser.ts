@@ -1,4 +1,4 @@
-import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Eraser } from '../../ports.ts';
 import { custodyCodec } from '../../wire/records.ts';
@@ -6,12 +6,12 @@ import { streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../base/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../base/eraser.ts';
 import type { StoredMessage } from '../log/stored-message.ts';
-import { toNatterError } from './broker-errors.ts';
+import { isGone, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store'> {
-  /** With the right to delete events, deliveries and dead letters, and to purge events and timers. */
+  /** With the right to delete events, commands, deliveries and dead letters, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
 }
@@ -62,6 +62,15 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
         return removed + (await purge(names.events, { filter: subjects.eventsOf(key), seq: before }));
       },
       timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
+      commands: async (key, upTo) => {
+        // Of another life of the stream the position says nothing.
+        if (Date.parse((await asked('look at the commands', manager.streams.info(names.commands))).created) !== upTo.incarnation)
+          return 0;
+        const seqs: number[] = [];
+        for await (const { seq } of messagesOf(names.commands, subjects.storedCommandsOf(key)))
+          if (seq <= upTo.seq) seqs.push(seq);
+        return remove(names.commands, seqs);
+      },
       custody: async (target, belongs) => {
         const records: { seq: number; ours: boolean }[] = [];
         for await (const { seq, data } of messagesOf(names.deliveries, subjects.deliveriesTo(target)))
@@ -83,8 +92,6 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
     },
   });
 };
-
-const isGone = (error: unknown): boolean => error instanceof JetStreamApiError && /no message found/.test(error.message);
 
 const asked = async <T>(doing: string, answer: Promise<T>): Promise<T> => {
   try {

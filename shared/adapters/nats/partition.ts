@@ -1,14 +1,13 @@
-import { messageOf } from '../../kit/errors.ts';
-import type { Clock, ConsumeOptions, DeadLetters, Verdict } from '../../ports.ts';
-import type { QueueBinding } from '../queue-binding.ts';
+import type { ConsumeOptions } from '../../ports.ts';
+import { type Fate, handleStored, type StoredHandling } from '../handle-stored.ts';
+import type { DoneMessages } from './done-messages.ts';
 import type { PullEvents, Pulled, PullStream } from './pull-stream.ts';
 
 /** What all partitions of one consumer share. */
-export interface PartitionHost<T> {
-  readonly clock: Clock;
-  readonly binding: QueueBinding<T>;
+export interface PartitionHost<T> extends StoredHandling<T> {
   readonly options: ConsumeOptions<T>;
-  readonly deadLetters: DeadLetters;
+  /** Absent where an acknowledgement itself removes the message. */
+  readonly done: DoneMessages | null;
   readonly ackWaitMs: number;
   readonly pinMs: number;
   openPull(partition: number, events: PullEvents): PullStream;
@@ -16,8 +15,6 @@ export interface PartitionHost<T> {
   unpin(partition: number): Promise<boolean>;
   /** False when another member may own what this one had. */
   isIn(): boolean;
-  /** When the stream was created. Rejects when the broker does not say. */
-  incarnation(): Promise<number>;
   /** The consumer or its leader went away: what is known of the stream may be wrong. */
   gone(): void;
 }
@@ -192,57 +189,39 @@ export class Partition<T> {
   /** Tries until the message is done with, or the partition is no longer ours. */
   async #settle(inHand: InHand): Promise<void> {
     const { pulled, tenure } = inHand;
-    let isDone = await this.#attempt(inHand);
-    while (!isDone && tenure === this.#tenure && this.#releasing === null) {
-      inHand.failures += 1;
-      await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(inHand.failures, 6)), this.#interrupt.signal);
-      if (tenure === this.#tenure && this.#releasing === null) isDone = await this.#attempt(inHand);
-    }
+    const { done } = this.#host;
+    const verdict = await this.#repeat(inHand, () => this.#attempt(inHand));
     // Lost meanwhile: whoever has the partition now gets the message again and finds it done.
     if (tenure !== this.#tenure) return;
-    const answer = (): void => pulled.answer(isDone ? 'done' : 'again');
+    // Nothing recorded tells of it: were it acknowledged and not removed, it could come again one day and be done again (ADR 9).
+    const remove = async (): Promise<Fate> => ((await done?.removeNow(pulled.seq)) === false ? 'retry' : 'done');
+    const fate = verdict === 'done' ? await this.#repeat(inHand, remove) : verdict;
+    if (tenure !== this.#tenure) return;
+    const answer = (): void => {
+      pulled.answer(fate === 'retry' ? 'again' : 'done');
+      if (fate === 'recorded') done?.note(this.number, pulled.seq);
+    };
     if (this.#releasing === null) answer();
     else this.#afterUnpin.push(answer);
   }
 
-  /** True: durable effect or dead letter, so acknowledge. False: try again. */
-  async #attempt(inHand: InHand): Promise<boolean> {
-    try {
-      const verdict = await this.#handle(inHand);
-      if (verdict.kind === 'dead') await this.#bury(inHand.pulled, verdict.reason);
-      else if (verdict.kind === 'retry') inHand.trouble = 'not possible now';
-      return verdict.kind !== 'retry';
-    } catch (error) {
-      inHand.trouble = messageOf(error);
-      return false;
+  /** Does it, and does it again as long as it fails and the partition is ours. */
+  async #repeat(inHand: InHand, work: () => Promise<Fate>): Promise<Fate> {
+    const isOurs = (): boolean => inHand.tenure === this.#tenure && this.#releasing === null;
+    let fate = await work();
+    while (fate === 'retry' && isOurs()) {
+      inHand.failures += 1;
+      await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(inHand.failures, 6)), this.#interrupt.signal);
+      if (isOurs()) fate = await work();
     }
+    return fate;
   }
 
-  async #handle({ pulled, failures }: InHand): Promise<Verdict> {
-    const { binding, options } = this.#host;
-    let message: T;
-    try {
-      message = binding.decode(pulled.bytes);
-    } catch (error) {
-      return { kind: 'dead', reason: messageOf(error) };
-    }
-    // Two partitions with messages of one key would mean two owners of it.
-    if (binding.partitionOf(binding.keyOf(message)) !== this.number)
-      return { kind: 'dead', reason: `its key belongs to partition ${binding.partitionOf(binding.keyOf(message))}` };
-    const incarnation = await this.#host.incarnation();
-    return options.handle({
-      message,
-      seq: pulled.seq,
-      incarnation,
-      partition: this.number,
-      attempt: pulled.deliveries + failures,
+  #attempt(inHand: InHand): Promise<Fate> {
+    const { seq, subject, bytes, deliveries } = inHand.pulled;
+    const stored = { seq, subject, bytes, partition: this.number, attempt: deliveries + inHand.failures };
+    return handleStored(this.#host, stored, (reason) => {
+      inHand.trouble = reason;
     });
-  }
-
-  /** The id names the message: a letter that is put twice is recognised. */
-  async #bury({ seq, subject, bytes }: Pulled, reason: string): Promise<void> {
-    const { binding, clock, deadLetters } = this.#host;
-    const id = `${binding.stream}-${await this.#host.incarnation()}-${seq}`;
-    await deadLetters.put({ id, service: binding.service, reason, subject, at: clock.now(), bytes });
   }
 }

@@ -5,9 +5,11 @@ import { partitionConsumer, pinGroup } from '../../wire/topology.ts';
 import type { QueueBinding } from '../queue-binding.ts';
 import { placementOf } from '../rendezvous.ts';
 import { connectionProblems } from './connection.ts';
+import { DoneMessages } from './done-messages.ts';
 import { Membership } from './membership.ts';
 import { Partition } from './partition.ts';
 import { PullStream } from './pull-stream.ts';
+import { listOf, QueueAudit } from './queue-audit.ts';
 
 export interface ConsumerSettings<T> {
   readonly connection: NatsConnection;
@@ -18,6 +20,8 @@ export interface ConsumerSettings<T> {
   readonly pinMs: number;
   /** The bucket the members are in. */
   readonly bucket: string;
+  /** Subjects of a partition's messages, where the stream keeps what is acknowledged; else `null`. */
+  readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
 }
@@ -39,16 +43,16 @@ export class PartitionedConsumer<T> implements Consumption {
   readonly #membership: Membership;
   readonly #member: string;
   readonly #partitions: readonly Partition<T>[];
+  readonly #done: DoneMessages | null;
+  readonly #audit: QueueAudit;
   readonly #stopped = new AbortController();
   #incarnation: Promise<number> | null = null;
   #connected = true;
   #closing: Promise<void> | null = null;
   #auditedAt: number;
-  #findings: readonly string[] = [];
-  #unattended: ReadonlySet<number> = new Set();
 
   private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
-    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs } = settings;
+    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder } = settings;
     this.#settings = settings;
     this.#member = options.member;
     this.#auditedAt = clock.monotonic();
@@ -61,12 +65,15 @@ export class PartitionedConsumer<T> implements Consumption {
       clock,
       changed: () => this.#share(),
     });
+    const { stream } = binding;
+    this.#audit = new QueueAudit(manager, stream, settings.partitions);
+    const isConnected = (): boolean => this.#isConnected();
+    this.#done = keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected });
     const host = {
+      done: this.#done,
       ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs },
       openPull: (partition: number, events: ConstructorParameters<typeof PullStream>[2]) =>
-        new PullStream(connection, { stream: binding.stream, name: partitionConsumer(partition), pinMs }, events, () =>
-          clock.monotonic(),
-        ),
+        new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
       unpin: (partition: number) => this.#unpin(partition),
       isIn: () => this.#membership.isIn(),
       incarnation: () => this.#streamCreatedAt(),
@@ -100,9 +107,10 @@ export class PartitionedConsumer<T> implements Consumption {
         : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not come through`]),
       ...(silent.length === 0
         ? []
-        : [`${binding.stream}: no consumer or no leader for ${describe(silent.map(({ number }) => number))}`]),
+        : [`${binding.stream}: no consumer or no leader for ${listOf(silent.map(({ number }) => number))}`]),
       ...this.#partitions.flatMap((partition) => partition.trouble(stuckMs) ?? []),
-      ...this.#findings,
+      ...(this.#done?.problems() ?? []),
+      ...this.#audit.findings,
     ];
   }
 
@@ -115,6 +123,7 @@ export class PartitionedConsumer<T> implements Consumption {
   async #close(drain: number): Promise<void> {
     this.#membership.leave();
     await Promise.all(this.#partitions.map((partition) => partition.release(drain).then(() => partition.ended)));
+    await this.#done?.close();
     this.#stopped.abort();
     this.#membership.close();
     // What was answered last must be on its way before the caller closes the connection.
@@ -160,7 +169,9 @@ export class PartitionedConsumer<T> implements Consumption {
     const now = this.#settings.clock.monotonic();
     if (now - this.#auditedAt < auditMs) return;
     this.#auditedAt = now;
-    void this.#audit();
+    void this.#audit.look().then((unattended) => {
+      for (const number of unattended) if (this.#isWanted(number)) this.#partitions[number]?.pullAgain();
+    });
   }
 
   /** A disconnect is heard at once; anything the events leave out, the next tick sees. */
@@ -214,36 +225,6 @@ export class PartitionedConsumer<T> implements Consumption {
 
   #forgetStream(): void {
     this.#incarnation = null;
-  }
-
-  /** Looks from the broker's side, for what this side cannot see: no consumer at all, or messages that nobody asks for. */
-  async #audit(): Promise<void> {
-    const { manager, binding, partitions } = this.#settings;
-    const numberByName = new Map([...Array(partitions).keys()].map((number) => [partitionConsumer(number), number]));
-    const unattended = new Set<number>();
-    try {
-      for await (const info of manager.consumers.list(binding.stream)) {
-        const number = numberByName.get(info.name);
-        if (number === undefined) continue;
-        numberByName.delete(info.name);
-        if (info.num_pending > 0 && info.num_waiting === 0 && info.num_ack_pending === 0) unattended.add(number);
-      }
-    } catch {
-      return; // Not to be told now; what this side sees is in `problems` already.
-    }
-    const missing = [...numberByName.values()];
-    // Between two requests nobody asks for a moment, so only the second time in a row counts.
-    const neglected = [...unattended].filter((number) => this.#unattended.has(number));
-    this.#unattended = unattended;
-    for (const number of unattended) if (this.#isWanted(number)) this.#partitions[number]?.pullAgain();
-    this.#findings = [
-      ...(missing.length === 0 ? [] : [`${binding.stream} lacks the consumers of ${describe(missing)}`]),
-      ...(neglected.length === 0 ? [] : [`${binding.stream}: nobody asks for the messages of ${describe(neglected)}`]),
-    ];
+    this.#done?.forget();
   }
 }
-
-const describe = (partitions: readonly number[]): string => {
-  const shown = partitions.length <= 8 ? partitions : [...partitions.slice(0, 8), '…'];
-  return `${partitions.length} partitions (${shown.join(', ')})`;
-};

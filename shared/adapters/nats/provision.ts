@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ConsumerConfig,
   type ConsumerInfo,
+  JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
@@ -36,13 +38,16 @@ const updatable = new Set([
   'priority_timeout',
 ]);
 
-/** Settings that a stream keeps for life once it has them. */
-const irrevocable = new Set(['allow_msg_schedules', 'allow_msg_ttl']);
+/** What a stream keeps for life: the first two once it has them, the last whatever it is. */
+const isIrrevocable = ({ field, wanted }: Drift): boolean =>
+  field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
 
-const withoutWayBack = 'unset (the stream has to be made anew, see "Older streams" in docs/broker.md)';
+const madeAnew = '(the stream has to be made anew, see "Older streams" in docs/broker.md)';
 
 /** A cluster elects leaders for new streams and consumers; 128 of them took 2 s. */
 const patienceMs = 30_000;
+/** The broker's code for a stream that is there with another configuration, be it only where its sequences began. */
+const nameInUse = 10058;
 /** Requests under way at once: more only makes the broker's queue longer. */
 const requestsAtOnce = 16;
 
@@ -85,7 +90,8 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const { streams } = work.manager;
   const wanted = streamConfig(spec);
   const found = await persistently(`read the stream ${spec.name}`, () => orMissing(streams.info(spec.name)));
-  const info = found ?? (await persistently(`create the stream ${spec.name}`, () => streams.add(wanted)));
+  const created = { ...wanted, ...(spec.sequencesRise && { first_seq: Date.now() * 1_000 }) };
+  const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
 };
@@ -147,7 +153,7 @@ const differences = (resource: string, wanted: object, found: object): Drift[] =
   return Object.entries(wanted)
     .map(([field, value]) => ({ resource, field, wanted: canonical(value), found: canonical(foundFields.get(field)) }))
     .filter((drift) => drift.wanted !== drift.found)
-    .map((drift) => (irrevocable.has(drift.field) && drift.wanted === 'unset' ? { ...drift, wanted: withoutWayBack } : drift));
+    .map((drift) => (isIrrevocable(drift) ? { ...drift, wanted: `${drift.wanted} ${madeAnew}` } : drift));
 };
 
 /** The broker leaves out what is at its default; `false`, 0 and absence are then the same. */
@@ -201,6 +207,16 @@ const consumerConfig = (spec: ConsumerSpec): NewConsumer => ({
     : { priority_groups: [pinGroup], priority_policy: 'pinned_client', priority_timeout: nanos(spec.pinMs) }),
   mem_storage: spec.inMemory,
 });
+
+/** Another process was faster. */
+const orExisting = async (streams: JetStreamManager['streams'], config: NewStream): Promise<StreamInfo> => {
+  try {
+    return await streams.add(config);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === nameInUse) return streams.info(config.name);
+    throw error;
+  }
+};
 
 const orMissing = async <T>(asked: Promise<T>): Promise<T | null> => {
   try {

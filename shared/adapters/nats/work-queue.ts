@@ -42,7 +42,7 @@ const schedule = (at: number, target: string): Record<string, string> => ({
   'Nats-Schedule-Target': target,
 });
 
-/** A work-queue stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
+/** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
 class NatsWorkQueue<T> implements WorkQueue<T> {
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
@@ -81,7 +81,8 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
     const { connection, subjects, topology, deadLetters, clock } = this.#settings;
-    const spec = topology.consumers.find(({ stream }) => stream === this.#binding.stream);
+    const specs = topology.consumers.filter(({ stream }) => stream === this.#binding.stream);
+    const [spec] = specs;
     if (spec?.pinMs === undefined)
       throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
     const manager = await this.#manager;
@@ -93,6 +94,7 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
         ackWaitMs: spec.ackWaitMs,
         pinMs: spec.pinMs,
         bucket: bucketNames(subjects.prefix).hosts,
+        keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
       },
       options,
     );
@@ -112,10 +114,26 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
       // The forwarded are stored before they leave the timers: counted in this order, none is missed on its way.
       const due = await consumers.info(timerStream, name);
       const { state } = await streams.info(stream);
-      return due.num_pending + due.num_ack_pending + state.messages;
+      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
     } catch (error) {
       throw toNatterError(error, `count the messages of ${stream}`);
     }
+  }
+
+  /** True where the stream keeps what is acknowledged until it is removed (ADR 9). */
+  get #keepsDone(): boolean {
+    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
+  }
+
+  /** What the consumers have not been told to be done. Of a partition without a consumer nobody knows: then it is all that is stored. */
+  async #notDone(stored: number): Promise<number> {
+    const { consumers } = await this.#manager;
+    let [partitions, messages] = [0, 0];
+    for await (const { num_pending, num_ack_pending } of consumers.list(this.#binding.stream)) {
+      partitions += 1;
+      messages += num_pending + num_ack_pending;
+    }
+    return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
   /** Publishes until stored, with the same id, for a bounded time. */

@@ -65,13 +65,17 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
   }
 };
 
+type Place = { readonly seq: number; readonly incarnation: number } | null;
+
+/** True of a place in the command stream up to which all commands of the session have been answered for: a later one took effect (I2). */
+export const isBehind = (delivery: Place, { position: { command } }: SessionState): boolean =>
+  delivery !== null && delivery.incarnation === command.incarnation && delivery.seq <= command.seq;
+
 /** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
-export const isRepeat = (
-  { id, data }: CommandEnvelope,
-  delivery: { seq: number; incarnation: number } | null,
-  { machine: { context }, position: { command, recentIds } }: SessionState,
-): boolean => {
-  if (delivery && delivery.incarnation === command.incarnation && delivery.seq <= command.seq) return true;
+export const isRepeat = ({ id, data }: CommandEnvelope, delivery: Place, state: SessionState): boolean => {
+  if (isBehind(delivery, state)) return true;
+  const { context } = state.machine;
+  const { recentIds } = state.position;
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
   if (message === undefined) return false;

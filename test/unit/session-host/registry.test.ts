@@ -20,7 +20,7 @@ describe('the sessions a host holds', () => {
     expect(host.residents).toBe(2);
     expect(await ports.snapshots.get(two)).toMatchObject({ status: 'idle', position: { rev: 1 } });
     expect(await ports.snapshots.get(one)).toBeNull();
-    expect(await take('append e', two)).toEqual({ kind: 'done' });
+    expect(await take('append e', two)).toEqual({ kind: 'recorded' });
     expect(host.counts.commits).toBe(5);
   });
 
@@ -32,7 +32,7 @@ describe('the sessions a host holds', () => {
     expect(host.residents).toBe(2);
     await expect(take('post d', two)).rejects.toMatchObject({ code: 'overloaded' });
     await clock.pass(2_000);
-    expect(await take('post d', two)).toEqual({ kind: 'done' });
+    expect(await take('post d', two)).toEqual({ kind: 'recorded' });
     expect(host.residents).toBe(2);
   });
 
