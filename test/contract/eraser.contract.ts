@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { CustodyRecord, Eraser, Ports } from '../../shared/ports.ts';
+import type { CustodyRecord, Delivery, Eraser, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { fold, initialState, isErasure, toPlain } from '../../shared/session/evolve.ts';
@@ -141,6 +141,47 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect((await broker.eraser.erase(key, seqs.at(-1) ?? 0)).timers).toBe(2);
       await vi.waitFor(() => expect(came).toContain(other), { timeout: 10_000 });
       expect(came).toEqual([other]);
+      await consumption.close();
+    });
+
+    it('C9: what it was told is gone from the queue, too, where it may stay a while after it was done (ADR 9)', async () => {
+      const { commands, events } = broker.ports;
+      const [key, other] = [freshKey(), freshKey()];
+      const taken: Delivery<CommandEnvelope>[] = [];
+      const consumption = await commands.consume({
+        member: `member-${randomUUID()}`,
+        handle: async (delivery) => {
+          taken.push(delivery);
+          return { kind: 'recorded' };
+        },
+      });
+      const tell = (of: SessionKey): Promise<unknown> => {
+        const id = randomUUID();
+        const data = {
+          type: 'append_message',
+          sessionId: 's',
+          message: { messageId: id, text: 'a secret', sender: { id: 'ann' } },
+        };
+        return commands.publish({
+          ...{ id, key: of, at: Date.now(), correlationId: id, causationId: id, actor: 'test' },
+          data: data as never,
+        });
+      };
+      // What is already on its way out when the erasure comes is not counted, so it may take some tries to meet the others.
+      await vi.waitFor(
+        async () => {
+          taken.length = 0;
+          await Promise.all([tell(key), tell(other), tell(key)]);
+          await vi.waitFor(() => expect(taken).toHaveLength(3));
+          const ours = taken.filter(({ message }) => message.key === key);
+          const command = { id: randomUUID(), seq: ours.at(-1)?.seq ?? 0, incarnation: ours.at(-1)?.incarnation ?? 0 };
+          const after = (await events.last(key))?.seq ?? 0;
+          const [rev, epoch] = [((await events.last(key))?.rev ?? 0) + 1, ((await events.last(key))?.epoch ?? 0) + 1];
+          const result = await events.append(commitTo(key, { rev, epoch, command, events: [erasedEvent(epoch)] }), after);
+          expect((await broker.eraser.erase(key, 'seq' in result ? result.seq : 0)).commands).toBe(2);
+        },
+        { timeout: 10_000, interval: 100 },
+      );
       await consumption.close();
     });
 

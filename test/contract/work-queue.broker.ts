@@ -73,6 +73,17 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
     restoreConsumers: async () => {
       await provision(connection, topology);
     },
+    forgetPositions: async () => {
+      await Promise.all(
+        [...Array(queuePartitions).keys()].map((partition) => manager.consumers.delete(stream, partitionConsumer(partition))),
+      );
+      await provision(connection, topology);
+    },
+    stored: async () => (await manager.streams.info(stream)).state.messages,
+    recreate: async () => {
+      await manager.streams.delete(stream);
+      await provision(connection, topology);
+    },
     close: async () => {
       await Promise.all(used.map((name) => manager.streams.delete(name)));
       await Promise.all(connections.map((one) => one.close()));

@@ -26,6 +26,12 @@ export interface QueueUnderTest {
   /** Takes the consumer of a partition away, and puts it back. Absent where there are no consumers. */
   deleteConsumer?(partition: number): Promise<void>;
   restoreConsumers?(): Promise<void>;
+  /** The consumers lose where they were, as in the memory of a server that starts again. */
+  forgetPositions(): Promise<void>;
+  /** Messages that the queue keeps, done or not. */
+  stored(): Promise<number>;
+  /** Makes the stream and its consumers anew. Absent where there is no stream. */
+  recreate?(): Promise<void>;
   /** Bounds for the takeover, ms. */
   readonly handOverMs: number;
   readonly takeoverMs: number;
@@ -49,6 +55,7 @@ export const commandTo = (key: string, id: string = `command-${count++}`): Comma
 });
 
 const done: Verdict = { kind: 'done' };
+const recorded: Verdict = { kind: 'recorded' };
 type Handler = (delivery: Delivery<CommandEnvelope>) => Promise<Verdict>;
 
 /** A member that notes what it is given, what it acquires and what it loses. */
@@ -68,7 +75,7 @@ class Member {
       member: this.name,
       handle: async (delivery) => {
         const verdict = await handle(delivery);
-        if (verdict.kind === 'done') this.handled.push(delivery);
+        if (verdict.kind === 'done' || verdict.kind === 'recorded') this.handled.push(delivery);
         return verdict;
       },
       acquired: (partition) => this.calls.push(`acquired ${partition}`),
@@ -163,12 +170,12 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         ids: () => ids,
         outOfOrder,
         handle: async ({ message, seq }) => {
-          if (seq <= (watermark.get(message.key) ?? 0)) return done;
+          if (seq <= (watermark.get(message.key) ?? 0)) return recorded;
           const before = ids.filter((id) => id.startsWith(`${message.key} `)).at(-1);
           if (before !== undefined && before > message.id) outOfOrder.push(message.id);
           watermark.set(message.key, seq);
           ids.push(message.id);
-          return done;
+          return recorded;
         },
       };
     };
@@ -522,6 +529,95 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
         },
       );
+    });
+
+    describe('what is done (ADR 9)', () => {
+      const commands = perKey(5);
+      const allRecorded: Handler = async () => recorded;
+
+      rule('counts no more, and what is recorded leaves the queue soon, many at a time', async ({ test, member, publisher }) => {
+        const queue = await publisher();
+        await publishAll(queue, commands);
+        const a = await member('a', allRecorded);
+        await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
+        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+        await vi.waitFor(async () => expect(await test.stored()).toBe(0), soon);
+        await test.forgetPositions();
+        const last = commandTo('k', 'last');
+        await queue.publish(last);
+        await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
+        expect(a.handled).toHaveLength(commands.length + 1);
+      });
+
+      rule(
+        'is gone at once where nothing recorded tells of it, though the rest may come again',
+        async ({ test, member, publisher }) => {
+          const queue = await publisher();
+          const isTold = ({ message }: Delivery<CommandEnvelope>): boolean => message.id.endsWith('2');
+          const a = await member('a', async (delivery) => (isTold(delivery) ? done : recorded));
+          await publishAll(queue, commands);
+          await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
+          await test.forgetPositions();
+          await publishAll(
+            queue,
+            keys.map((key) => commandTo(key, `${key} last`)),
+          );
+          await vi.waitFor(() => expect(a.ids().filter((id) => id.endsWith('last'))).toHaveLength(keys.length), soon);
+          const again = a.handled.slice(commands.length);
+          expect(again.filter(isTold)).toEqual([]);
+          for (const key of keys) {
+            const ids = again.filter(({ message }) => message.key === key).map(({ message }) => message.id);
+            expect(ids).toEqual([...ids].sort());
+          }
+        },
+      );
+
+      rule(
+        'stays when its owner dies, comes to the next one if the broker forgets, and goes with what that one does',
+        async (scene) => {
+          const { test, member, publisher } = scene;
+          const queue = await publisher();
+          const log = journal();
+          const handle: Handler = async (delivery) => {
+            await log.handle(delivery);
+            return recorded;
+          };
+          await publishAll(queue, commands);
+          const a = await member('a', handle);
+          await vi.waitFor(() => expect(log.ids().length).toBeGreaterThan(commands.length / 2), soon);
+          await a.process.kill('a');
+          const b = await member('b', handle);
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+          await test.forgetPositions();
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+          const after = keys.map((key) => commandTo(key, `${key} last`));
+          await publishAll(queue, after);
+          await vi.waitFor(() => expect(log.ids()).toHaveLength(commands.length + after.length), soon);
+          expect(log.outOfOrder).toEqual([]);
+          expect(new Set(log.ids()).size).toBe(log.ids().length);
+          await vi.waitFor(async () => expect(await test.stored()).toBe(0), soon);
+          await b.consumption.close();
+        },
+      );
+
+      rule('takes nothing with it out of a stream that was made anew', async ({ test, member, publisher }) => {
+        if (test.recreate === undefined) return;
+        const queue = await publisher();
+        const a = await member('a', allRecorded);
+        await publishAll(queue, commands);
+        await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
+        const seqs = a.handled.map(({ seq }) => seq);
+        await test.recreate();
+        const { seq } = await queue.publish(commandTo('k', 'first'));
+        expect(seq).toBeGreaterThan(Math.max(...seqs));
+        await publishAll(
+          queue,
+          keys.map((key) => commandTo(key, `${key} anew`)),
+        );
+        await vi.waitFor(() => expect(a.ids().filter((id) => id.endsWith('anew'))).toHaveLength(keys.length), soon);
+        expect(a.ids()).toContain('first');
+        expect(a.handled.at(-1)?.incarnation).toBeGreaterThan(a.handled[0]?.incarnation ?? 0);
+      });
     });
 
     rule('reports a consumer that is gone and goes on when it is back', async ({ test, member, publisher }) => {

@@ -20,6 +20,8 @@ workQueueContract('memory', async () => ({
       takeoverMs: 6_000,
       process: async () => ({ queue, kill: async (member) => queue.crash(member) }),
       inject: async (key, bytes) => queue.inject(key, bytes),
+      stored: async () => queue.stored,
+      forgetPositions: async () => void queue.forgetPositions(),
       close: async () => {},
     };
   },

@@ -51,6 +51,7 @@ export type StepName =
   | 'pause'
   | 'leave'
   | 'outage'
+  | 'restart'
   | 'crash-checkpoint'
   | 'wait';
 
@@ -105,6 +106,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       outage: often(0.4, 1),
       'crash-checkpoint': often(0.3, 1),
       wait: often(0.7, 2),
+      restart: often(0.4, 2),
     },
     switches: allOn,
     ...change,

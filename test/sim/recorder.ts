@@ -7,7 +7,14 @@ import type { History, ModelCall, Sent, Told } from './history.ts';
 import type { Process, Spy } from './process.ts';
 
 /** Things worth a note that no checker needs: they show that a run was not idle. */
-export type Mark = 'ambiguous append' | 'snapshot read' | 'host killed' | 'zombie went on' | 'graceful stop' | 'outage';
+export type Mark =
+  | 'ambiguous append'
+  | 'snapshot read'
+  | 'host killed'
+  | 'zombie went on'
+  | 'graceful stop'
+  | 'outage'
+  | 'done came again';
 
 /** Writes the history of a run down. */
 export class Recorder {

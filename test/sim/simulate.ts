@@ -76,6 +76,7 @@ const trouble = (world: World, name: StepName): void => {
   if (name === 'pause') world.pause();
   if (name === 'leave') world.leave();
   if (name === 'outage') world.outage();
+  if (name === 'restart') world.restart();
 };
 
 /** Most steps follow each other closely; some leave time for a takeover, few for the broker to forget which ids it has seen. */

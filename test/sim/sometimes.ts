@@ -32,6 +32,7 @@ export const sometimes = ({ commits, told }: History, world: World): Record<stri
     'zombie went on': world.marks('zombie went on'),
     'graceful stop': world.marks('graceful stop'),
     outage: world.marks('outage'),
+    'done came again': world.marks('done came again'),
   };
 };
 

@@ -138,6 +138,13 @@ export class World {
     });
   }
 
+  /** The broker of the commands starts again, and its consumers begin with the oldest command that is still stored, done or not (ADR 9). */
+  restart(): void {
+    const again = this.system.commands.forgetPositions();
+    if (again > 0) this.recorder.mark('done came again');
+    this.recorder.note(`the consumers of the commands forget where they were: ${again} that are done come again`);
+  }
+
   /** Nothing fails any more and everything runs. */
   heal(): void {
     this.recorder.note('everything heals');

@@ -13,6 +13,10 @@ export class DoneMessages<T> {
     this.#clock = clock;
   }
 
+  get size(): number {
+    return this.#messages.length;
+  }
+
   keep(message: StoredMessage, by: QueueMember<T>): void {
     this.#messages.push(message);
     if (this.#sweeper === by) return;

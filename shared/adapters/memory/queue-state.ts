@@ -1,3 +1,4 @@
+import { NatterError } from '../../kit/errors.ts';
 import type { Clock, DeadLetters } from '../../ports.ts';
 import type { QueueBinding } from '../queue-binding.ts';
 import type { DoneMessages } from './done-messages.ts';
@@ -35,3 +36,50 @@ export interface PartitionState<T> {
   /** The owner is to finish what it has in hand and then hand over. */
   handingOver: boolean;
 }
+
+/** Publishes as the faults want it: what gets no answer may be stored, now, later or never. */
+export const storedOrNot = async <R>(
+  { faults, clock, requestTimeoutMs }: { faults: Faults; clock: Clock; requestTimeoutMs: number },
+  store: () => R,
+): Promise<R> => {
+  const { fault, delayMs, lateMs } = faults.next('publish');
+  if (delayMs > 0) await clock.sleep(delayMs);
+  if (fault === 'none' || fault === 'stale') return store();
+  if (fault === 'answer_lost') store();
+  if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => store());
+  if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
+  throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
+};
+
+/** Resolves when the member does not have the partition any more. */
+export const handedOver = async <T>(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> => {
+  for (;;) {
+    const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
+    if (partition.owner !== member || lease === undefined) return;
+    await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
+  }
+};
+
+/** Resolves with true when a message is taken back from a member that gives no sign of life. One that lives keeps it, however long it takes (`working`). */
+export const runsOut = async <T>(lease: Lease<T>, settings: { clock: Clock; ackWaitMs: number }): Promise<boolean> => {
+  const { clock, ackWaitMs } = settings;
+  lease.until = clock.monotonic() + ackWaitMs;
+  while (clock.monotonic() < lease.until) {
+    await clock.sleep(Math.ceil(ackWaitMs / 3), lease.ended.signal);
+    if (lease.ended.signal.aborted) return false;
+    if (lease.member.state === 'live' && !lease.answered) lease.until = clock.monotonic() + ackWaitMs;
+  }
+  return true;
+};
+
+/** Messages that are stored and not done. */
+export const notDone = <T>(partitions: readonly PartitionState<T>[]): number =>
+  partitions.reduce((messages, { stored }) => messages + stored.length, 0);
+
+/** Everything that is stored is to be given out, as if for the first time. */
+export const forgetPosition = <T>({ stored, done, out }: PartitionState<T>): void => {
+  for (const lease of out.values()) lease.ended.abort();
+  out.clear();
+  stored.unshift(...done.forget());
+  for (const message of stored) message.deliveries = 0;
+};

@@ -7,7 +7,15 @@ import { DoneMessages } from './done-messages.ts';
 import { DuplicateWindow } from './duplicate-window.ts';
 import { noFaults } from './faults.ts';
 import { type Lease, QueueMember } from './queue-member.ts';
-import type { MemoryWorkQueueSettings, PartitionState } from './queue-state.ts';
+import {
+  forgetPosition,
+  handedOver,
+  type MemoryWorkQueueSettings,
+  notDone,
+  type PartitionState,
+  runsOut,
+  storedOrNot,
+} from './queue-state.ts';
 import { Timers } from './timers.ts';
 
 /** A member that comes back from a stop finds out within one tick of its consumer. */
@@ -45,15 +53,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   }
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
-    const { faults, clock, requestTimeoutMs } = this.#settings;
-    const storeOnce = this.#storing(message);
-    const { fault, delayMs, lateMs } = faults.next('publish');
-    if (delayMs > 0) await clock.sleep(delayMs);
-    if (fault === 'none' || fault === 'stale') return storeOnce();
-    if (fault === 'answer_lost') storeOnce();
-    if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => storeOnce());
-    if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
-    throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
+    return storedOrNot(this.#settings, this.#storing(message));
   }
 
   /** Stores bytes as they are, as any program with the right to publish could. */
@@ -71,7 +71,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   }
 
   async lag(): Promise<number> {
-    return this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0);
+    return notDone(this.#partitions);
   }
 
   async consume(options: ConsumeOptions<T>): Promise<Consumption> {
@@ -88,6 +88,11 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
       problems: () => (member.state === 'crashed' || member.state === 'paused' ? [`${member.name} is ${member.state}`] : []),
       close: (drainMs = 10_000) => this.#close(member, drainMs),
     };
+  }
+
+  /** Messages that are kept, done or not. */
+  get stored(): number {
+    return this.#partitions.reduce((messages, { done }) => messages + done.size, notDone(this.#partitions));
   }
 
   /** The process is gone: nobody answers for what it had in hand, and its callbacks are not called. */
@@ -122,15 +127,12 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     });
   }
 
-  /** The broker started again and does not know how far its consumers were: what is still stored comes again, oldest first. */
-  forgetPositions(): void {
-    for (const partition of this.#partitions) {
-      for (const lease of partition.out.values()) lease.ended.abort();
-      partition.out.clear();
-      partition.stored.unshift(...partition.done.forget());
-      for (const message of partition.stored) message.deliveries = 0;
-      this.#place(partition);
-    }
+  /** The broker started again and does not know how far its consumers were: what is still stored comes again, oldest first. How many of them are done. */
+  forgetPositions(): number {
+    const before = notDone(this.#partitions);
+    this.#partitions.forEach(forgetPosition);
+    this.#share();
+    return notDone(this.#partitions) - before;
   }
 
   /** Removes what is done of a key, up to a position; how many. */
@@ -145,21 +147,12 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     member.isIn = false;
     this.#share();
     const drained = new AbortController();
-    const idle = Promise.all(this.#partitions.map((partition) => this.#handedOver(partition, member)));
+    const idle = Promise.all(this.#partitions.map((partition) => handedOver(partition, member)));
     await Promise.race([idle, this.#settings.clock.sleep(drainMs, drained.signal)]);
     drained.abort();
     for (const partition of member.held) member.lose(partition);
     member.state = 'closed';
     this.#expel(member);
-  }
-
-  /** Resolves when the member does not have the partition any more. */
-  async #handedOver(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> {
-    for (;;) {
-      const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
-      if (partition.owner !== member || lease === undefined) return;
-      await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
-    }
   }
 
   // ---------------------------------------------------------------------------------------------- what is stored
@@ -173,7 +166,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
 
   #store(key: string, bytes: Uint8Array): number {
     const { binding, maxMessages } = this.#settings;
-    if (this.#partitions.reduce((messages, { stored }) => messages + stored.length, 0) >= maxMessages)
+    if (notDone(this.#partitions) >= maxMessages)
       throw new NatterError('overloaded', `the queue ${binding.stream} is full`, { retryAfterMs: 1_000 });
     const partition = this.#partition(binding.partitionOf(key));
     const seq = ++this.#lastSeq;
@@ -194,21 +187,9 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
       message.deliveries += 1;
       const lease: Lease<T> = { message, member: owner, until: 0, answered: false, ended: new AbortController() };
       out.set(message.seq, lease);
-      void this.#guard(lease);
+      void runsOut(lease, this.#settings).then((isOver) => isOver && this.#end(lease));
       owner.deliver(lease);
     }
-  }
-
-  /** Takes a message back from a member that gives no sign of life. One that lives keeps it, however long it takes (`working`). */
-  async #guard(lease: Lease<T>): Promise<void> {
-    const { clock, ackWaitMs } = this.#settings;
-    lease.until = clock.monotonic() + ackWaitMs;
-    while (clock.monotonic() < lease.until) {
-      await clock.sleep(Math.ceil(ackWaitMs / 3), lease.ended.signal);
-      if (lease.ended.signal.aborted) return;
-      if (lease.member.state === 'live' && !lease.answered) lease.until = clock.monotonic() + ackWaitMs;
-    }
-    this.#end(lease);
   }
 
   #answer(lease: Lease<T>, fate: Fate): void {

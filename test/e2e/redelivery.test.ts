@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startSession } from '../../services/session/main.ts';
+import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { openNats } from '../../shared/adapters/nats/open.ts';
+import { provision } from '../../shared/adapters/nats/provision.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { Service } from '../../shared/kit/service.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { topologyOf } from '../../shared/wire/topology.ts';
+import { startServer, type TestServer } from '../support/nats.ts';
+
+const partitions = 8;
+const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions, memoryConsumers: true });
+const keys = [...Array(50).keys()].map((number) => `agent:main:key-${number}` as SessionKey);
+const stream = 'NATTER_COMMANDS';
+let server: TestServer;
+let ports: Ports;
+let host: Service;
+
+const prepare = async (): Promise<void> => {
+  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
+  await provision(connection, topology);
+  await connection.close();
+};
+beforeAll(async () => {
+  server = await startServer();
+  await prepare();
+  const config = configSchema.parse({ nats: { partitions } });
+  ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+  host = await startSession({ config, ports, log: pino({ level: 'silent' }), member: 'host-1', env: {}, recoveryEveryMs: 100 });
+});
+afterAll(async () => {
+  await host.stop(2_000);
+  await ports.close();
+  await server.stop();
+});
+
+const send = async (key: SessionKey, data: SessionCommand): Promise<void> => {
+  const id = randomUUID();
+  const envelope = { ...{ id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test' }, data };
+  await ports.commands.publish(envelope satisfies CommandEnvelope);
+};
+const post = (key: SessionKey, text: string): Promise<void> =>
+  send(key, { type: 'post_message', sessionId: `s-${key}`, message: { messageId: randomUUID(), text, sender: { id: 'ann' } } });
+const settled = (): Promise<void> =>
+  vi.waitFor(async () => expect(await ports.commands.lag()).toBe(0), { timeout: 30_000, interval: 50 });
+const metric = (name: string): number => host.metrics()[name] ?? 0;
+
+test('ADR 9: done commands that a restarted broker gives out again change nothing, and leave', { timeout: 90_000 }, async () => {
+  // A stop of an idle session: nothing recorded tells of it. It must not come again and stop the turn that runs by then.
+  for (const key of keys) await send(key, { type: 'stop', reason: 'test' });
+  for (let round = 0; round < 20; round++) await Promise.all(keys.map((key) => post(key, `hello ${round}`)));
+  await settled();
+  const before = {
+    info: await ports.events.info(),
+    commits: metric('commits_total'),
+    duplicates: metric('commands_duplicate_total'),
+  };
+
+  await server.kill9();
+  await server.restart();
+  const began = performance.now();
+  await prepare();
+  await settled();
+  const again = metric('commands_duplicate_total') - before.duplicates;
+  console.info(`${again} done commands came again and were through after ${(performance.now() - began).toFixed(0)} ms`);
+  expect(again).toBeGreaterThan(0);
+  expect(await ports.events.info()).toEqual(before.info);
+  expect(metric('commits_total')).toBe(before.commits);
+  expect([metric('sessions_quarantined'), metric('commands_refused_total'), await ports.deadLetters.list(1)]).toEqual([0, 0, []]);
+
+  await Promise.all(keys.map((key) => post(key, 'after')));
+  await settled();
+  expect(metric('commits_total')).toBe(before.commits + keys.length);
+  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
+  const { streams } = await jetstreamManager(connection, { checkAPI: false });
+  await vi.waitFor(async () => expect((await streams.info(stream)).state.messages).toBe(0), { timeout: 10_000, interval: 100 });
+  await connection.close();
+});
