@@ -137,9 +137,8 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
 
   /** Removes what is done of a key, up to a position; how many. */
   removeDone(key: string, upTo: { seq: number; incarnation: number }): number {
-    const { binding } = this.#settings;
-    if (upTo.incarnation !== this.#incarnation) return 0;
-    return this.#partition(binding.partitionOf(key)).done.remove(binding.subjectOf(key), upTo.seq);
+    const { done } = this.#partition(this.partitionOf(key));
+    return upTo.incarnation === this.#incarnation ? done.remove(this.#settings.binding.subjectOf(key), upTo.seq) : 0;
   }
 
   async #close(member: QueueMember<T>, drainMs: number): Promise<void> {

@@ -57,7 +57,7 @@ export class DoneMessages {
     }
   }
 
-  /** The stream may be another one by now. What is left of our work goes with what is done next in its partition. */
+  /** The stream is another one. */
   forget(): void {
     this.#marks.clear();
   }

@@ -47,6 +47,7 @@ export class PartitionedConsumer<T> implements Consumption {
   readonly #audit: QueueAudit;
   readonly #stopped = new AbortController();
   #incarnation: Promise<number> | null = null;
+  #known = 0;
   #connected = true;
   #closing: Promise<void> | null = null;
   #auditedAt: number;
@@ -214,7 +215,7 @@ export class PartitionedConsumer<T> implements Consumption {
   /** Asked once per life of the stream: whenever it may have been created anew, `#forgetStream` was called before its first message came. */
   #streamCreatedAt(): Promise<number> {
     this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
-      ({ created }) => Date.parse(created),
+      ({ created }) => this.#meet(Date.parse(created)),
       (error: unknown) => {
         this.#forgetStream();
         throw error;
@@ -223,8 +224,14 @@ export class PartitionedConsumer<T> implements Consumption {
     return this.#incarnation;
   }
 
+  /** What was done in an earlier life of the stream is no longer there to be removed. */
+  #meet(incarnation: number): number {
+    if (incarnation !== this.#known) this.#done?.forget();
+    this.#known = incarnation;
+    return incarnation;
+  }
+
   #forgetStream(): void {
     this.#incarnation = null;
-    this.#done?.forget();
   }
 }
