@@ -44,6 +44,15 @@ test('what is noted is removed up to there and no further, in the end at the lat
   expect((await manager.streams.info(stream)).state.first_seq).toBe(seqs[2]);
 });
 
+test('what is removed at once may be removed again: an answer that was lost holds nothing up', async () => {
+  const done = open();
+  const seqs = [await publish('a'), await publish('b'), await publish('c')];
+  for (const seq of [...seqs.slice(1, 2), ...seqs, ...seqs]) expect(await done.removeNow(seq)).toBe(true);
+  expect(await done.removeNow((seqs[2] ?? 0) + 100)).toBe(true);
+  expect(await stored()).toBe(0);
+  await done.close();
+});
+
 test('a sequence of an earlier life of the stream removes nothing of a later one, even by a process that noticed nothing', async () => {
   const done = open();
   for (let number = 0; number < 20; number++) done.note(0, await publish('a'));

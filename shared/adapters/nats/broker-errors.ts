@@ -82,8 +82,9 @@ export const failureOf = (error: unknown): BrokerFailure => {
   return 'other';
 };
 
-/** True when the message that was to be deleted is not there. */
-export const isGone = (error: unknown): boolean => error instanceof JetStreamApiError && /no message found/.test(error.message);
+/** True when the message that was to be deleted is not there. The broker has three words for that; the last: the stream does not reach so far. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && (error.code === 10043 || /no message found|stream store EOF/.test(error.message));
 
 /** 10077 says that storing failed: over a limit nothing was written; after an error of the disk nobody knows. */
 const failureOfStore = ({ code, message }: JetStreamApiError): BrokerFailure => {
