@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextResetOf } from '../../shared/policy/reset.ts';
 import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
 import { type Methods, method } from './rpc.ts';
 import { agent, agentParameters, chatSend, chatSendParameters, wait, waitParameters } from './rpc-runs.ts';
@@ -30,17 +31,19 @@ export const methods: Methods = {
   'chat.send': method(chatSendParameters, chatSend),
   agent: method(agentParameters, agent, ({ timeoutSeconds }) => timeoutSeconds),
   'agent.wait': method(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
-  /** Whether the system is ready, where its mirror is, the most recent sessions (A12/128). */
+  /** Whether the system is ready, where its mirror is, the most recent sessions and when each is reset next (A12/128, A4/43). */
   status: method(z.strictObject({}), async ({ context, asker }) => {
     const problems = context.problems();
     const { sessions } = await listRows(context, asker, { limit: recentSessions, messageLimit: 0 });
-    const { store } = context.config.session;
+    const { session } = context.config;
+    const { store } = session;
+    const now = context.ports.clock.now();
     return {
       status: problems.length === 0 ? 'ready' : 'unavailable',
       problems,
       version: context.version,
       ...(store !== undefined && { store }),
-      sessions: sessions.map(({ shown }) => shown),
+      sessions: sessions.map(({ row, shown }) => ({ ...shown, nextReset: nextResetOf(row, session, now) })),
     };
   }),
 };

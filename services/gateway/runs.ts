@@ -4,6 +4,7 @@ import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Clock, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { withoutSilence } from '../../shared/routing/silence.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import type { CommandAnswer, RecordedCommit } from '../../shared/wire/envelope.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -16,7 +17,7 @@ interface Failure {
 }
 export type Run =
   | { readonly runId: string; readonly status: 'accepted' | 'scheduled' | 'queued' | 'running' }
-  /** `reply` is `null` where the command asks for none. */
+  /** `reply` is as people get to see it, empty for a silent one (A6/77), and `null` where the command asks for none. */
   | { readonly runId: string; readonly status: 'ok'; readonly reply: string | null }
   | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
   /** The caller waited long enough; the run goes on. */
@@ -39,7 +40,7 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'approval_resolved':
       return event.turn.id === runId ? { runId, status: 'running' } : run;
     case 'assistant_message':
-      return event.turn.id === runId ? { runId, status: 'ok', reply: event.text } : run;
+      return event.turn.id === runId ? { runId, status: 'ok', reply: withoutSilence(event.text) } : run;
     case 'turn_completed':
       return event.turn.id === runId && !isOver(run) ? { runId, status: 'ok', reply: null } : run;
     case 'turn_failed':

@@ -100,17 +100,17 @@ const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
 };
 
 /** The configuration's side of a report (A11/123–124). */
-const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel }: Asked): ReportFacts => {
+const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel, occasion: { expiry } }: Asked): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);
-  const { atHour, idleMinutes } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
+  const { atHour } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
   const zone = session.timeZone ?? 'UTC';
   return {
     kind,
     model: agent.model,
     parts: [{ name: 'system prompt', characters: agent.systemPrompt.length }],
     ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
-    ...(idleMinutes !== undefined && { idleMinutes }),
+    ...(expiry && { expiry }),
     warnings: dangers(config)
       .slice(0, 20)
       .map((danger) => danger.slice(0, 500)),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { expiryFor } from '../policy/reset.ts';
+import { expiryFor, isolatedCron } from '../policy/reset.ts';
 import type { Expiry } from '../session/expiry.ts';
 import type { SessionSource } from '../session/types.ts';
 import { isProgramSource, type ParsedKey, parseKey, resetTypeOf, type SessionKey } from './session-key.ts';
@@ -117,5 +117,5 @@ const platformIds = (platform: string, chatId?: string, threadId?: string): Reco
 /** Each run of a cron job has a session id of its own (A4/57); the rest is policy. */
 const expiryOf = (parsed: ParsedKey, session: Config['session'], { at, channel }: Arrival): Expiry =>
   parsed.kind === 'cron'
-    ? { rule: 'isolated cron job', isolated: true }
+    ? isolatedCron
     : expiryFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }, at);

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
@@ -16,7 +17,8 @@ const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitPa
 const stateQuery = z.object({ at: momentParameter });
 
 /** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
-export const sessionRoutes = (app: FastifyInstance, { ports, sessions, access }: GatewayContext): void => {
+export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  const { ports, sessions, access } = context;
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
@@ -29,7 +31,7 @@ export const sessionRoutes = (app: FastifyInstance, { ports, sessions, access }:
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const { row } = await access.read(request.principal, key);
-    return reply.send({ ...row, indexedSeq });
+    return reply.send({ ...row, indexedSeq, nextReset: nextResetOf(row, context.config.session, ports.clock.now()) });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {

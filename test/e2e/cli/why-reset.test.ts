@@ -6,14 +6,14 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { whyResetCommand } from '../../../services/cli/commands/why-reset.ts';
 import { createTerminal } from '../../../services/cli/terminal.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { key, tell } from '../../support/given.ts';
-import { startWorld, token } from '../gateway/setup.ts';
+import { callerOf, pathOf, startWorld, token } from '../gateway/setup.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'natter-why-reset-'));
-beforeAll(() =>
-  writeFileSync(join(home, 'natter.json'), '{ session: { timeZone: "Europe/Berlin", reset: { idleMinutes: 90 } } }'),
-);
+/** What is configured where the command runs is not what the gateway goes by (A1/1, 2). */
+beforeAll(() => writeFileSync(join(home, 'natter.json'), '{ session: { timeZone: "Asia/Kolkata", reset: { idleMinutes: 5 } } }'));
 afterAll(() => rmSync(home, { recursive: true }));
 
 const at = (time: string): number => Date.parse(time);
@@ -29,9 +29,14 @@ const history = [
 ] as const;
 
 let url = '';
+let now = 0;
+const clock = { ...systemClock, now: () => now };
 /** A gateway with these commits in its log. */
 const recording = async (...rows: readonly string[]): Promise<void> => {
-  const { gateway, ports, memory } = await startWorld();
+  const { gateway, ports, memory } = await startWorld({
+    clock,
+    session: { timeZone: 'Europe/Berlin', reset: { idleMinutes: 90 } },
+  });
   const { events, index } = await memory.portsFor('host');
   let row: IndexRow | null = null;
   for (const { seq: _, recordedAt, ...commit } of tell(...rows).commits) {
@@ -44,7 +49,8 @@ const recording = async (...rows: readonly string[]): Promise<void> => {
   url = gateway.url;
 };
 
-const natter = async (now: string, ...words: string[]): Promise<string> => {
+const natter = async (time: string, ...words: string[]): Promise<string> => {
+  now = at(time);
   const out: string[] = [];
   const stream = { write: (text: string) => out.push(text) };
   const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
@@ -56,7 +62,7 @@ const natter = async (now: string, ...words: string[]): Promise<string> => {
     output: new PassThrough(),
     program: 'natter',
     version: '0',
-    now: () => at(now),
+    now: () => 0,
     interrupted: new AbortController().signal,
   });
   await program.parseAsync(['--token', token, 'why-reset', ...words], { from: 'user' });
@@ -111,6 +117,12 @@ describe('natter why-reset', () => {
       idleAt: at('2026-03-29T10:30:00Z'),
       due: false,
     });
+  });
+
+  test('A1/1, A4/43: the next reset is the one the gateway tells', async () => {
+    const { next, timeZone } = JSON.parse(await natter('2026-03-29T09:30:00Z', key, '--json'));
+    const { body } = await callerOf(url)('GET', pathOf(key));
+    expect(body.nextReset).toEqual({ ...next, timeZone });
   });
 });
 

@@ -200,4 +200,9 @@ describe('the same envelope becomes the same command (I2)', () => {
     expect(command.correlationId).toBe(command.id);
     expect(routed().at).toBe(receivedAt);
   });
+
+  it('A4/45: a time that has not come yet counts as that of receipt, or it would keep the session fresh until then', () => {
+    expect(routed({ at: receivedAt + 1 })).toEqual(routed({ at: receivedAt }));
+    expect(routed({ at: Date.UTC(9000, 0) }).at).toBe(receivedAt);
+  });
 });

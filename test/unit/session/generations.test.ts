@@ -173,6 +173,23 @@ describe('stop, reports and the end', () => {
     expect(text).toContain('Thinking: default. Verbose: default. Sending: deny');
   });
 
+  test.each([
+    ['A4/44: the daily one', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 5 }, 'tomorrow 04:00'],
+    [
+      'A4/46: the idle one',
+      ['post m1', 'reply m1/1 1'],
+      { rule: 'r', idleMinutes: 60 },
+      'tomorrow 04:00, or 1970-01-01 01:00 UTC if idle',
+    ],
+    ['A4/43: due', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'with the next message (r)'],
+    ['not under a running turn', ['post m1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'tomorrow 04:00'],
+    ['none without a session', [], { rule: 'r', idleMinutes: 1 }, undefined],
+  ])('A11/123: /status tells the next reset: %s', (_, history, expiry, expected) => {
+    const facts = { kind: 'status', model: 'm', parts: [], warnings: [], nextDaily: 'tomorrow 04:00', expiry } as const;
+    const lines = told(history, asking({ type: 'report', facts, notice: { code: 'status' } }, 1_000))?.split('\n') ?? [];
+    expect(lines.find((line) => line.startsWith('Next reset'))).toBe(expected && `Next reset: ${expected}`);
+  });
+
   test('A11/124: /context list names the biggest parts, /context detail all of them', () => {
     const parts = Array.from({ length: 7 }, (_, index) => ({ name: `part ${index}`, characters: 400 * (index + 1) }));
     const report = (kind: 'context_list' | 'context_detail') =>
