@@ -67,6 +67,10 @@ export const limits = {
   /** Index rows kept in memory by the projection, and rows changed and not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,
+  /** Transcripts the mirror remembers the end of; commits, and characters of their lines, that it gathers before it writes. */
+  transcriptEnds: 10_000,
+  mirrorCommits: 2_000,
+  mirrorCharacters: 8 * 1024 * 1024,
   /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,
