@@ -51,6 +51,6 @@ export interface EventFilter {
   /** Whole segments of the key's beginning. */
   readonly keyPrefix?: string | undefined;
 }
-export const wantsKey = ({ keyPrefix }: EventFilter, key: SessionKey): boolean =>
+export const wantsKey = ({ keyPrefix }: EventFilter, key: string): boolean =>
   keyPrefix === undefined || (key.startsWith(keyPrefix) && (key.length === keyPrefix.length || key[keyPrefix.length] === ':'));
 export const wantsType = ({ types }: EventFilter, type: EventType): boolean => types === undefined || types.has(type);

@@ -59,7 +59,7 @@ export const accept = async (
 };
 
 /** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
-export const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
+const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
   const { action, rule } = sendDecision(config.session.sendPolicy, {
     key,
     ...(row && { channel: listFactsOf(row, config.session.mainKey).channel, override: row.settings.sendPolicy }),

@@ -46,11 +46,18 @@ const placeOf = (cursor: string): RowPlace => {
 const facetOf = (row: IndexRow, mainKey: string): string => {
   if (row.deleted || row.generation === 0) return '';
   const { kind, channel, internal } = listFactsOf(row, mainKey);
-  return [row.status, kind, internal ?? '', channel].join(' ');
+  return [row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
 };
 
-const wantsFacet = (facet: string, { status, kinds, channel, withGlobal = false }: ListOptions): boolean => {
-  const [itsStatus, itsKind, internal, ...itsChannel] = facet.split(' ');
+/** The beginning of a key that many have: whose it is, and of which channel or source. */
+const headOf = (key: SessionKey): string => {
+  const segments = key.split(':');
+  return segments.slice(0, segments.length > 3 ? 3 : 2).join(':');
+};
+
+const wantsFacet = (facet: string, { status, kinds, channel, keyPrefix, withGlobal = false }: ListOptions): boolean => {
+  const [itsStatus, itsKind, internal, head = '', ...itsChannel] = facet.split(' ');
+  if (keyPrefix !== undefined && !wantsKey({ keyPrefix }, head) && !wantsKey({ keyPrefix: head }, keyPrefix)) return false;
   if (facet === '' || (internal !== '' && !(withGlobal && internal === 'global'))) return false;
   if (status === undefined ? itsStatus === 'inactive' : status !== 'all' && status !== itsStatus) return false;
   return (kinds?.some((kind) => kind === itsKind) ?? true) && (channel === undefined || channel === itsChannel.join(' '));

@@ -24,7 +24,7 @@ export const listFactsOf = (row: IndexRow, mainKey: string): ListFacts => {
 };
 
 /** Where the readable mirror of a session is, best effort (A2/8–10, A10/112). Nothing without `session.store`: then there is no mirror. */
-export const transcriptPathOf = (row: Pick<IndexRow, 'key' | 'sessionId'>, { session }: ListConfig): string | undefined => {
+const transcriptPathOf = (row: Pick<IndexRow, 'key' | 'sessionId'>, { session }: ListConfig): string | undefined => {
   if (session.store === undefined || row.sessionId === '') return undefined;
   const { folder } = storeOf(session.store, parseKey(row.key).agentId);
   return join(folder, transcriptName(row.key, row.sessionId));

@@ -62,7 +62,7 @@ describe('POST /v1/rpc', () => {
     await vi.waitFor(async () => expect((await rpc(as.owner, 'status')).sessions).toHaveLength(1));
     expect(await rpc(as.owner, 'status')).toMatchObject({
       ...{ status: 'ready', problems: [], store: '~/mirror/{agentId}/sessions.json' },
-      sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api:/) }],
+      sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api/) }],
     });
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
   });
