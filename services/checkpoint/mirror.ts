@@ -55,11 +55,12 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
   const { clock, cursors, events } = ports;
   const { store } = config.session;
   const cursor = cursorOf(store);
-  const counts = { mirror_lines_total: 0, mirror_position: 0, mirror_lag: 0 };
+  const counts = { mirror_lines_total: 0, mirror_position: 0, mirror_lag: 0, mirror_maps_behind: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
     const after = await cursors.get(cursor);
     await witnessLog(ports, cursor, after);
+    counts.mirror_position = after;
     const view = await ports.index.watch();
     const gathering = createGathering(after);
     const files = new TranscriptFiles({ store, before: (key, seq) => linesBefore(events, key, seq) });
@@ -72,6 +73,7 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
       for await (const commit of events.follow({ after, signal: until, pauseMs: readPauseMs })) {
         gathering.add(commit);
         maps.note(commit.key, commit.seq);
+        counts.mirror_maps_behind = maps.behind();
         counts.mirror_lag = commit.seq - counts.mirror_position;
         gathered.ring();
         changed.ring();
@@ -97,8 +99,10 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
       for (let pauseMs = 0; !until.aborted; await clock.sleep(pauseMs, until)) {
         while (!maps.hasChanges() && !until.aborted) await changed.rung(until);
         const startedAt = clock.monotonic();
-        if (!until.aborted) await maps.write();
+        if (until.aborted) return;
+        await maps.write();
         healthy();
+        counts.mirror_maps_behind = maps.behind();
         const tookMs = clock.monotonic() - startedAt;
         pauseMs = Math.min(mapPauseMs.most, Math.max(mapPauseMs.least, mapRest * tookMs));
       }

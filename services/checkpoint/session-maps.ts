@@ -31,6 +31,8 @@ export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config:
       }
       changed.set(key, seq);
     },
+    /** Sessions whose entry is not up to date yet. */
+    behind: (): number => changed.size,
     hasChanges: (): boolean => changed.size > 0 || !isWhole,
     /** Writes the maps with changes that the index knows of: the first time, and after very many changes, all maps. */
     write: async (): Promise<void> => {
