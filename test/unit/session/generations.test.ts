@@ -185,7 +185,7 @@ describe('stop, reports and the end', () => {
     ['not under a running turn', ['post m1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'tomorrow 04:00'],
     ['none without a session', [], { rule: 'r', idleMinutes: 1 }, undefined],
   ])('A11/123: /status tells the next reset: %s', (_, history, expiry, expected) => {
-    const facts = { kind: 'status', model: 'm', parts: [], warnings: [], nextDaily: 'tomorrow 04:00', expiry } as const;
+    const facts = { kind: 'status' as const, model: 'm', parts: [], warnings: [], nextDaily: 'tomorrow 04:00', expiry };
     const lines = told(history, asking({ type: 'report', facts, notice: { code: 'status' } }, 1_000))?.split('\n') ?? [];
     expect(lines.find((line) => line.startsWith('Next reset'))).toBe(expected && `Next reset: ${expected}`);
   });
