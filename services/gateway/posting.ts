@@ -6,10 +6,11 @@ import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { listFactsOf } from '../../shared/session-tools/row.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
-import { type Asker, envelopeOf, occasionFor, onceIdOf } from './commands.ts';
+import { type Asker, envelopeOf, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { runIdOf } from './run-id.ts';
 import type { Run } from './runs.ts';
+import { commandSaid } from './said.ts';
 import { speakerOf } from './speaker.ts';
 
 /** A message that a caller has for a session. The same `idempotencyKey` again is the same run. */
@@ -17,6 +18,8 @@ export interface Posting {
   readonly key: SessionKey;
   readonly text: string;
   readonly idempotencyKey?: string | undefined;
+  /** The text is for the model, whatever it looks like: programs and agents command nothing by text (A11). */
+  readonly literal: boolean;
   /** How long to wait for the answer, ms; 0: not at all. */
   readonly waitMs: number;
   /** Ends the wait, never the run. */
@@ -33,9 +36,12 @@ export const post = async (
   const { key, waitMs, signal } = posting;
   await access.enter(asker.principal, key);
   const row = await sessions.get(key);
-  refuseWhenDenied(context, key, row);
-  refuseWhenFull(row);
-  return accept(context, envelopeFor(context, asker, posting), waitMs, signal);
+  const envelope = envelopeFor(context, asker, posting);
+  if (envelope.data.type === 'post_message') {
+    refuseWhenDenied(context, key, row);
+    refuseWhenFull(row);
+  }
+  return accept(context, envelope, waitMs, signal);
 };
 
 /** Stores a message's command. From then on its turn goes on, whatever becomes of the caller; `signal` ends the wait alone. */
@@ -76,16 +82,11 @@ export const refuseWhenFull = (row: IndexRow | null | undefined): void => {
 const envelopeFor = (
   { access, config, ports }: GatewayContext,
   asker: Asker,
-  { key, text, idempotencyKey }: Posting,
+  { key, text, idempotencyKey, literal }: Posting,
 ): CommandEnvelope => {
-  const type = 'post_message';
   const at = ports.clock.now();
-  const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : onceIdOf(asker, key, type, idempotencyKey));
-  const sender = speakerOf(asker.principal, undefined, access.identities);
-  return envelopeOf(asker, {
-    id,
-    key,
-    at,
-    data: { type, ...occasionFor(config, key, at), message: { messageId: id, text, sender } },
-  });
+  const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : onceIdOf(asker, key, 'post_message', idempotencyKey));
+  const { principal } = asker;
+  const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
+  return envelopeOf(asker, { id, key, at, data: commandSaid(config, { key, at, message, principal, literal }) });
 };

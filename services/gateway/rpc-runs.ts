@@ -23,7 +23,7 @@ export const chatSend = async (
   { sessionKey, message, idempotencyKey: once }: z.infer<typeof chatSendParameters>,
 ) => {
   const key = keyFrom(context.config, sessionKey);
-  const posting = { key, text: message, idempotencyKey: once, waitMs: 0, signal };
+  const posting = { key, text: message, idempotencyKey: once, literal: false, waitMs: 0, signal };
   const { run, duplicate } = await post(context, asker, posting);
   if (!duplicate) return run;
   const now = (await context.runs.status(key, run.runId)) ?? run;

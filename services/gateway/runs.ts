@@ -70,10 +70,12 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
   }
 };
 
-/** The run after a commit. A command that starts no turn is over with its commit. */
+/** The run after a commit. A command that starts no turn is over with its commit; what Natter says to it is its reply (A11). */
 const afterCommitOf = (before: Run | null, commit: RecordedCommit, runId: string): Run | null => {
   const run = commit.events.reduce((known: Run | null, event) => afterEvent(known, event, runId), before);
-  return run === null && commit.command.id === runId ? { runId, status: 'ok', reply: null } : run;
+  if (run !== null || commit.command.id !== runId) return run;
+  const told = commit.events.find((event) => event.type === 'notice');
+  return { runId, status: 'ok', reply: told?.notice.text ?? null };
 };
 
 /** A run as the log has it up to a sequence. */

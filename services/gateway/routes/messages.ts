@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
@@ -12,6 +13,7 @@ import { type Cursor, isAfter, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
 import { accept, refuseWhenFull } from '../posting.ts';
+import { commandSaid } from '../said.ts';
 import { checkSaid, speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
@@ -22,6 +24,8 @@ const postBody = z.strictObject({
   deliverTo: deliveryTarget.strict().optional(),
   /** `append`: remembered without a turn (A5/69). */
   mode: z.enum(['post', 'append']).default('post'),
+  /** `false`: a text such as `/new` is for the model and commands nothing (A11). */
+  commands: z.boolean().default(true),
   sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
 });
 type PostBody = z.infer<typeof postBody>;
@@ -61,14 +65,18 @@ const commandOf = (
   const id = commandIdOf(request, key, type);
   const from = speakerOf(request.principal, body.sender, access.identities);
   checkSaid(request.principal, body);
-  const said = {
+  const message = {
     messageId: body.messageId ?? id,
     text: body.text,
     sender: from,
     ...(body.deliverTo && { deliverTo: body.deliverTo }),
   };
   const at = body.sendAt ?? now;
-  return envelopeOf(request, { id, key, at, data: { type, ...occasionFor(config, key, at), message: said } });
+  const data: SessionCommand =
+    type === 'append_message'
+      ? { type, ...occasionFor(config, key, at), message }
+      : commandSaid(config, { key, at, message, principal: request.principal, literal: !body.commands });
+  return envelopeOf(request, { id, key, at, data });
 };
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
@@ -86,7 +94,7 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
   };
 
   app.post('/v1/sessions/:key/messages', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { wait } = queryOf(postQuery, request);
     const body = bodyOf(postBody, request);
     const envelope = commandOf(context, request, key, body, ports.clock.now());
@@ -95,7 +103,7 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
-    if (body.mode === 'post') refuseWhenFull(sessions.peek(key));
+    if (envelope.data.type === 'post_message') refuseWhenFull(sessions.peek(key));
     if (wait === 0) {
       const { run, duplicate } = await accept(context, envelope, 0, context.closing);
       return reply.code(202).send({ ...run, duplicate });
@@ -106,7 +114,7 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
   });
 
   app.get('/v1/sessions/:key/messages', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after = { seq: 0, index: -1 }, limit } = queryOf(listQuery, request);
     const seen = await access.read(request.principal, key);
     const from = Math.max(seen.after, logPosition(after));
