@@ -44,7 +44,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
 
   for (const [name, commandFrom] of Object.entries(commandsByName)) {
     app.post(`/v1/sessions/:key/${name}`, async (request, reply) => {
-      const key = keyOf(request);
+      const key = keyOf(context.config, request);
       queryOf(noQuery, request);
       const data = commandFrom(request, occasionFor(context.config, key, ports.clock.now()), context);
       await access.enter(request.principal, key);
@@ -53,7 +53,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
   }
 
   app.delete('/v1/sessions/:key', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { mode } = queryOf(deletion, request);
     bodyOf(emptyBody, request);
     checkDeletion(request.principal, mode);

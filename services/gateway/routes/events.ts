@@ -152,7 +152,7 @@ export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void
   });
 
   app.get('/v1/sessions/:key/events', (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after, limit, type, deltas } = queryOf(sessionQuery, request);
     return answer(request, reply, { key, filter: { types: type }, after, limit, deltas });
   });

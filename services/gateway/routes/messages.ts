@@ -81,7 +81,7 @@ const commandOf = (
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
 export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const { ports, sessions, access, runs } = context;
+  const { ports, access, runs } = context;
 
   const schedule = async (envelope: CommandEnvelope, reply: FastifyReply): Promise<FastifyReply> => {
     if (envelope.at <= ports.clock.now()) {
@@ -103,7 +103,7 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
-    if (envelope.data.type === 'post_message') refuseWhenFull(sessions.peek(key));
+    if (envelope.data.type === 'post_message') await refuseWhenFull(context, key);
     if (wait === 0) {
       const { run, duplicate } = await accept(context, envelope, 0, context.closing);
       return reply.code(202).send({ ...run, duplicate });

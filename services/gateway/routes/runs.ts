@@ -11,7 +11,7 @@ const query = z.object({ wait: waitParameter });
 export const runRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { runs, access } = context;
   app.get('/v1/sessions/:key/runs/:runId', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { runId } = request.params as { runId: string };
     const waitMs = queryOf(query, request).wait * 1_000;
     const after = await access.enter(request.principal, key);

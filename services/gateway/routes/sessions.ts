@@ -27,7 +27,7 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
   });
 
   app.get('/v1/sessions/:key', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const { row } = await access.read(request.principal, key);
@@ -35,7 +35,7 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after = afterCommit(0), limit } = queryOf(commitsQuery, request);
     const seen = await access.read(request.principal, key);
     const from = Math.max(seen.after, logPosition(after));
@@ -46,7 +46,7 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
   });
 
   app.get('/v1/sessions/:key/state', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { at } = queryOf(stateQuery, request);
     const seen = await access.read(request.principal, key);
     return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at, seen.after));

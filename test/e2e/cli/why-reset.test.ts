@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { whyResetCommand } from '../../../services/cli/commands/why-reset.ts';
-import { createTerminal } from '../../../services/cli/terminal.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { key, tell } from '../../support/given.ts';
+import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, startWorld, token } from '../gateway/setup.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'natter-why-reset-'));
@@ -49,24 +47,9 @@ const recording = async (...rows: readonly string[]): Promise<void> => {
   url = gateway.url;
 };
 
-const natter = async (time: string, ...words: string[]): Promise<string> => {
+const natter = (time: string, ...words: string[]): Promise<string> => {
   now = at(time);
-  const out: string[] = [];
-  const stream = { write: (text: string) => out.push(text) };
-  const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
-  whyResetCommand(program, {
-    env: { NATTER_DATA_DIR: home, NATTER_URL: url, NATTER_TOKEN: token },
-    home,
-    terminal: createTerminal({ out: stream, err: stream, interactive: false, now: () => 0 }),
-    input: new PassThrough(),
-    output: new PassThrough(),
-    program: 'natter',
-    version: '0',
-    now: () => 0,
-    interrupted: new AbortController().signal,
-  });
-  await program.parseAsync(['--token', token, 'why-reset', ...words], { from: 'user' });
-  return out.join('');
+  return natterWith([whyResetCommand], { home })('--url', url, '--token', token, 'why-reset', ...words);
 };
 
 describe('natter why-reset', () => {

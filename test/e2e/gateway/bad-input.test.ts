@@ -178,7 +178,7 @@ describe('bad input', () => {
       'agent:main:matrix:group:!a.b/c@d',
       'agent:main:telegram:group:-100',
       'agent:main:irc:group:#größe',
-      'a+b',
+      'agent:main:a+b',
     ]) {
       expect((await call('POST', pathOf(key, '/messages?wait=5'), { body: { text: 'x' } })).body).toMatchObject({ status: 'ok' });
       expect((await call('GET', pathOf(key))).body.key).toBe(key);
