@@ -32,14 +32,13 @@ export const post = async (
   asker: Asker,
   posting: Posting,
 ): Promise<{ run: Run; duplicate: boolean }> => {
-  const { sessions, access } = context;
+  const { access } = context;
   const { key, waitMs, signal } = posting;
   await access.enter(asker.principal, key);
-  const row = await sessions.get(key);
   const envelope = envelopeFor(context, asker, posting);
   if (envelope.data.type === 'post_message') {
-    refuseWhenDenied(context, key, row);
-    refuseWhenFull(row);
+    refuseWhenDenied(context, key, await context.sessions.get(key));
+    await refuseWhenFull(context, key);
   }
   return accept(context, envelope, waitMs, signal);
 };
@@ -73,9 +72,13 @@ const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: Inde
   if (action === 'deny') throw new NatterError('send_denied', `nothing may be sent in this session: ${rule} denies it`);
 };
 
-/** Says no at once where the session would say no later. The session's own refusal is what counts; this saves the way. */
-export const refuseWhenFull = (row: IndexRow | null | undefined): void => {
-  if ((row?.queuedTurns ?? 0) < limits.queuedTurns) return;
+/**
+ * Says no at once where the session would say no later; the session's own refusal is what counts, this saves the way. The index may be
+ * late, so a queue that seems full is looked at again: a message sent after `/stop` runs (A11/125).
+ */
+export const refuseWhenFull = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {
+  const isFull = (row: IndexRow | null | undefined) => (row?.queuedTurns ?? 0) >= limits.queuedTurns;
+  if (!isFull(sessions.peek(key)) || !isFull(await sessions.get(key))) return;
   throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
 };
 
