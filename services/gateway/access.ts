@@ -8,7 +8,7 @@ import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { noSuchSession } from './history.ts';
-import type { SessionList } from './session-list.ts';
+import type { Reach, SessionList } from './session-list.ts';
 
 /** Throws `NatterError('forbidden')` unless the caller is the owner. `what` begins the sentence. */
 export const ownersOnly = (principal: Principal, what: string): void => {
@@ -52,15 +52,23 @@ export class Access {
     return this.#identities;
   }
 
-  /** True when the principal may see the session in this row: for lists. */
-  sees(principal: Principal, row: IndexRow): boolean {
+  /** Which rows of lists the principal may see, and where they are. */
+  reach(principal: Principal): Reach {
+    const sees = (row: IndexRow): boolean => this.#sees(principal, row);
+    if (principal.role === 'owner') return { sees };
+    const participants = principal.principal === undefined ? null : this.identities.aliasesOf(principal.principal);
+    const namespace = principal.role === 'channel' ? principal.namespace : undefined;
+    return { sees, participants: participants ?? undefined, namespace };
+  }
+
+  #sees(principal: Principal, row: IndexRow): boolean {
     return !row.deleted && canAccess(principal, row, this.identities);
   }
 
   /** The session, if it is there and the principal may see it. Throws `noSuchSession()`. */
   async read(principal: Principal, key: SessionKey): Promise<Admission> {
     const row = await this.#rowOf(principal, key);
-    if (row === null || !this.sees(principal, row)) throw noSuchSession();
+    if (row === null || !this.#sees(principal, row)) throw noSuchSession();
     return { row, after: principal.role === 'owner' ? 0 : row.deletedSeq };
   }
 
@@ -73,7 +81,7 @@ export class Access {
     const row = await this.#rowOf(principal, key);
     // A key of which only a notice or a deletion is recorded has no session: who may begin one may go on.
     const isThere = row !== null && !row.deleted && row.generation > 0;
-    if (isThere ? this.sees(principal, row) : ownsKey(principal, key, this.#config(), this.identities))
+    if (isThere ? this.#sees(principal, row) : ownsKey(principal, key, this.#config(), this.identities))
       return row?.deletedSeq ?? 0;
     throw noSuchSession();
   }
@@ -82,14 +90,14 @@ export class Access {
   async shows(principal: Principal, commit: RecordedCommit): Promise<boolean> {
     if (principal.role === 'owner') return true;
     const row = await this.#rowWith(commit);
-    return row !== null && commit.seq > row.deletedSeq && this.sees(principal, row);
+    return row !== null && commit.seq > row.deletedSeq && this.#sees(principal, row);
   }
 
   /** Whether the text a turn is making is the principal's to see. Where the commit that began it is not here yet: no. */
   showsText(principal: Principal, key: SessionKey, turnId: string): boolean {
     if (principal.role === 'owner') return true;
     const row = this.#known(key);
-    return row !== undefined && row.activeTurnId === turnId && this.sees(principal, row);
+    return row !== undefined && row.activeTurnId === turnId && this.#sees(principal, row);
   }
 
   async #rowOf(principal: Principal, key: SessionKey): Promise<IndexRow | null> {
@@ -98,7 +106,7 @@ export class Access {
     } catch (error) {
       // That a session cannot be read is known to those alone who could read it.
       const known = this.#sessions.peek(key);
-      const isTheirs = principal.role === 'owner' || (known !== undefined && this.sees(principal, known));
+      const isTheirs = principal.role === 'owner' || (known !== undefined && this.#sees(principal, known));
       throw hasCode(error, 'quarantined') && !isTheirs ? noSuchSession() : error;
     }
   }

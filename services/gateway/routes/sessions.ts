@@ -22,7 +22,7 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-    const { rows, nextCursor } = sessions.list({ ...options, since, sees: (row) => access.sees(request.principal, row) });
+    const { rows, nextCursor } = sessions.list({ ...options, since, reach: access.reach(request.principal) });
     return reply.send({ sessions: rows, nextCursor });
   });
 

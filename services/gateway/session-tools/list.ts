@@ -40,7 +40,7 @@ export const listRows = async (
     ...filter,
     since: activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000,
     withGlobal: config.session.scope === 'global',
-    sees: (row) => access.sees(asker.principal, row),
+    reach: access.reach(asker.principal),
   });
   const messages = messageLimit === 0 ? [] : await messagesOf(context, rows, messageLimit);
   return {

@@ -1,19 +1,26 @@
-import type { RowFilter, RowPlace } from '../../ports.ts';
+import type { RowFilter, RowMarks, RowPlace } from '../../ports.ts';
 import type { IndexRow } from '../../session/summary.ts';
 
 interface Entry {
   readonly row: IndexRow;
   /** The number of its facet; `countless` where there are too many of them. */
   readonly facet: number;
+  readonly groups: readonly string[];
   /** False once the row has changed: another entry has taken its place. */
   current: boolean;
 }
+
+type Wants = (entry: Entry) => boolean;
 
 /** Entries that are of no more use are kept until there are as many of them as of others, and this many more. */
 const slackEntries = 1_000;
 /** Facets that are numbered; what comes after them is looked at row by row. */
 const countedFacets = 1_000;
 const countless = -1;
+/** Groups with no more rows than this, taken together, are put in order by themselves; of larger ones the newest are soon come by. */
+const fewRows = 2_000;
+
+const noMarks: RowMarks = { facetOf: () => '', groupsOf: () => [] };
 
 /** The older first; the key decides between equals, so that a place is exact. */
 const byAge = (a: RowPlace, b: RowPlace): number => a.updatedAt - b.updatedAt || Number(a.key < b.key) - Number(a.key > b.key);
@@ -21,10 +28,12 @@ const byAge = (a: RowPlace, b: RowPlace): number => a.updatedAt - b.updatedAt ||
 /**
  * Rows by key and by age. The order is repaired when it is asked for, and only as far back as rows have changed: a change costs next to
  * nothing, and a list of the newest does not depend on how many rows there are. A filter is asked once for each facet and not for each
- * row: going past a row that is not wanted does not even touch it, which is most of what it would cost.
+ * row: going past a row that is not wanted does not even touch it, which is most of what it would cost. The rows of a small group are
+ * found without going past the others.
  */
 export class RecentRows {
-  readonly #facetOf: (row: IndexRow) => string;
+  readonly #marks: RowMarks;
+  readonly #groups = new Map<string, Set<Entry>>();
   readonly #facets = new Map<string, number>();
   readonly #entries = new Map<string, Entry>();
   /** Oldest first. */
@@ -32,13 +41,18 @@ export class RecentRows {
   /** What has come since the order was last asked for. */
   #fresh: Entry[] = [];
 
-  constructor(facetOf: (row: IndexRow) => string = () => '') {
-    this.#facetOf = facetOf;
+  constructor(given: Partial<RowMarks> = {}) {
+    this.#marks = { ...noMarks, ...given };
   }
 
   /** Entries kept in all. */
   get entries(): number {
     return this.#ordered.length + this.#fresh.length;
+  }
+
+  /** Groups that have rows. */
+  get groups(): number {
+    return this.#groups.size;
   }
 
   get(key: string): IndexRow | undefined {
@@ -47,16 +61,24 @@ export class RecentRows {
 
   set(key: string, row: IndexRow): void {
     this.delete(key);
-    const entry = { row, facet: this.#numberOf(this.#facetOf(row)), current: true };
+    const { facetOf, groupsOf } = this.#marks;
+    const entry = { row, facet: this.#numberOf(facetOf(row)), groups: groupsOf(row), current: true };
     this.#entries.set(key, entry);
+    for (const name of entry.groups) this.#groups.set(name, (this.#groups.get(name) ?? new Set()).add(entry));
     this.#fresh.push(entry);
     if (this.entries > 2 * this.#entries.size + slackEntries) this.#sweep();
   }
 
   delete(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry) entry.current = false;
+    if (entry === undefined) return;
+    entry.current = false;
     this.#entries.delete(key);
+    for (const name of entry.groups) {
+      const group = this.#groups.get(name);
+      group?.delete(entry);
+      if (group?.size === 0) this.#groups.delete(name);
+    }
   }
 
   *rows(): Iterable<IndexRow> {
@@ -64,15 +86,30 @@ export class RecentRows {
   }
 
   /** The newest first. To be read at one stretch: a change ends it. */
-  *newestFirst({ after, facet = () => true }: RowFilter = {}): Iterable<IndexRow> {
+  *newestFirst({ after, facet = () => true, groups }: RowFilter = {}): Iterable<IndexRow> {
+    const wanted = Uint8Array.from(this.#facets.keys(), (name) => Number(facet(name)));
+    const wants: Wants = (entry) =>
+      entry.facet === countless ? facet(this.#marks.facetOf(entry.row)) : wanted[entry.facet] === 1;
+    yield* groups ? this.#members(groups, wants, after) : this.#inOrder(wants, after);
+  }
+
+  *#inOrder(wants: Wants, after?: RowPlace): Iterable<IndexRow> {
     this.#repair();
     const ordered = this.#ordered;
-    const wanted = Uint8Array.from(this.#facets.keys(), (name) => Number(facet(name)));
     for (let at = after ? this.#olderThan(after) : ordered.length; at > 0; at -= 1) {
       const entry = ordered[at - 1];
-      if (!entry?.current) continue;
-      if (entry.facet === countless ? facet(this.#facetOf(entry.row)) : wanted[entry.facet] === 1) yield entry.row;
+      if (entry?.current && wants(entry)) yield entry.row;
     }
+  }
+
+  *#members(names: readonly string[], wants: Wants, after?: RowPlace): Iterable<IndexRow> {
+    const groups = names.flatMap((name) => this.#groups.get(name) ?? []);
+    if (groups.reduce((sum, { size }) => sum + size, 0) > fewRows) {
+      return yield* this.#inOrder((entry) => wants(entry) && groups.some((group) => group.has(entry)), after);
+    }
+    const members = new Set(groups.flatMap((group) => [...group].filter(wants)));
+    const rows = Array.from(members, ({ row }) => row).filter((row) => after === undefined || byAge(row, after) < 0);
+    yield* rows.sort((a, b) => byAge(b, a));
   }
 
   /** Facets are numbered as they come: their number is their place in the map. */
