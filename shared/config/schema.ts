@@ -19,7 +19,6 @@ const resetPolicy = z.strictObject({
   /** A sliding idle window; with mode `daily` whichever expires first. Default in mode `idle`: 60. */
   idleMinutes: z.int().min(1).max(525_600).optional(),
 });
-export type ResetPolicy = z.infer<typeof resetPolicy>;
 
 /** What a rule of the send policy matches: all that is given must match (A9/92). `surface` is the older name of `channel` (C5). */
 const sendMatch = z
