@@ -9,7 +9,7 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { fold, initialState, toPlain } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { commitTo, freshKey, sessionDeactivated, userMessage } from '../support/commits.ts';
+import { commitTo, freshKey, sessionDeactivated, turnCompleted, turnStarted, userMessage } from '../support/commits.ts';
 
 /** Readers of a session that was erased while they were behind, in the middle of it, or away. */
 
@@ -30,7 +30,7 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
     [[openedAs(1), userMessage('a secret', 'm1')], 0],
     [[userMessage('another secret', 'm2')], 0],
     [[deleted(mode)], 1],
-    [[openedAs(2), userMessage('hello', 'm3'), sessionDeactivated()], 1],
+    [[openedAs(2), userMessage('hello', 'm3'), turnStarted(), turnCompleted(), sessionDeactivated()], 1],
   ];
   const commits: RecordedCommit[] = [];
   const record = async (upTo: number): Promise<void> => {
