@@ -4,6 +4,8 @@ export const limits = {
   sessionKeyBytes: 256,
   /** Characters of a command's id, which is its run's. */
   idCharacters: 128,
+  /** Characters of a session id as it is asked for; with the number of its generation it is an id still. */
+  sessionIdCharacters: 112,
   /** Bytes of one request body, one inbound envelope and one command. */
   commandBytes: 256 * 1024,
   /** Bytes of one commit. An instant turn's is the largest: the message, and the answer as a step and as a message. */

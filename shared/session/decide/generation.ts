@@ -17,8 +17,8 @@ export const ending = (view: SessionView, reason: string): SessionEvent[] => {
 };
 
 /** A session id that differs from the one before: sources with one fixed id, such as `cli:work`, are numbered (C8). */
-const freshId = (sessionId: string, { context }: SessionView): string =>
-  context.sessionId.split('#')[0] === sessionId ? `${sessionId}#${context.generation + 1}` : sessionId;
+const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
+  last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
 
 /** The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). */
 export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => {

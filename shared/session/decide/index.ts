@@ -67,7 +67,7 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
 
 /** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
 export const isRepeat = (
-  { id, data }: CommandEnvelope,
+  { id, causationId, data }: CommandEnvelope,
   delivery: { seq: number; incarnation: number } | null,
   { machine: { context }, position: { command, recentIds } }: SessionState,
 ): boolean => {
@@ -75,6 +75,8 @@ export const isRepeat = (
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
   if (message === undefined) return false;
-  if (message.messageId !== id && recentIds.includes(message.messageId)) return true;
+  // The id of a routed command has the channel in it. Its platform's own id has not, and two channels can both have a message 17.
+  const isRouted = causationId === message.messageId;
+  if (!isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
   return data.type !== 'append_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
 };

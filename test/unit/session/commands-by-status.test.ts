@@ -69,7 +69,7 @@ const table = `
   running  | origin x        | origin_changed x
   queued   | route #x        | route_changed #x
   awaiting | origin x        | origin_changed x
-  inactive | origin x        | session_reopened, origin_changed x
+  inactive | origin x        | origin_changed x
   deleted  | origin x        | session_opened s1 g2, origin_changed x
 
   unknown  | send deny       | refused: session_unknown

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { staleness } from '../../../shared/session/expiry.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
-import { command, given, stateAfter } from '../../support/given.ts';
+import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
+import { type CommandEnvelope, commandEnvelope } from '../../../shared/wire/envelope.ts';
+import { command, given, stateAfter, tell } from '../../support/given.ts';
 
 const asking = (data: SessionCommand, at = 100): CommandEnvelope => ({ ...command('open', 'asked'), at, data });
 const hour = 3_600_000;
@@ -81,9 +83,33 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
   });
 });
 
+test.each([
+  ['with a # of its own', 'web:a#b'],
+  ['as long as an id may be asked for', 'x'.repeat(limits.sessionIdCharacters)],
+])('C8: each generation has an id of its own that can be read again: %s', (_, id) => {
+  const { commits } = tell(`open ${id}`, `reset ${id}`, `reset ${id}`);
+  expect(commits.map(({ sessionId }) => sessionId)).toEqual([id, `${id}#2`, `${id}#3`]);
+  for (const commit of commits) expect(decodeCommit(encodeCommit(commit), commit.seq, commit.recordedAt)).toMatchObject(commit);
+  const tooLong = { ...command('open'), data: { type: 'open_session', sessionId: `${id}${'x'.repeat(112)}` } };
+  expect(commandEnvelope.safeParse(tooLong).success).toBe(false);
+});
+
 describe('opening, origin and settings', () => {
   test('A4/58, A5/64: a session at rest is resumed with all it had, however old', () => {
     given('post m1', 'reply m1/1 1', 'deactivate').when('open').then('session_reopened');
+  });
+
+  test('A4/43: opening is no message: a stale session is opened as it is, and ended by its next message', () => {
+    const expiry = { rule: 'session.reset', dailyBoundaryAt: 5_000 };
+    const open = asking({ type: 'open_session', sessionId: 's2', expiry }, 6_000);
+    given('post m1 @0', 'reply m1/1 1 @0', 'deactivate').when(open).then('session_reopened');
+    const { rows } = given('post m1 @0', 'reply m1/1 1 @0', 'deactivate', open).when('post-under m2 s2 daily 5000 @6001');
+    expect(rows).toContain('session_reset s1 to s2 g2');
+  });
+
+  test('A5/63: a session that rests goes on resting when only its origin or route is told', () => {
+    given('post m1', 'reply m1/1 1', 'deactivate').when('route #ops').then('route_changed #ops');
+    expect(stateAfter('append m1', 'deactivate', 'origin x').machine.value).toBe('inactive');
   });
 
   test('A5/65: reopening keeps the source and merges what is new of the origin', () => {
