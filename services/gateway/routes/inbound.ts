@@ -18,10 +18,15 @@ const strictEnvelope = inboundEnvelope
   .strict();
 
 /**
- * A channel's token tells what its own channel said, and if it names a person, what they said (A8/90). A session that the envelope names
- * itself must be of that channel too. Throws `NatterError('forbidden')`.
+ * A channel's token tells what its own channel said, and if it names a person, what they said where they may write: whoever writes in a
+ * group takes part in it from then on (A5/67, A8/90). A session that the envelope names itself must be of that channel too. Throws
+ * `NatterError('forbidden')` and `noSuchSession()`.
  */
-const checkChannel = (principal: Principal, envelope: InboundEnvelope, { config, access }: GatewayContext): void => {
+const checkChannel = async (
+  principal: Principal,
+  envelope: InboundEnvelope,
+  { config, access }: GatewayContext,
+): Promise<void> => {
   if (principal.role === 'owner') return;
   if (principal.role !== 'channel')
     throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
@@ -35,7 +40,11 @@ const checkChannel = (principal: Principal, envelope: InboundEnvelope, { config,
   }
   if (deliverTo !== undefined && deliverTo.channel !== channel) throw forbidden('deliverTo.channel', only);
   const place = placing(config, identities)(envelope);
-  if (sessionKey !== undefined && 'key' in place && !isWithin(namespace, place.key)) throw forbidden('sessionKey', only);
+  if (!('key' in place)) return;
+  const isInside = isWithin(namespace, place.key);
+  if (sessionKey !== undefined && !isInside) throw forbidden('sessionKey', only);
+  // What is outside, such as a main session that all share, this token never gets to see.
+  if (person !== undefined && isInside) await access.enter(principal, place.key);
 };
 
 /** `POST /v1/inbound`: what a platform said, accepted once it is stored. */
@@ -44,7 +53,7 @@ export const inboundRoutes = (app: FastifyInstance, context: GatewayContext): vo
   app.post('/v1/inbound', async (request, reply) => {
     queryOf(noQuery, request);
     const envelope = bodyOf(strictEnvelope, request);
-    checkChannel(request.principal, envelope, context);
+    await checkChannel(request.principal, envelope, context);
     const { duplicate } = await ports.inbound.publish({ ...envelope, at: envelope.at ?? ports.clock.now() });
     return reply.code(202).send({ id: envelope.id, status: 'accepted', duplicate });
   });

@@ -113,12 +113,18 @@ describe('POST /v1/inbound', () => {
     ['telegram', { sender: { id: '1', role: 'owner' } }, { status: 400, field: 'sender.role' }],
     ['telegram', { sender: { id: '1', principal: 'bob' } }, { status: 400, field: 'sender.principal' }],
     ['annAtTelegram', {}, { status: 202 }],
+    ['annAtTelegram', { conversation: { id: '1', kind: 'direct' } }, { status: 202 }],
+    ['annAtTelegram', { conversation: { id: 'bobs', kind: 'group' } }, { status: 404, code: 'not_found' }],
+    ['annAtTelegram', { conversation: { id: 'new', kind: 'group' } }, { status: 404, code: 'not_found' }],
+    ['annAtTelegram', { conversation: { id: '1', kind: 'direct' }, sessionKey: 'group:bobs' }, { status: 404 }],
     ['annAtTelegram', { sender: { id: '2' } }, forbidden('sender.id')],
     ['ann', {}, forbidden('channel')],
     ['eve', {}, forbidden('channel')],
   ];
   test.each(rows)("A8/90: a channel's token speaks for its own channel (%s, %j)", async (who, more, expected) => {
-    const { as, ports } = await startDoor();
+    const { as, ports, said } = await startDoor();
+    await said(group, ['telegram:1']);
+    await said('agent:main:telegram:group:bobs', ['telegram:2']);
     const stored: InboundEnvelope[] = [];
     const handle = async ({ message }: { message: InboundEnvelope }) => {
       stored.push(message);
