@@ -198,6 +198,16 @@ describe('an error names the place, the field and the mend', () => {
       /natter\.json:4: session\.identityLinks\.bob\.1: "telegram:1" is claimed by "ann" and by "bob"/,
     ],
     [
+      'A3/29: a name that no key can have',
+      '{ session: { identityLinks: {\n "Ann Lee": ["irc:a"] } } }',
+      /natter\.json:2: session\.identityLinks\.Ann Lee: "Ann Lee" cannot be part of a session key; use a short name/,
+    ],
+    [
+      'A3/29: a name that is the id of somebody else',
+      '{ session: { identityLinks: {\n "telegram:7": ["irc:a"] } } }',
+      /natter\.json:2: session\.identityLinks\.telegram:7: .* cannot be part of a session key/,
+    ],
+    [
       'A8/89: a participant that is nobody',
       `{ gateway: { tokens: {\n phone: { role: "participant", sha256: "${'a'.repeat(64)}" } } } }`,
       /gateway\.tokens\.phone\.principal: is missing; role "participant" needs/,
