@@ -199,6 +199,8 @@ describe('in a group', () => {
     expect(await ask(whole, owner, '/new', group)).toMatch(greets);
     expect((await whole.eventsOf(groupKey, 'session_reset')).map(({ generation }) => generation)).toEqual([2, 3]);
 
+    expect(await ask(whole, owner, '/new shoes for everybody', group)).toMatch(/\n\/new shoes for everybody$/);
+    expect(await whole.eventsOf(groupKey, 'session_reset')).toHaveLength(2);
     expect(await ask(whole, ann, 'natter: what is new?', group)).toBe('You said: natter: what is new?');
     expect(await ask(whole, owner, 'to the others', group)).toMatch(/^You said: \[The owner wrote this to the group/);
   });

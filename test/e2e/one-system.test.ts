@@ -58,6 +58,14 @@ describe('a client on another machine', () => {
     expect(text).not.toContain(home);
   });
 
+  test('A3/31, A1/2: natter status warns of the gateway’s dangers and not of its own; a participant is not told', async () => {
+    const whole = await startWhole({ session: { dmScope: 'main' }, more: { channels: { slack: {} }, dataDir: '/srv/there' } });
+    const text = await natter(whole.gateways[0]?.url ?? '', 'status');
+    expect(text).toMatch(/danger {3}anybody may write on slack, and with session.dmScope "main"/);
+    expect(text).not.toContain('irc');
+    expect(Object.keys(await rpc(whole.as.ann, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
+  });
+
   test('A12/129: sessions lists every entry, --active those of the last minutes', async () => {
     const clock = clockFrom('2026-03-28T12:00:00Z');
     const whole = await startWhole({ clock });
