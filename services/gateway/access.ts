@@ -88,8 +88,23 @@ export class Access {
 
   /** Whether a commit on a stream is the principal's to see: participants change while streams are open. */
   async shows(principal: Principal, commit: RecordedCommit): Promise<boolean> {
-    if (principal.role === 'owner') return true;
-    const row = await this.#rowWith(commit);
+    return principal.role === 'owner' || this.#showsBy(await this.#rowWith(commit), principal, commit);
+  }
+
+  /** The same for one page of what was recorded some time ago. A deletion counts at once, however late the index is. */
+  showsNow(principal: Principal): (commit: RecordedCommit) => Promise<boolean> {
+    const asked = new Set<SessionKey>();
+    return async (commit) => {
+      const shown = await this.shows(principal, commit);
+      if (!shown || principal.role === 'owner' || asked.has(commit.key)) return shown;
+      asked.add(commit.key);
+      const row = await this.#rowNow(commit.key);
+      if (row !== null) this.#rows.set(commit.key, row);
+      return this.#showsBy(row, principal, commit);
+    };
+  }
+
+  #showsBy(row: IndexRow | null, principal: Principal, commit: RecordedCommit): boolean {
     return row !== null && commit.seq > row.deletedSeq && this.#sees(principal, row);
   }
 
@@ -111,6 +126,16 @@ export class Access {
     }
   }
 
+  /** `null` also for what cannot be read: among all sessions' events it is shown to nobody but the owner. */
+  async #rowNow(key: SessionKey): Promise<IndexRow | null> {
+    try {
+      return await this.#sessions.row(key);
+    } catch (error) {
+      if (hasCode(error, 'quarantined')) return null;
+      throw error;
+    }
+  }
+
   #known(key: SessionKey): IndexRow | undefined {
     const [seen, indexed] = [this.#rows.get(key), this.#sessions.peek(key)];
     return (seen?.seq ?? 0) > (indexed?.seq ?? 0) ? seen : indexed;
@@ -119,13 +144,10 @@ export class Access {
   /** The row with this commit in it, without reading the log where the row before it is at hand. */
   async #rowWith(commit: RecordedCommit): Promise<IndexRow | null> {
     const known = this.#known(commit.key);
-    const isNext = (known?.rev ?? 0) === commit.rev - 1;
-    const row =
-      known !== undefined && known.seq >= commit.seq
-        ? known
-        : isNext
-          ? summarize(known ?? null, commit)
-          : await this.#sessions.row(commit.key);
+    const isKnown = known !== undefined && known.seq >= commit.seq;
+    // Of a session that nothing is known of, even the first commit may be of a history that was deleted since.
+    const isNext = known?.rev === commit.rev - 1;
+    const row = isKnown ? known : isNext ? summarize(known, commit) : await this.#rowNow(commit.key);
     if (row !== null) this.#rows.set(commit.key, row);
     return row;
   }

@@ -27,29 +27,33 @@ export interface Posting {
 }
 
 /** Posts a message for a caller, if they may and the session can take it, and waits for its run as long as they want (A10/117–121). */
-export const post = async (
-  context: GatewayContext,
-  asker: Asker,
-  posting: Posting,
-): Promise<{ run: Run; duplicate: boolean }> => {
+export const post = async (context: GatewayContext, asker: Asker, posting: Posting): Promise<Accepted & { seen: number }> => {
   const { access } = context;
   const { key, waitMs, signal } = posting;
-  await access.enter(asker.principal, key);
+  const seen = await access.enter(asker.principal, key);
   const envelope = envelopeFor(context, asker, posting);
-  if (envelope.data.type === 'post_message') {
-    refuseWhenDenied(context, key, await context.sessions.get(key));
-    await refuseWhenFull(context, key);
-  }
-  return accept(context, envelope, waitMs, signal);
+  const row = await context.sessions.get(key);
+  // A command such as `/new hello` brings a message too.
+  if ('message' in envelope.data) refuseWhenDenied(context, key, row);
+  if (envelope.data.type === 'post_message') refuseFull(row);
+  return { ...(await accept(context, envelope, { waitMs, signal, seen })), seen };
 };
 
-/** Stores a message's command. From then on its turn goes on, whatever becomes of the caller; `signal` ends the wait alone. */
+/** `duplicate`: the broker had the command already. */
+export interface Accepted {
+  readonly run: Run;
+  readonly duplicate: boolean;
+}
+
+/**
+ * Stores a message's command. From then on its turn goes on, whatever becomes of the caller; `signal` ends the wait alone. Of a repeat the
+ * caller is told what is recorded after the sequence `seen`.
+ */
 export const accept = async (
   { ports, runs, feed }: GatewayContext,
   envelope: CommandEnvelope,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<{ run: Run; duplicate: boolean }> => {
+  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+): Promise<Accepted> => {
   const { id: runId, key } = envelope;
   if (waitMs === 0) {
     const { duplicate } = await ports.commands.publish(envelope);
@@ -60,7 +64,7 @@ export const accept = async (
   const after = feed.position;
   const answer = ports.answers.wait(runId, waitMs);
   const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
-  return { run: await runs.outcome(key, runId, { after, waitMs, signal, answer, duplicate }), duplicate };
+  return { run: await runs.outcome(key, runId, { after, seen, waitMs, signal, answer, duplicate }), duplicate };
 };
 
 /** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
@@ -77,9 +81,13 @@ const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: Inde
  * late, so a queue that seems full is looked at again: a message sent after `/stop` runs (A11/125).
  */
 export const refuseWhenFull = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {
-  const isFull = (row: IndexRow | null | undefined) => (row?.queuedTurns ?? 0) >= limits.queuedTurns;
-  if (!isFull(sessions.peek(key)) || !isFull(await sessions.get(key))) return;
-  throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
+  if (isFull(sessions.peek(key))) refuseFull(await sessions.get(key));
+};
+
+const isFull = (row: IndexRow | null | undefined): boolean => (row?.queuedTurns ?? 0) >= limits.queuedTurns;
+
+const refuseFull = (row: IndexRow | null): void => {
+  if (isFull(row)) throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
 };
 
 const envelopeFor = (

@@ -24,9 +24,9 @@ export const chatSend = async (
 ) => {
   const key = keyFrom(context.config, sessionKey);
   const posting = { key, text: message, idempotencyKey: once, literal: false, waitMs: 0, signal };
-  const { run, duplicate } = await post(context, asker, posting);
+  const { run, duplicate, seen } = await post(context, asker, posting);
   if (!duplicate) return run;
-  const now = (await context.runs.status(key, run.runId)) ?? run;
+  const now = (await context.runs.status(key, run.runId, seen)) ?? run;
   return now.status === 'ok' || now.status === 'error' ? now : { runId: run.runId, status: 'in_flight' };
 };
 

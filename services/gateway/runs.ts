@@ -120,22 +120,29 @@ export class Runs {
 
   /**
    * The outcome of a command that was just published. `after`: the feed's position before that. `answer`: what its host said; it alone
-   * tells of a refusal, or that the command was a repeat, which records nothing new.
+   * tells of a refusal, or that the command was a repeat, which records nothing new. `seen`: what was recorded up to there is not told.
    */
   async outcome(
     key: SessionKey,
     runId: string,
-    wait: { after: number; waitMs: number; signal: AbortSignal; answer: Promise<CommandAnswer | null>; duplicate: boolean },
+    wait: {
+      after: number;
+      seen: number;
+      waitMs: number;
+      signal: AbortSignal;
+      answer: Promise<CommandAnswer | null>;
+      duplicate: boolean;
+    },
   ): Promise<Run> {
-    const { after, waitMs, answer, duplicate } = wait;
+    const { after, seen, waitMs, answer, duplicate } = wait;
     const over = new AbortController();
     const signal = AbortSignal.any([wait.signal, over.signal]);
-    const repeated = async () => this.#follow(key, runId, await this.#find(key, runId), waitMs, signal);
+    const repeated = async () => this.#follow(key, runId, await this.#find(key, runId, seen), waitMs, signal);
     const recorded = duplicate ? repeated() : this.#follow(key, runId, { run: null, seq: after }, waitMs, signal);
     const answered = answer.then(async (told): Promise<Run | null> => {
       if (told?.outcome === 'refused') return failed(runId, told.code ?? 'refused', told.message ?? 'the session refuses this');
       if (told?.outcome !== 'duplicate') return recorded;
-      const { run } = await this.#find(key, runId);
+      const { run } = await this.#find(key, runId, seen);
       if (run !== null) return isOver(run) ? run : recorded;
       return failed(runId, 'duplicate_message', 'a message with this messageId is in the session already; nothing was added');
     });

@@ -128,11 +128,12 @@ const streamDeltas = async (
 const page = async ({ ports, access }: GatewayContext, { principal }: FastifyRequest, wanted: Wanted) => {
   const { key, filter, after = { seq: 0, index: -1 }, limit } = wanted;
   const seen = key ? (await access.read(principal, key)).after : 0;
+  const shows = access.showsNow(principal);
   const { items, next, more } = await pageOf(
     ports.events,
     { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) },
     async (commit) =>
-      !wantsKey(filter, commit.key) || !(await access.shows(principal, commit))
+      !wantsKey(filter, commit.key) || !(await shows(commit))
         ? []
         : eventsAfter(after, commit)
             .filter(({ type }) => wantsType(filter, type))

@@ -98,18 +98,22 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
     const { wait } = queryOf(postQuery, request);
     const body = bodyOf(postBody, request);
     const envelope = commandOf(context, request, key, body, ports.clock.now());
-    await access.enter(request.principal, key);
+    const seen = await access.enter(request.principal, key);
     if (body.sendAt !== undefined) {
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
     if (envelope.data.type === 'post_message') await refuseWhenFull(context, key);
     if (wait === 0) {
-      const { run, duplicate } = await accept(context, envelope, 0, context.closing);
+      const { run, duplicate } = await accept(context, envelope, { waitMs: 0, signal: context.closing, seen });
       return reply.code(202).send({ ...run, duplicate });
     }
     return reply.send(
-      await waiting(context, reply, async (signal) => (await accept(context, envelope, wait * 1_000, signal)).run),
+      await waiting(
+        context,
+        reply,
+        async (signal) => (await accept(context, envelope, { waitMs: wait * 1_000, signal, seen })).run,
+      ),
     );
   });
 

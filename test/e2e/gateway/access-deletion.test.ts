@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { recentMessages } from '../../../services/gateway/recent-messages.ts';
 import { startDoor } from './access-rig.ts';
 import { pathOf } from './setup.ts';
 
@@ -40,6 +41,46 @@ describe('DELETE /v1/sessions/{key}', () => {
     expect((await as.owner('GET', pathOf(direct, `/runs/${run}`))).status).toBe(200);
     expect((await as.bob('GET', pathOf(direct))).status).toBe(404);
     expect((await as.ann('GET', pathOf(direct))).body).toMatchObject({ generation: 2, participants: ['telegram:1'] });
+  });
+
+  test.each([true, false])('A8/87: no list of events has it any more, however late the index is (kept up: %s)', async (index) => {
+    const { as, said, stream } = await startDoor({ index });
+    await said(direct, ['telegram:1']);
+    // The gateway has heard of it, and maybe not yet of its end.
+    if (index) await vi.waitFor(async () => expect((await as.ann('GET', '/v1/sessions')).body.sessions).toHaveLength(1));
+    await as.ann(...remove(direct));
+    await said(group, ['telegram:1']);
+    const { events } = (await as.ann('GET', '/v1/events?after=0')).body;
+    expect(new Set(events.map(({ key }: any) => key))).toEqual(new Set([group]));
+    const opened = await stream('ann', '/v1/events?after=0');
+    await vi.waitFor(() => expect(opened.messages.map(({ data }) => JSON.parse(data).key)).toContain(group));
+    expect(opened.messages.map(({ data }) => JSON.parse(data).key)).not.toContain(direct);
+  });
+
+  test('A8/87, B32: who repeats a call of then is not told what was answered then', async () => {
+    const { as } = await startDoor();
+    await as.ann('POST', pathOf(direct, '/open'));
+    const params = { sessionKey: direct, message: 'secret', idempotencyKey: 'once', timeoutSeconds: 5 };
+    const again = () => as.ann('POST', '/v1/rpc', { body: { method: 'agent', params: { ...params, timeoutSeconds: 0.1 } } });
+    const noWait = { sessionKey: direct, message: 'secret', idempotencyKey: 'once' };
+    expect((await as.ann('POST', '/v1/rpc', { body: { method: 'agent', params } })).text).toContain('you said: secret');
+    expect((await again()).text).toContain('you said: secret');
+    await as.ann(...remove(direct));
+    expect((await again()).text).not.toContain('secret');
+    expect((await as.ann('POST', '/v1/rpc', { body: { method: 'chat.send', params: noWait } })).text).not.toContain('secret');
+  });
+
+  test('A8/87: a history that is asked for by an older row ends with its session', async () => {
+    const { ports, said, done } = await startDoor();
+    await said(group, ['telegram:1']);
+    const through = (await ports.events.last(group as never))?.seq ?? 0;
+    const history = () => recentMessages(ports, { key: group as never, through, limit: 9, characters: 999, includeTools: true });
+    expect(await history()).toHaveLength(1);
+    await said(group, ['telegram:1']);
+    expect(await history()).toHaveLength(2);
+    await done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
+    await said(group, ['telegram:2']);
+    expect(await history()).toEqual([]);
   });
 
   test.each(['running', 'awaiting_approval'])('A8/87: one that is %s is refused', async (status) => {
