@@ -19,8 +19,13 @@ export const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
   channel: z.string().min(1).max(64).optional(),
-  /** Whole segments of the stored key's beginning. */
-  keyPrefix: z.string().min(1).max(1_024).optional(),
+  /** Whole segments of the stored key's beginning, with or without the `:` after them. */
+  keyPrefix: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .transform((text) => text.replace(/:$/, ''))
+    .optional(),
 });
 
 /**

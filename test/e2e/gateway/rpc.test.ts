@@ -119,6 +119,8 @@ describe('the send policy at the door', () => {
     expect(await rpc(as.owner, method, { sessionKey: 'cron:daily', message: 'x' })).toMatchObject({
       detail: expect.stringContaining('session.sendPolicy.rules[1]'),
     });
+    for (const message of ['/new', '/new x'])
+      expect(await rpc(as.owner, method, { sessionKey: group, message })).toMatchObject(refused);
     expect(await ports.events.last(group as never)).toBeNull();
     expect(await rpc(as.owner, method, { sessionKey: 'main', message: 'x' })).not.toHaveProperty('code');
   });

@@ -38,6 +38,7 @@ describe('sessions_list', () => {
     expect(await kindsOf({ limit: 100_000 })).toHaveLength(6);
     expect(await kindsOf({ channel: 'internal' })).toEqual(['node', 'hook', 'cron']);
     expect(await kindsOf({ keyPrefix: 'agent:main:telegram' })).toEqual(['group']);
+    expect(await kindsOf({ keyPrefix: 'agent:main:telegram:' })).toEqual(['group']);
     expect(await kindsOf({ keyPrefix: 'agent:main:tele' })).toEqual([]);
     expect(await kindsOf({ keyPrefix: 'agent:main:node-mac' })).toEqual(['node']);
     expect(await kindsOf({ keyPrefix: 'agent:main:telegram:group:-100' })).toEqual(['group']);
