@@ -33,6 +33,19 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
       .then(...outcome);
   });
 
+  test('A4/43, 45: a message that is only remembered ends a stale session too, and is the first of the new one', () => {
+    const expiry = { rule: 'session.resetByType.group', dailyBoundaryAt: 5_000 };
+    const message = { messageId: 'm2', text: '', sender: { id: 'u' } };
+    const append = asking({ type: 'append_message', sessionId: 's2', expiry, message }, 6_000);
+    given(...talked)
+      .when(append)
+      .then('checkpoint_requested new_session s1 1-2', 'session_reset s1 to s2 g2', 'user_message m2');
+    expect(stateAfter(...talked, append).machine.context.messages).toBe(1);
+    given(...talked, append)
+      .when('post-under m3 s3 daily 5000 @6001')
+      .then('user_message m3 for a turn', 'turn_started m3/1');
+  });
+
   test('A4/47: of daily and idle the one that expired first is the cause', () => {
     const both = { rule: 'session.reset', dailyBoundaryAt: 5 * hour, idleMinutes: 60 };
     expect(staleness(both, 4.5 * hour, 6 * hour)).toMatchObject({ trigger: 'daily', boundaryAt: 5 * hour });
