@@ -37,10 +37,11 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /** Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). With `notice` it says how much. */
   z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
-  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first. */
+  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first; `by` is who wanted it. */
   z.object({
     type: z.literal('reset'),
     ...occasion,
+    by: sender.optional(),
     cause: resetCause,
     settings: settingsChange.optional(),
     message: message.optional(),

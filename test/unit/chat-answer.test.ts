@@ -46,19 +46,20 @@ const said = (
   expect(sessionCommand.parse(command)).toEqual(command);
   return command;
 };
-const hello = { id: 'natter', role: 'program', principal: 'ada' };
 const owner: Sender = { ...ada, role: 'owner' };
 
 describe('reset', () => {
-  const reset = (rule: string, message: object, settings?: object) => ({
+  const reset = (rule: string, { by, ...message }: { by?: Sender; text: string; sender: Sender }, settings?: object) => ({
     type: 'reset',
     sessionId: 's2',
     expiry,
     cause: { trigger: 'command', rule },
     ...(settings && { settings }),
+    ...(by && { by }),
     message: { messageId: 'm1', deliverTo, ...message },
   });
-  const greeting = { text: expect.stringContaining('Greet'), sender: hello };
+  const natter: Sender = { id: 'natter', role: 'program' };
+  const greeting = { text: expect.stringContaining('Greet'), sender: natter, by: ada };
 
   test.each([
     ['A4/55: /new alone has the model greet, on behalf of who wrote', '/new', reset('/new', greeting)],

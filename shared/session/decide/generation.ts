@@ -1,7 +1,7 @@
 import type { CommandOf } from '../commands.ts';
 import type { SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
-import type { Notice, Origin, SessionSource, Settings, SettingsChange } from '../types.ts';
+import type { Notice, Origin, Sender, SessionSource, Settings, SettingsChange } from '../types.ts';
 import { refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
@@ -76,6 +76,10 @@ const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, a
   if (cause !== null) return renewing(view, sessionId, cause);
   return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
 };
+
+/** Who takes part from here on, as they are now (A5/66). */
+export const resolving = (by: Sender | undefined): SessionEvent[] =>
+  by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
 
 /** What is new in `given` is merged into what is known (A5/65, A13). */
 export const learning = ({ context }: SessionView, given: Origin | undefined): SessionEvent[] => {

@@ -2,7 +2,7 @@ import { limits } from '../../kit/limits.ts';
 import type { CommandOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, type SessionView } from './decision.ts';
-import { isNew, learning, readying } from './generation.ts';
+import { isNew, learning, readying, resolving } from './generation.ts';
 
 /** Opening and messages: A5/64–70, A13/138. */
 
@@ -10,7 +10,7 @@ type Message = CommandOf<'append_message'>['message'];
 
 /** Who opens a session wants to see what is in it: only the next message ends one that is stale (A4/43, 58). */
 export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
-  accept(...readying(view, occasion, at), ...(by ? [{ type: 'participant_resolved', v: 1, participant: by } as const] : []));
+  accept(...readying(view, occasion, at), ...resolving(by));
 
 /** No message has come, so a session that rests goes on resting (A5/63). */
 export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: SessionView): Decision => {

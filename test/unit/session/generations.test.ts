@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { staleness } from '../../../shared/session/expiry.ts';
+import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
 import { type CommandEnvelope, commandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, given, stateAfter, tell } from '../../support/given.ts';
+import { routed } from '../routing/support.ts';
 
 const asking = (data: SessionCommand, at = 100): CommandEnvelope => ({ ...command('open', 'asked'), at, data });
 const hour = 3_600_000;
@@ -144,6 +146,13 @@ describe('opening, origin and settings', () => {
 
   test('A5/66: who opens is recorded as they are now', () => {
     given('append m1').when('open-by user-1').then('participant_resolved user-1');
+  });
+
+  test('A4/55, A5/67: who begins a session with /new takes part in it, and the one who greets for them does not', () => {
+    const sender = { id: '5', role: 'participant', principal: 'telegram:5' };
+    const said = routed({ text: '/new', conversation: { id: '5', kind: 'direct' }, sender });
+    const { commits } = tell(said);
+    expect(commits.reduce<IndexRow | null>(summarize, null)?.participants).toEqual(['telegram:5']);
   });
 
   test('A13/138: a connector that only updates the route leaves the route and the origin behind', () => {
