@@ -59,7 +59,8 @@ describe('the README', () => {
   test('has snippets to run', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
   test.each(blocks.map((code, index) => [index + 1, code] as const))('snippet %i does what it says', async (_, code) => {
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
-    if (code.includes('send')) expect(stdout).toContain('You said: hello\n');
+    if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
+    if (code.includes('/new')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
     if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
     if (code.includes('ingest'))
       expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
@@ -86,7 +87,7 @@ describe('commands', () => {
     [['sessions', '--active', 'soon'], 2, /use a whole number/],
     [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is no time; use for example/],
     [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
-    [['replay', 'agent:main:nobody'], 1, /there is no session/],
+    [['replay', 'agent:main:nobody'], 1, /there is no such session/],
     [['status', '--token', 'wrong', '--data-dir', '/nonexistent'], 1, /./],
     [['send', 'agent:main:bad', '[[fail BROKEN]]', '--wait'], 1, /BROKEN|asked the offline model to fail/],
   ])('%j fails with code %i and says why', async (args, code, why) => {
