@@ -26,6 +26,8 @@ export const limits = {
   turnSteps: 64,
   /** Command and message ids a session remembers to refuse repeats. */
   recentIds: 64,
+  /** Characters of what Natter itself says. */
+  noticeCharacters: 16_384,
   /** Commits with messages a session remembers the position of: the reach of the model's context. */
   windowCommits: 64,
   /** Commands waiting in one session's mailbox. */

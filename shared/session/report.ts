@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
 import type { SessionState } from './evolve.ts';
 import { expiry, staleness } from './expiry.ts';
 
@@ -24,7 +25,16 @@ const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 1
 /** The report at a time (ms) as one text. Pure: the same state and facts give the same words. */
 export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
   const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
-  return [...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)].join('\n');
+  return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
+};
+
+/** As many lines as a notice has room for. */
+const fitting = (lines: readonly string[]): readonly string[] => {
+  let room = limits.noticeCharacters;
+  return lines.filter((line) => {
+    room -= line.length + 1;
+    return room >= 0;
+  });
 };
 
 /** Nobody resets a session under its running turn; one that is stale is reset by its next message. */

@@ -249,6 +249,13 @@ describe('stop, reports and the end', () => {
     expect(told([], report('context_detail'))?.split('\n')).toHaveLength(9);
   });
 
+  test('I11: a report of the most there can be is still a notice that can be recorded', () => {
+    const parts = Array.from({ length: 200 }, () => ({ name: 'n'.repeat(128), characters: Number.MAX_SAFE_INTEGER }));
+    const facts = { kind: 'context_detail' as const, model: 'm', parts, warnings: Array(20).fill('w'.repeat(500)) };
+    const { commits } = tell(asking({ type: 'report', facts, notice: { code: 'context' } }));
+    expect(() => commits.map(encodeCommit)).not.toThrow();
+  });
+
   test('C9: a deleted session is forgotten, and its next message begins anew after the last generation', () => {
     const gone = ['post m1', 'send deny', 'origin x', 'delete key'];
     expect(stateAfter(...gone).machine.context).toMatchObject({
