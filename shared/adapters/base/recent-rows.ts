@@ -3,13 +3,17 @@ import type { IndexRow } from '../../session/summary.ts';
 
 interface Entry {
   readonly row: IndexRow;
-  /** The number of its facet; `countless` where there are too many of them. */
-  readonly facet: number;
+  readonly facet: Facet;
   readonly groups: readonly string[];
   /** False once the row has changed: another entry has taken its place. */
   current: boolean;
 }
 
+/** What is alike to filters. Numbered as they come: the number is the place in the map; `countless` where there are too many of them. */
+interface Facet {
+  readonly number: number;
+  readonly entries: Set<Entry>;
+}
 type Wants = (entry: Entry) => boolean;
 
 /** Entries that are of no more use are kept until there are as many of them as of others, and this many more. */
@@ -17,7 +21,7 @@ const slackEntries = 1_000;
 /** Facets that are numbered; what comes after them is looked at row by row. */
 const countedFacets = 1_000;
 const countless = -1;
-/** Groups with no more rows than this, taken together, are put in order by themselves; of larger ones the newest are soon come by. */
+/** No more rows than this are put in order by themselves; of more the newest are soon come by. */
 const fewRows = 2_000;
 
 const noMarks: RowMarks = { facetOf: () => '', groupsOf: () => [] };
@@ -28,13 +32,14 @@ const byAge = (a: RowPlace, b: RowPlace): number => a.updatedAt - b.updatedAt ||
 /**
  * Rows by key and by age. The order is repaired when it is asked for, and only as far back as rows have changed: a change costs next to
  * nothing, and a list of the newest does not depend on how many rows there are. A filter is asked once for each facet and not for each
- * row: going past a row that is not wanted does not even touch it, which is most of what it would cost. The rows of a small group are
- * found without going past the others.
+ * row: going past a row that is not wanted does not even touch it, which is most of what it would cost. Where few rows can be wanted, those
+ * of small groups or of rare facets, they are found without going past the others.
  */
 export class RecentRows {
   readonly #marks: RowMarks;
   readonly #groups = new Map<string, Set<Entry>>();
-  readonly #facets = new Map<string, number>();
+  readonly #facets = new Map<string, Facet>();
+  readonly #others: Facet = { number: countless, entries: new Set() };
   readonly #entries = new Map<string, Entry>();
   /** Oldest first. */
   #ordered: Entry[] = [];
@@ -62,8 +67,9 @@ export class RecentRows {
   set(key: string, row: IndexRow): void {
     this.delete(key);
     const { facetOf, groupsOf } = this.#marks;
-    const entry = { row, facet: this.#numberOf(facetOf(row)), groups: groupsOf(row), current: true };
+    const entry = { row, facet: this.#facetNamed(facetOf(row)), groups: groupsOf(row), current: true };
     this.#entries.set(key, entry);
+    entry.facet.entries.add(entry);
     for (const name of entry.groups) this.#groups.set(name, (this.#groups.get(name) ?? new Set()).add(entry));
     this.#fresh.push(entry);
     if (this.entries > 2 * this.#entries.size + slackEntries) this.#sweep();
@@ -74,6 +80,7 @@ export class RecentRows {
     if (entry === undefined) return;
     entry.current = false;
     this.#entries.delete(key);
+    entry.facet.entries.delete(entry);
     for (const name of entry.groups) {
       const group = this.#groups.get(name);
       group?.delete(entry);
@@ -88,12 +95,17 @@ export class RecentRows {
   /** The newest first. To be read at one stretch: a change ends it. */
   *newestFirst({ after, facet = () => true, groups }: RowFilter = {}): Iterable<IndexRow> {
     const wanted = Uint8Array.from(this.#facets.keys(), (name) => Number(facet(name)));
-    const wants: Wants = (entry) =>
-      entry.facet === countless ? facet(this.#marks.facetOf(entry.row)) : wanted[entry.facet] === 1;
-    yield* groups ? this.#members(groups, wants, after) : this.#inOrder(wants, after);
+    const isWanted: Wants = ({ row, facet: { number } }) =>
+      number === countless ? facet(this.#marks.facetOf(row)) : wanted[number] === 1;
+    const members = groups?.flatMap((name) => this.#groups.get(name) ?? []);
+    const isMember: Wants = (entry) => members === undefined || members.some((group) => group.has(entry));
+    const alike = [this.#others, ...[...this.#facets.values()].filter(({ number }) => wanted[number] === 1)];
+    const sets = members ?? alike.map(({ entries }) => entries);
+    const few = sets.reduce((sum, { size }) => sum + size, 0) <= fewRows;
+    yield* few ? this.#these(sets, isWanted, after) : this.#all((entry) => isWanted(entry) && isMember(entry), after);
   }
 
-  *#inOrder(wants: Wants, after?: RowPlace): Iterable<IndexRow> {
+  *#all(wants: Wants, after?: RowPlace): Iterable<IndexRow> {
     this.#repair();
     const ordered = this.#ordered;
     for (let at = after ? this.#olderThan(after) : ordered.length; at > 0; at -= 1) {
@@ -102,23 +114,18 @@ export class RecentRows {
     }
   }
 
-  *#members(names: readonly string[], wants: Wants, after?: RowPlace): Iterable<IndexRow> {
-    const groups = names.flatMap((name) => this.#groups.get(name) ?? []);
-    if (groups.reduce((sum, { size }) => sum + size, 0) > fewRows) {
-      return yield* this.#inOrder((entry) => wants(entry) && groups.some((group) => group.has(entry)), after);
-    }
-    const members = new Set(groups.flatMap((group) => [...group].filter(wants)));
-    const rows = Array.from(members, ({ row }) => row).filter((row) => after === undefined || byAge(row, after) < 0);
+  *#these(sets: readonly Set<Entry>[], wants: Wants, after?: RowPlace): Iterable<IndexRow> {
+    const entries = new Set(sets.flatMap((set) => [...set].filter(wants)));
+    const rows = Array.from(entries, ({ row }) => row).filter((row) => after === undefined || byAge(row, after) < 0);
     yield* rows.sort((a, b) => byAge(b, a));
   }
 
-  /** Facets are numbered as they come: their number is their place in the map. */
-  #numberOf(facet: string): number {
-    const known = this.#facets.get(facet);
+  #facetNamed(name: string): Facet {
+    const known = this.#facets.get(name);
     if (known !== undefined) return known;
-    const next = this.#facets.size;
-    if (next >= countedFacets) return countless;
-    this.#facets.set(facet, next);
+    if (this.#facets.size >= countedFacets) return this.#others;
+    const next = { number: this.#facets.size, entries: new Set<Entry>() };
+    this.#facets.set(name, next);
     return next;
   }
 
