@@ -106,7 +106,7 @@ describe('a reset by the clock', () => {
   });
 });
 
-test('A4/57: each run of a cron job has a session of its own, however soon it comes', async () => {
+test('A4/57: each run of a cron job that finds the one before over has a session of its own', async () => {
   const whole = await startWhole();
   const cron = 'agent:main:cron:nightly';
   for (const run of ['one', 'two', 'three']) {
