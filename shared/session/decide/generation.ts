@@ -81,10 +81,11 @@ const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, a
 export const resolving = (by: Sender | undefined): SessionEvent[] =>
   by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
 
-/** What is new in `given` is merged into what is known (A5/65, A13). */
-export const learning = ({ context }: SessionView, given: Origin | undefined): SessionEvent[] => {
-  const isNews = Object.entries(given ?? {}).some(([name, value]) => value !== context.origin[name as keyof Origin]);
-  return isNews ? [{ type: 'origin_changed', v: 1, origin: { ...context.origin, ...given } }] : [];
+/** What is new in `given` is merged into what is known (A5/65, A13). What another channel told goes: its ids mean nothing on this one. */
+export const learning = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
+  const isNews = Object.entries(given).some(([name, value]) => value !== known[name as keyof Origin]);
+  const isElsewhere = known.provider !== undefined && given.provider !== undefined && known.provider !== given.provider;
+  return isNews ? [{ type: 'origin_changed', v: 1, origin: isElsewhere ? given : { ...known, ...given } }] : [];
 };
 
 /** A change of settings, unless it changes nothing. */

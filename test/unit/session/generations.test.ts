@@ -3,6 +3,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { staleness } from '../../../shared/session/expiry.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
+import type { Origin } from '../../../shared/session/types.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
 import { type CommandEnvelope, commandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, given, stateAfter, tell } from '../../support/given.ts';
@@ -142,6 +143,13 @@ describe('opening, origin and settings', () => {
     });
     const { events } = given(first).when(again);
     expect(events).toEqual([{ type: 'origin_changed', v: 1, origin: { label: 'b', from: 'f' } }]);
+  });
+
+  test('A3/30, A13/134-136: of a session that several channels share the origin is that of the last one, and not of several', () => {
+    const from = (origin: Origin) => asking({ type: 'record_origin', sessionId: 's1', origin });
+    const whatsapp = from({ provider: 'whatsapp', from: '+49', label: 'Ann' });
+    const told = stateAfter(from({ provider: 'telegram', accountId: 'work', threadId: '7', from: '5' }), whatsapp);
+    expect(told.machine.context.origin).toEqual({ provider: 'whatsapp', from: '+49', label: 'Ann' });
   });
 
   test('A5/66: who opens is recorded as they are now', () => {
