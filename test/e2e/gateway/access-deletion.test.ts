@@ -100,6 +100,19 @@ describe('DELETE /v1/sessions/{key}', () => {
     expect((await as.ann('GET', pathOf(direct))).body.status).toBe(status);
   });
 
+  test('A8/87, I2: the same call again, with its key, gets the same answer', async () => {
+    const { as, said } = await startDoor();
+    await said(group, ['telegram:1']);
+    await said(direct, ['telegram:1']);
+    const once = { headers: { 'idempotency-key': 'once' } };
+    for (const _ of ['first', 'again']) {
+      expect((await as.ann('DELETE', pathOf(group), once)).body).toMatchObject({ status: 409, code: 'session_retained' });
+      expect((await as.ann('POST', pathOf(direct, '/stop'), once)).body).toMatchObject({ status: 'ok' });
+    }
+    expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ outcome: 'accepted' });
+    expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ status: 'ok', outcome: 'duplicate' });
+  });
+
   test('A8/88: a group is retained, whoever asks; its operator deletes the key, running or not', async () => {
     const { as, host } = await startDoor();
     host.hold();
