@@ -33,8 +33,8 @@ export const methods: Methods = {
   agent: method(agentParameters, agent, ({ timeoutSeconds }) => timeoutSeconds),
   'agent.wait': method(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
   /**
-   * Whether the system is ready, where its mirror is, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is
-   * also told where the data is and what is dangerous about the configuration (A3/31).
+   * Whether the system is ready, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is also told where the
+   * data and its mirror are and what is dangerous about the configuration (A3/31).
    */
   status: method(z.strictObject({}), async ({ context, asker }) => {
     const problems = context.problems();
@@ -47,8 +47,7 @@ export const methods: Methods = {
       status: problems.length === 0 ? 'ready' : 'unavailable',
       problems,
       version: context.version,
-      ...(store !== undefined && { store }),
-      ...(isOwner && { dataDir, dangers: dangers(context.config) }),
+      ...(isOwner && { ...(store !== undefined && { store }), dataDir, dangers: dangers(context.config) }),
       sessions: sessions.map(({ row, shown }) => ({ ...shown, nextReset: nextResetOf(row, session, now) })),
     };
   }),

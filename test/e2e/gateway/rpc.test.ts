@@ -64,6 +64,7 @@ describe('POST /v1/rpc', () => {
       ...{ status: 'ready', problems: [], store: '~/mirror/{agentId}/sessions.json' },
       sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api/) }],
     });
+    expect(Object.keys(await rpc(as.eve, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
   });
 });
