@@ -130,8 +130,8 @@ export const configSchema = z.strictObject({
       /** `offline`, or `provider/model` with a provider of `model.providers`. */
       model: z.string().default('offline'),
       systemPrompt: z.string().default('You are a helpful assistant.'),
-      /** Sender ids that are the owner's, as `<channel>:<id>`. */
-      owners: z.array(z.string()).default([]),
+      /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
+      owners: z.array(z.string().min(1)).default([]),
       /** Names the agent is addressed by in groups. */
       names: z.array(z.string()).default([]),
     })

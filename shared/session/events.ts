@@ -120,6 +120,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     type: z.literal('session_deleted'),
     v: v1,
     mode: z.enum(['session', 'key', 'erased']),
+    /** The id it had; empty if it was never opened. The next generation has another. */
+    sessionId: id,
     generation: z.int().min(0),
     epoch: z.int().min(1),
     turnIds: z.array(id),

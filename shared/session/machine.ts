@@ -135,8 +135,9 @@ export const sessionMachine = setup({
       generation: p.generation,
       epoch: context.epoch + 1,
     })),
-    forget: assign((_, { generation, epoch }: EventOf<'session_deleted'>) => ({
+    forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
       ...nobody,
+      sessionId: flat(sessionId),
       generation,
       epoch,
       deleted: true,

@@ -184,7 +184,8 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
       return { status: 'inactive' };
     case 'session_deleted': {
       const { createdAt } = row;
-      return { ...emptyRow(row.key), createdAt, generation: event.generation, deleted: true };
+      const { sessionId, generation } = event;
+      return { ...emptyRow(row.key), createdAt, sessionId, generation, deleted: true };
     }
   }
 };

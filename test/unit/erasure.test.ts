@@ -23,7 +23,7 @@ const openedAs = (generation: number): SessionEvent => ({
   source: { kind: 'api', interactive: false },
 });
 const deleted = (mode: 'key' | 'erased'): SessionEvent => ({
-  ...{ type: 'session_deleted', v: 1, mode, generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
+  ...{ type: 'session_deleted', v: 1, mode, sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
 });
 
 /** Two messages, the end of that session, and a message of the next: four commits. */

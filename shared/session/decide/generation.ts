@@ -69,7 +69,7 @@ export const readying = (view: SessionView, occasion: Occasion, at: number): Ses
 const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
   if (isNew(view)) {
     const generation = view.context.generation + 1;
-    return [{ type: 'session_opened', v: 1, sessionId, generation, source: source ?? defaultSource }];
+    return [{ type: 'session_opened', v: 1, sessionId: freshId(sessionId, view), generation, source: source ?? defaultSource }];
   }
   if (view.turn !== null) return [];
   const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;

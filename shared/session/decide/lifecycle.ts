@@ -46,7 +46,7 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
 
 /** The history stays where it is; what there is to say of the session from now on is that it is gone. Erasure is recorded even of nothing. */
 export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
-  const { generation, epoch, queue } = view.context;
+  const { sessionId, generation, epoch, queue } = view.context;
   if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
   if (mode === 'session' && isGroupKey(key)) {
     return refuse('session_retained', "the history of a group is everybody's and stays; its operator can delete the key");
@@ -55,5 +55,5 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
   const turnIds = [...(view.turn ? [view.turn.id] : []), ...queue.map(({ id }) => id)];
-  return accept({ type: 'session_deleted', v: 1, mode, generation, epoch: epoch + 1, turnIds, reason });
+  return accept({ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason });
 };

@@ -366,6 +366,6 @@ describe('a session', () => {
       .then('user_message m2 for a turn', 'turn_started m2/1');
   });
   test('A4/56: a key that was deleted begins anew with its next message', () => {
-    history('append m1', 'delete key').when('append m2').then('session_opened s1 g2', 'user_message m2');
+    history('append m1', 'delete key').when('append m2').then('session_opened s1#2 g2', 'user_message m2');
   });
 });

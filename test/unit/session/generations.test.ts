@@ -267,7 +267,7 @@ describe('stop, reports and the end', () => {
   test('C9: a deleted session is forgotten, and its next message begins anew after the last generation', () => {
     const gone = ['post m1', 'send deny', 'origin x', 'delete key'];
     expect(stateAfter(...gone).machine.context).toMatchObject({
-      sessionId: '',
+      sessionId: 's1',
       settings: {},
       origin: {},
       deleted: true,
@@ -275,7 +275,7 @@ describe('stop, reports and the end', () => {
     });
     given(...gone)
       .when('post m2')
-      .then('session_opened s1 g2', 'user_message m2 for a turn', 'turn_started m2/1');
+      .then('session_opened s1#2 g2', 'user_message m2 for a turn', 'turn_started m2/1');
     given(...gone)
       .when('reply m1/1 1')
       .thenNothing();
