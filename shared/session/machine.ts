@@ -134,6 +134,7 @@ export const sessionMachine = setup({
       sessionId: flat(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
+      queue: p.keepsQueue ? context.queue : [],
     })),
     forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
       ...nobody,

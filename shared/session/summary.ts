@@ -173,7 +173,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         completedTurns: 0,
         failedTurns: 0,
         refusedMessages: 0,
-        queuedTurns: 0,
+        queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
         inputTokens: 0,
         outputTokens: 0,
         totalTokens: 0,

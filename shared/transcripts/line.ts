@@ -1,5 +1,6 @@
 import { escapeControls } from '../kit/scrub.ts';
 import type { SessionKey } from '../routing/session-key.ts';
+import { sessionIdsOf } from '../session/session-ids.ts';
 import { messagesOf } from '../session-tools/transcript.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 
@@ -31,12 +32,12 @@ const json = (value: object): string => escapeControls(JSON.stringify(value));
 export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
   const { key, seq, at: createdAt, events } = commit;
   const messages = new Map(messagesOf(commit).map((message) => [message.id, message]));
-  let sessionId = events.find((event) => event.type === 'session_reset')?.previousSessionId ?? commit.sessionId;
+  const sessionIds = sessionIdsOf(commit);
   return events.flatMap((event, index): TranscriptLine[] => {
     const id = `${seq}.${index}`;
+    const sessionId = sessionIds[index] ?? commit.sessionId;
     if (event.type === 'session_opened' || event.type === 'session_reset') {
       const { generation } = event;
-      sessionId = event.sessionId;
       const header = { type: 'session', key, v: 1, id, sessionId, generation, createdAt };
       return [{ seq, index, sessionId, generation, text: json(header) }];
     }

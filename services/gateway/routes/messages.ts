@@ -5,6 +5,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
+import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
 import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
@@ -47,12 +48,16 @@ const messageIn = (event: SessionEvent): object | null => {
 };
 
 /** The messages of a commit after a cursor; a message's `id` is that of its event. */
-const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] =>
-  commit.events.flatMap((event, index) => {
-    const { seq, sessionId, at } = commit;
+const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] => {
+  const { seq, at } = commit;
+  const sessionIds = sessionIdsOf(commit);
+  return commit.events.flatMap((event, index) => {
     const said = isAfter(after, seq, index) ? messageIn(event) : null;
-    return said === null ? [] : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId, ...said } }];
+    return said === null
+      ? []
+      : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId: sessionIds[index], ...said } }];
   });
+};
 
 const commandOf = (
   { access, config }: GatewayContext,

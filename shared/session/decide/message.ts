@@ -2,7 +2,7 @@ import { limits } from '../../kit/limits.ts';
 import type { CommandOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, type SessionView } from './decision.ts';
-import { isNew, learning, readying, resolving } from './generation.ts';
+import { isNew, learning, readying, renewal, resolving } from './generation.ts';
 
 /** Opening and messages: A5/64–70, A13/138. */
 
@@ -48,7 +48,7 @@ export const postMessage = ({ id: turnId, at, data }: Given<'post_message'>, vie
       if (position > limits.queuedTurns) {
         return accept({ type: 'message_refused', v: 1, messageId: message.messageId, turnId, code: 'queue_full' });
       }
-      const turn = turnOf(turnId, message);
+      const turn = { ...turnOf(turnId, message), ...renewal(view, data, at) };
       return accept(
         ...readying(view, data, at),
         { type: 'user_message', v: 1, message, turnId },

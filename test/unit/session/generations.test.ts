@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { staleness } from '../../../shared/session/expiry.ts';
+import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import type { Origin } from '../../../shared/session/types.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
@@ -63,6 +64,41 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
     given('post m1 @0', 'ask m1/1 p1')
       .when('post-under m2 s2 isolated @99')
       .then(...queued);
+  });
+
+  test('A4/43, 57: a message that waited in a stale session begins the new generation when its turn begins', () => {
+    const waited = ['post m1 @0', 'post-under m2 s2 isolated @99', 'post m3 @100'] as const;
+    given(...waited)
+      .when('reply m1/1 1')
+      .then(
+        ...['model_step m1/1 1 stop', 'assistant_message m1/1', 'turn_completed m1/1'],
+        ...['checkpoint_requested new_session s1 1-4', 'session_reset s1 to s2 g2', 'turn_started m2/1'],
+      );
+    const { context } = stateAfter(...waited, 'reply m1/1 1').machine;
+    expect(context).toMatchObject({ sessionId: 's2', generation: 2, epoch: 1, turn: { id: 'm2' }, queue: [{ id: 'm3' }] });
+    given(...waited, 'reply m1/1 1')
+      .when('fail m2/1 1')
+      .then('turn_failed m2/1 model_failed', 'turn_started m3/1');
+  });
+
+  test('A4/57: each of several runs that overlap has a session id of its own', () => {
+    const runs = ['post-under m1 s1 isolated @1', 'post-under m2 s2 isolated @2', 'post-under m3 s3 isolated @3'] as const;
+    const ids = [0, 1, 2].map((done) => {
+      const replies = ['reply m1/1 1', 'reply m2/1 1'].slice(0, done);
+      const { context } = stateAfter(...runs, ...replies).machine;
+      return [context.turn?.id, context.sessionId];
+    });
+    expect(ids).toEqual([
+      ['m1', 's1'],
+      ['m2', 's2'],
+      ['m3', 's3'],
+    ]);
+  });
+
+  test('the events of a commit belong to the session before a reset and to the one after it', () => {
+    const { commits } = tell('post m1 @0', 'post-under m2 s2 isolated @99', 'reply m1/1 1');
+    const last = commits.at(-1);
+    expect(last && sessionIdsOf(last)).toEqual(['s1', 's1', 's1', 's1', 's2', 's2']);
   });
 
   test('B11: housekeeping does not keep a session fresh', () => {
