@@ -15,14 +15,18 @@ const missing = uncited(citations);
 const tell = (line = ''): void => void stdout.write(`${line}\n`);
 
 const tellSection = (section: Section): void => {
-  const { name, title, features } = section;
+  const { name, title, first, features, partly = {} } = section;
   const ids = idsOf(section);
   const due = new Set(dueIn(section));
   const covered = ids.filter((id) => citations.found.has(id)).length;
   tell(`\n${name} ${title}: ${covered} of ${ids.length}${due.size === 0 ? ' (later)' : ''}`);
   for (const [index, id] of ids.entries()) {
     const tests = citations.found.get(id) ?? [];
-    tell(`  ${tests.length > 0 ? 'ok  ' : due.has(id) ? 'NONE' : '    '} ${id.padEnd(7)} ${features[index] ?? ''}`);
+    const part = partly[first + index];
+    tell(
+      `  ${tests.length > 0 ? (part === undefined ? 'ok  ' : 'part') : due.has(id) ? 'NONE' : '    '} ${id.padEnd(7)} ${features[index] ?? ''}`,
+    );
+    if (part !== undefined) tell(`         partly: ${part}`);
     for (const { file, line, title: cited } of all ? tests : tests.slice(0, shown)) tell(`         ${file}:${line}  ${cited}`);
     if (!all && tests.length > shown) tell(`         and ${tests.length - shown} more`);
   }
