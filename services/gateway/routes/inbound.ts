@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import { isWithin, type Principal } from '../../../shared/policy/access.ts';
 import { placing } from '../../../shared/routing/envelope-key.ts';
 import { deliveryTarget, sender, sessionSource } from '../../../shared/session/types.ts';
-import { type InboundEnvelope, inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, noQuery, queryOf } from '../input.ts';
 import { forbidden } from '../speaker.ts';
 
 /** The envelope as connectors may send it: no unknown keys, and neither role nor principal, which the router alone resolves (A5/66). */
-const strictEnvelope = inboundEnvelope
+const strictEnvelope = arrivingEnvelope
   .extend({
-    conversation: inboundEnvelope.shape.conversation.strict(),
+    conversation: arrivingEnvelope.shape.conversation.strict(),
     sender: sender.pick({ id: true, name: true }).strict(),
     deliverTo: deliveryTarget.strict().optional(),
     source: sessionSource.strict().optional(),

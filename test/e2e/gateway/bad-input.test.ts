@@ -123,6 +123,7 @@ const rows: readonly Row[] = [
     'conversation.kind',
   ],
   ['envelope with a bad channel', 'POST', '/v1/inbound', { body: { ...envelope, channel: 'irc.*' } }, 400, 'invalid', 'channel'],
+  ['envelope with a time in seconds', 'POST', '/v1/inbound', { body: { ...envelope, at: 1_763_736_000 } }, 400, 'invalid', 'at'],
   ['limit of 0', 'GET', '/v1/sessions?limit=0', {}, 400, 'invalid', 'limit'],
   ['limit over 1,000', 'GET', '/v1/events?limit=1001', {}, 400, 'invalid', 'limit'],
   ['an unknown status', 'GET', '/v1/sessions?status=dead', {}, 400, 'invalid', 'status'],
