@@ -17,7 +17,7 @@ export interface Said {
 
 /**
  * A message with a turn, or what its text commands (A11): who names the session is in it, so that a command need not be addressed. The
- * owner's token that speaks for nobody else is the owner (A9/94).
+ * owner's token that speaks for nobody else may say `/send` as the owner may (A9/94); otherwise it is a program, which takes part in nothing.
  */
 export const commandSaid = (config: Config, { key, at, message, principal, literal }: Said): SessionCommand => {
   const occasion = occasionFor(config, key, at);
@@ -25,7 +25,7 @@ export const commandSaid = (config: Config, { key, at, message, principal, liter
   const chat = literal ? null : chatCommandIn(message.text, { triggers: session.resetTriggers, names: agent.names });
   if (chat === null) return { type: 'post_message', ...occasion, message };
   const { messageId, deliverTo } = message;
-  const isOwner = principal.role === 'owner' && message.sender.role === 'program';
+  const isOwner = chat.type === 'send' && principal.role === 'owner' && message.sender.role === 'program';
   const sender = isOwner ? { ...message.sender, role: 'owner' as const } : message.sender;
   return commandForChat(chat, { key, occasion, sender, deliverTo, messageId, config, at });
 };

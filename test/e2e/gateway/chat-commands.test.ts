@@ -29,6 +29,14 @@ test('A4/53, 55: /new at the door begins a new generation, with a greeting or wi
   expect((await call('GET', pathOf(key, '/state'))).body.context).toMatchObject({ generation: 3, messages: 2 });
 });
 
+test('A5/67: who says /new at the door with a token that is nobody in particular does not take part', async () => {
+  const { call, say } = await sayer();
+  for (const text of ['hello', '/new what now?', '/new', '/send on']) await say(text);
+  expect((await call('GET', pathOf(key))).body.participants).toEqual([]);
+  await say('/new I am ann', { sender: { id: 'ann' } });
+  expect((await call('GET', pathOf(key))).body.participants).toEqual(['ann']);
+});
+
 test("A9/94: the owner's token turns sending off; who it speaks for does not", async () => {
   const { call, say } = await sayer();
   await say('hello');
