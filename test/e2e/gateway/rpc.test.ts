@@ -67,6 +67,21 @@ describe('POST /v1/rpc', () => {
     expect(Object.keys(await rpc(as.eve, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
   });
+
+  it('A10/112: where a transcript is on the host is told to the owner alone', async () => {
+    const { as, said } = await startDoor({ session: { store: '/var/mirror/{agentId}/sessions.json' } });
+    await said('agent:main:telegram:group:g', ['telegram:1']);
+    for (const method of ['sessions.list', 'status']) {
+      const rowsFor = (name: 'owner' | 'ann' | 'telegram') =>
+        vi.waitFor(async () => {
+          const { sessions } = await rpc(as[name], method);
+          expect(sessions).toHaveLength(1);
+          return sessions;
+        });
+      expect(await rowsFor('owner')).toMatchObject([{ transcriptPath: expect.stringMatching(/^\/var\/mirror\/main\//) }]);
+      expect(JSON.stringify([await rowsFor('ann'), await rowsFor('telegram')])).not.toContain('mirror');
+    }
+  });
 });
 
 describe('chat.send', () => {
