@@ -4,7 +4,7 @@ import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { canAccess, ownsKey, type Principal } from '../../shared/policy/access.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { noSuchSession } from './history.ts';
@@ -13,12 +13,6 @@ import type { Reach, SessionList } from './session-list.ts';
 /** Throws `NatterError('forbidden')` unless the caller is the owner. `what` begins the sentence. */
 export const ownersOnly = (principal: Principal, what: string): void => {
   if (principal.role !== 'owner') throw new NatterError('forbidden', `${what} is the owner's; use a token of role "owner"`);
-};
-
-/** Deleting a session is for those who take part in it, deleting a key is the operator's (A8/87, C9). Throws `NatterError('forbidden')`. */
-export const checkDeletion = (principal: Principal, mode: 'session' | 'key'): void => {
-  if (mode === 'key') ownersOnly(principal, 'deleting a key');
-  if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
 };
 
 /** A session the caller may see. What was recorded up to the sequence `after` belongs to a deleted one and is not shown. */
@@ -70,6 +64,23 @@ export class Access {
     const row = await this.#rowOf(principal, key);
     if (row === null || !this.#sees(principal, row)) throw noSuchSession();
     return { row, after: principal.role === 'owner' ? 0 : row.deletedSeq };
+  }
+
+  /**
+   * Lets the principal delete the session, or with `key` whatever it is (A8/87, C9). The owner may; others only what is theirs and nobody
+   * else's. A group refuses by itself (A8/88). Throws `NatterError('forbidden')` and `noSuchSession()`.
+   */
+  async permitDeletion(principal: Principal, key: SessionKey, mode: 'session' | 'key'): Promise<void> {
+    if (mode === 'key') ownersOnly(principal, 'deleting a key');
+    if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
+    const { row } = await this.read(principal, key);
+    if (this.#isShared(row)) ownersOnly(principal, 'deleting a session that several people share');
+  }
+
+  #isShared({ key, participants }: IndexRow): boolean {
+    const { kind } = parseKey(key, this.#config().session.mainKey);
+    if (kind === 'main' || kind === 'global') return true;
+    return !isGroupKey(key) && new Set(participants.map(this.identities.resolve)).size > 1;
   }
 
   /**

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Occasion } from '../../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
-import { checkDeletion } from '../access.ts';
 import { ask } from '../asking.ts';
 import { commandIdOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
@@ -56,8 +55,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
     const key = keyOf(context.config, request);
     const { mode } = queryOf(deletion, request);
     bodyOf(emptyBody, request);
-    checkDeletion(request.principal, mode);
-    await access.read(request.principal, key);
+    await access.permitDeletion(request.principal, key, mode);
     return answer(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
   });
 };

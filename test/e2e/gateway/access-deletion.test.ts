@@ -24,7 +24,7 @@ describe('DELETE /v1/sessions/{key}', () => {
     const { as, said } = await startDoor();
     await said(direct, ['telegram:1', 'telegram:2'], 'old');
     const run = 'command-1';
-    await as.ann(...remove(direct));
+    await as.owner(...remove(direct));
     await said(direct, ['telegram:1'], 'new');
     const messagesFor = async (name: 'ann' | 'owner', query = '') =>
       (await as[name]('GET', pathOf(direct, `/messages${query}`))).body.messages.map(({ messageId }: any) => messageId);
@@ -111,6 +111,32 @@ describe('DELETE /v1/sessions/{key}', () => {
     }
     expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ outcome: 'accepted' });
     expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ status: 'ok', outcome: 'duplicate' });
+  });
+
+  const shared: readonly [what: string, key: string, people: readonly string[], session?: object][] = [
+    ['a direct session of two people', direct, ['telegram:1', 'telegram:2']],
+    ['a direct session of a person and the owner', direct, ['telegram:1', 'irc:boss']],
+    ['the main session', 'agent:main:main', ['telegram:1']],
+    ['a main session by another name', 'agent:main:home', ['telegram:1'], { mainKey: 'home' }],
+    ['the global session', 'agent:main:global', ['telegram:1'], { scope: 'global' }],
+  ];
+  test.each(shared)("A8/87: %s is everybody's who is in it, so the owner alone deletes it", async (_, key, people, session) => {
+    const { as, said } = await startDoor({ session });
+    await said(key, people);
+    const byName = { body: { method: 'sessions.delete', params: { key } } };
+    for (const answer of [await as.ann(...remove(key)), await as.ann('POST', '/v1/rpc', byName)]) {
+      expect(answer.body).toMatchObject({ status: 403, code: 'forbidden', detail: expect.stringContaining('several people') });
+    }
+    expect((await as.eve(...remove(key))).status).toBe(404);
+    expect((await as.ann('GET', pathOf(key))).status).toBe(200);
+    expect((await as.owner(...remove(key))).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
+  });
+
+  test('A8/87, A5/66: several ids of one person are one person, and a program is none', async () => {
+    const { as, said } = await startDoor();
+    await said(direct, ['telegram:2', 'discord:2']);
+    await as.owner('POST', pathOf(direct, '/messages?wait=5'), { body: { text: 'hi' } });
+    expect((await as.bob(...remove(direct))).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
   });
 
   test('A8/88: a group is retained, whoever asks; its operator deletes the key, running or not', async () => {
