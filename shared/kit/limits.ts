@@ -50,9 +50,11 @@ export const limits = {
   readBytes: 4 * 1024 * 1024,
   /** Milliseconds a streaming client may leave a full buffer unread. */
   streamStallMs: 30_000,
-  /** Streams one gateway keeps open, and calls it lets wait for a run. */
+  /** Streams one gateway keeps open, and calls it lets wait for a run; and those of one token. */
   streamClients: 2_000,
+  streamClientsEach: 500,
   waitingCalls: 10_000,
+  waitingCallsEach: 2_500,
   /** Recent commits, and characters of their texts, a gateway keeps to hand out to its streams without asking the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { Principal } from '../../../shared/policy/access.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { GatewayContext } from '../context.ts';
@@ -69,14 +68,12 @@ const tooSlow = (cursor: Cursor): string => {
 
 /** Writes events until the client leaves, falls too far behind, or the gateway stops. */
 const stream = async (context: GatewayContext, request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<void> => {
-  const { feed, frames, ports, access, metrics, log, closing } = context;
-  const { principal } = request;
-  if (metrics.streams >= limits.streamClients)
-    throw new NatterError('overloaded', 'too many streams are open here; try again later');
+  const { feed, frames, ports, access, streams, log, closing } = context;
+  const { principal, actor } = request;
   const { key, filter, deltas } = wanted;
   const seen = key ? await access.enter(principal, key) : 0;
   let cursor = await beginning(context, request, wanted.after);
-  const closed = metrics.opened('stream');
+  const closed = streams.take(actor);
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
