@@ -6,6 +6,7 @@ import { keyFrom } from './named-session.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';
 import { keyOfRun } from './run-id.ts';
+import { olderRuns } from './runs.ts';
 import { sessionsSend, waitedFor } from './session-tools/send.ts';
 
 /** The methods that begin runs and wait for them: `chat.send`, `agent`, `agent.wait` (A10/117–122, B32). */
@@ -51,7 +52,7 @@ export const waitParameters = z.strictObject({
 });
 
 const noSuchRun = (): NatterError =>
-  new NatterError('not_found', 'runId: there is no such run, or it is not yours to see', { field: 'runId' });
+  new NatterError('not_found', `runId: there is no such run, or it is not yours to see; ${olderRuns}`, { field: 'runId' });
 
 /** Waits for a run where the log is: on any replica, as often as the caller comes back (A10/122). */
 export const wait = async ({ context, asker, signal }: Call, given: z.infer<typeof waitParameters>) => {

@@ -84,6 +84,9 @@ interface Found {
   readonly seq: number;
 }
 
+/** What whoever asks for a run that is not found may do. */
+export const olderRuns = 'of a long session only the latest runs are looked for; older ones are read with its messages';
+
 /** Finds runs in the log and waits for them, on whichever replica is asked (A10/122). */
 export class Runs {
   readonly #ports: Ports;
@@ -160,10 +163,16 @@ export class Runs {
     }
   }
 
-  /** Reads the recent part of the history first: that is where people look. */
+  /**
+   * Reads the recent part of the history, where people look, and all of it only where it is short: anybody may make up an id, and a long
+   * log is not read for that.
+   */
   async #find(key: SessionKey, runId: string, oldest = 0): Promise<Found> {
     const { events, snapshots } = this.#ports;
-    const recent = Math.max(oldest, ((await snapshots.get(key))?.position.window[0] ?? 1) - 1);
+    const position = (await snapshots.get(key))?.position;
+    const first = position?.window[0] ?? position?.seq ?? 1;
+    const recent = Math.max(oldest, first - 1);
+    const isShort = (position?.rev ?? 0) <= limits.runSearchCommits;
     const readAfter = async (after: number): Promise<Found> => {
       let found: Found = { run: null, seq: after };
       for await (const commit of events.read(key, { after })) {
@@ -172,7 +181,7 @@ export class Runs {
       return found;
     };
     const found = await readable(readAfter(recent));
-    return found.run === null && recent > oldest ? readable(readAfter(oldest)) : found;
+    return found.run === null && recent > oldest && isShort ? readable(readAfter(oldest)) : found;
   }
 
   async #follow(key: SessionKey, runId: string, found: Found, waitMs: number, cancel: AbortSignal): Promise<Run | null> {

@@ -80,6 +80,8 @@ export const limits = {
   /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,
+  /** Commits of a session up to which a run is looked for in all of its history. */
+  runSearchCommits: 1_000,
   /** Rows of one page of any list. */
   pageRows: 1_000,
   /** Sessions of one list of the session tools, and last messages of each (A10/101). */

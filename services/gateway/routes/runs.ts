@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { GatewayContext } from '../context.ts';
 import { keyOf, queryOf, waitParameter } from '../input.ts';
+import { olderRuns } from '../runs.ts';
 import { waiting } from '../waiting.ts';
 
 const query = z.object({ wait: waitParameter });
@@ -19,7 +20,7 @@ export const runRoutes = (app: FastifyInstance, context: GatewayContext): void =
       waitMs > 0
         ? await waiting(context, reply, (signal) => runs.await(key, runId, { after, waitMs, signal }))
         : await runs.status(key, runId, after);
-    if (run === null) throw new NatterError('not_found', `session ${key} has no run ${runId}`, { field: 'runId' });
+    if (run === null) throw new NatterError('not_found', `session ${key} has no run ${runId}; ${olderRuns}`, { field: 'runId' });
     return reply.send(run);
   });
 };
