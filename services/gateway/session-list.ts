@@ -1,4 +1,6 @@
+import { assert } from '../../shared/kit/assert.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { readThrough } from '../../shared/kit/read-through.ts';
 import { channelOfNamespace } from '../../shared/policy/access.ts';
 import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
@@ -11,9 +13,6 @@ import { wantsKey } from './cursor.ts';
 import { readable } from './history.ts';
 
 const retryMs = 500;
-/** A replica that lags behind the leader is asked again this often, at this pace. */
-const lagRetries = 50;
-const lagRetryMs = 20;
 
 export interface ListOptions {
   readonly limit: number;
@@ -117,13 +116,11 @@ export class SessionList {
 
   async #upTo(last: RecordedCommit, indexed: IndexRow | null): Promise<IndexRow> {
     let row = indexed;
-    for (let tries = 0; tries < lagRetries; tries += 1) {
-      if (tries > 0) await this.#clock.sleep(lagRetryMs);
-      for await (const commit of this.#events.read(last.key, { after: row?.seq ?? 0, upTo: last.seq }))
-        row = summarize(row, commit);
-      if (row !== null && row.seq >= last.seq) return row;
-    }
-    throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+    const sources = { events: this.#events, clock: this.#clock };
+    for await (const commit of readThrough(sources, last.key, { after: row?.seq ?? 0, through: last.seq }))
+      row = summarize(row, commit);
+    assert(row !== null, 'a key with a last commit has a row');
+    return row;
   }
 
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */

@@ -1,8 +1,8 @@
+import { readThrough } from '../../shared/kit/read-through.ts';
 import type { Clock, EventLog, ModelMessage } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { EventOf } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { readThrough } from './read-through.ts';
 
 type Message = EventOf<'user_message'>['message'];
 
