@@ -145,11 +145,15 @@ export interface SessionIndex {
   put(rows: readonly IndexRow[], position: number): Promise<void>;
   /** Sequence up to which the index reflects the log; 0 if it is empty. */
   position(): Promise<number>;
-  /**
-   * Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. Rows that
-   * are alike to a reader's filters have one facet, a short text, and there should be few of them.
-   */
-  watch(facetOf?: (row: IndexRow) => string): Promise<IndexView>;
+  /** Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. */
+  watch(marks?: Partial<RowMarks>): Promise<IndexView>;
+}
+/** What a reader's filters go by; asked once for each row that comes. */
+export interface RowMarks {
+  /** Rows that are alike to the filters have one facet, a short text, and there should be few of them. */
+  facetOf(row: IndexRow): string;
+  /** Names of what the row belongs to, of which there may be many. */
+  groupsOf(row: IndexRow): readonly string[];
 }
 export interface IndexView {
   get(key: SessionKey): IndexRow | undefined;
@@ -166,6 +170,8 @@ export interface RowFilter {
   readonly after?: RowPlace | undefined;
   /** Which facets are wanted, asked once for each. Default: all. */
   readonly facet?: (facet: string) => boolean;
+  /** Only rows that belong to one of these. Default: all. */
+  readonly groups?: readonly string[] | undefined;
 }
 
 /** How far a reader of the log has come, by name: `delivery`, … */

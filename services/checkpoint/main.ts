@@ -6,12 +6,16 @@ import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import { together } from '../../shared/kit/together.ts';
 import type { Ports } from '../../shared/ports.ts';
+import type { StoreConfig } from '../../shared/transcripts/session-map.ts';
+import { startMirror } from './mirror.ts';
 import { createProjection, type Projection } from './projection.ts';
 
 export interface CheckpointOptions {
   readonly ports: Pick<Ports, 'clock' | 'events' | 'index' | 'cursors' | 'leases'>;
   readonly log: Logger;
   readonly member: string;
+  /** Also keeps a readable mirror under `session.store` (A2/19). */
+  readonly mirror?: StoreConfig;
 }
 
 /** Name of the lease. */
@@ -24,8 +28,8 @@ const flushPauseMsMax = 2_000;
 /** Milliseconds after which a pause looks whether the projection is full. */
 const restMs = 50;
 
-/** Derives the session index from the log (step 8b of §3). */
-export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions): Promise<Service> => {
+/** Derives the session index from the log (step 8b of §3), and the mirror of transcripts where one is wanted. */
+export const startCheckpoint = async ({ ports, log, member, mirror: config }: CheckpointOptions): Promise<Service> => {
   const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };
   let projection: Projection | null = null;
 
@@ -72,6 +76,7 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
   };
 
   const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
+  const mirror = config && startMirror({ config, ports, log, member });
   return {
     name: 'checkpoint',
     problems: leased.problems,
@@ -81,7 +86,10 @@ export const startCheckpoint = async ({ ports, log, member }: CheckpointOptions)
       position: projection?.written() ?? 0,
       lag: projection ? projection.position() - projection.written() : 0,
       rows_dirty: projection?.dirtyRows() ?? 0,
+      ...mirror?.metrics(),
     }),
-    stop: leased.stop,
+    stop: async (deadlineMs) => {
+      await Promise.all([leased.stop(deadlineMs), mirror?.stop(deadlineMs)]);
+    },
   };
 };

@@ -9,6 +9,7 @@ import { ApiError } from './api-client.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eraseCommand } from './commands/erase.ts';
+import { exportCommand } from './commands/export.ts';
 import { gatewayCommand } from './commands/gateway.ts';
 import { ingestCommand } from './commands/ingest.ts';
 import { natsCommand } from './commands/nats.ts';
@@ -90,6 +91,7 @@ const createProgram = (world: World): Command => {
     whyResetCommand,
     ingestCommand,
     doctorCommand,
+    exportCommand,
     eraseCommand,
     configCommand,
     natsCommand,

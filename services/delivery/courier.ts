@@ -49,7 +49,9 @@ export const createCourier = (options: CourierOptions) => {
    */
   const attempt = async (outbound: Outbound, mark: Mark, way: OutletWay): Promise<number | null> => {
     const result = await way.slots.use(async (): Promise<SendResult | null> => {
-      if (stopping.aborted || !(await record(outbound, mark)) || held.aborted) return null;
+      // While it waited for its place, its session may have been erased: then the next look says so.
+      if (stopping.aborted || revised(outbound).withheld !== outbound.withheld) return null;
+      if (!(await record(outbound, mark)) || held.aborted) return null;
       return way.outlet.send(outbound, held).catch((error): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
     });
     if (result === null || held.aborted) return null;

@@ -4,21 +4,15 @@ import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { canAccess, ownsKey, type Principal } from '../../shared/policy/access.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { noSuchSession } from './history.ts';
-import type { SessionList } from './session-list.ts';
+import type { Reach, SessionList } from './session-list.ts';
 
 /** Throws `NatterError('forbidden')` unless the caller is the owner. `what` begins the sentence. */
 export const ownersOnly = (principal: Principal, what: string): void => {
   if (principal.role !== 'owner') throw new NatterError('forbidden', `${what} is the owner's; use a token of role "owner"`);
-};
-
-/** Deleting a session is for those who take part in it, deleting a key is the operator's (A8/87, C9). Throws `NatterError('forbidden')`. */
-export const checkDeletion = (principal: Principal, mode: 'session' | 'key'): void => {
-  if (mode === 'key') ownersOnly(principal, 'deleting a key');
-  if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
 };
 
 /** A session the caller may see. What was recorded up to the sequence `after` belongs to a deleted one and is not shown. */
@@ -52,16 +46,41 @@ export class Access {
     return this.#identities;
   }
 
-  /** True when the principal may see the session in this row: for lists. */
-  sees(principal: Principal, row: IndexRow): boolean {
+  /** Which rows of lists the principal may see, and where they are. */
+  reach(principal: Principal): Reach {
+    const sees = (row: IndexRow): boolean => this.#sees(principal, row);
+    if (principal.role === 'owner') return { sees };
+    const participants = principal.principal === undefined ? null : this.identities.aliasesOf(principal.principal);
+    const namespace = principal.role === 'channel' ? principal.namespace : undefined;
+    return { sees, participants: participants ?? undefined, namespace };
+  }
+
+  #sees(principal: Principal, row: IndexRow): boolean {
     return !row.deleted && canAccess(principal, row, this.identities);
   }
 
   /** The session, if it is there and the principal may see it. Throws `noSuchSession()`. */
   async read(principal: Principal, key: SessionKey): Promise<Admission> {
     const row = await this.#rowOf(principal, key);
-    if (row === null || !this.sees(principal, row)) throw noSuchSession();
+    if (row === null || !this.#sees(principal, row)) throw noSuchSession();
     return { row, after: principal.role === 'owner' ? 0 : row.deletedSeq };
+  }
+
+  /**
+   * Lets the principal delete the session, or with `key` whatever it is (A8/87, C9). The owner may; others only what is theirs and nobody
+   * else's. A group refuses by itself (A8/88). Throws `NatterError('forbidden')` and `noSuchSession()`.
+   */
+  async permitDeletion(principal: Principal, key: SessionKey, mode: 'session' | 'key'): Promise<void> {
+    if (mode === 'key') ownersOnly(principal, 'deleting a key');
+    if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
+    const { row } = await this.read(principal, key);
+    if (this.#isShared(row)) ownersOnly(principal, 'deleting a session that several people share');
+  }
+
+  #isShared({ key, participants }: IndexRow): boolean {
+    const { kind } = parseKey(key, this.#config().session.mainKey);
+    if (kind === 'main' || kind === 'global') return true;
+    return !isGroupKey(key) && new Set(participants.map(this.identities.resolve)).size > 1;
   }
 
   /**
@@ -73,23 +92,38 @@ export class Access {
     const row = await this.#rowOf(principal, key);
     // A key of which only a notice or a deletion is recorded has no session: who may begin one may go on.
     const isThere = row !== null && !row.deleted && row.generation > 0;
-    if (isThere ? this.sees(principal, row) : ownsKey(principal, key, this.#config(), this.identities))
+    if (isThere ? this.#sees(principal, row) : ownsKey(principal, key, this.#config(), this.identities))
       return row?.deletedSeq ?? 0;
     throw noSuchSession();
   }
 
   /** Whether a commit on a stream is the principal's to see: participants change while streams are open. */
   async shows(principal: Principal, commit: RecordedCommit): Promise<boolean> {
-    if (principal.role === 'owner') return true;
-    const row = await this.#rowWith(commit);
-    return row !== null && commit.seq > row.deletedSeq && this.sees(principal, row);
+    return principal.role === 'owner' || this.#showsBy(await this.#rowWith(commit), principal, commit);
+  }
+
+  /** The same for one page of what was recorded some time ago. A deletion counts at once, however late the index is. */
+  showsNow(principal: Principal): (commit: RecordedCommit) => Promise<boolean> {
+    const asked = new Set<SessionKey>();
+    return async (commit) => {
+      const shown = await this.shows(principal, commit);
+      if (!shown || principal.role === 'owner' || asked.has(commit.key)) return shown;
+      asked.add(commit.key);
+      const row = await this.#rowNow(commit.key);
+      if (row !== null) this.#rows.set(commit.key, row);
+      return this.#showsBy(row, principal, commit);
+    };
+  }
+
+  #showsBy(row: IndexRow | null, principal: Principal, commit: RecordedCommit): boolean {
+    return row !== null && commit.seq > row.deletedSeq && this.#sees(principal, row);
   }
 
   /** Whether the text a turn is making is the principal's to see. Where the commit that began it is not here yet: no. */
   showsText(principal: Principal, key: SessionKey, turnId: string): boolean {
     if (principal.role === 'owner') return true;
     const row = this.#known(key);
-    return row !== undefined && row.activeTurnId === turnId && this.sees(principal, row);
+    return row !== undefined && row.activeTurnId === turnId && this.#sees(principal, row);
   }
 
   async #rowOf(principal: Principal, key: SessionKey): Promise<IndexRow | null> {
@@ -98,8 +132,18 @@ export class Access {
     } catch (error) {
       // That a session cannot be read is known to those alone who could read it.
       const known = this.#sessions.peek(key);
-      const isTheirs = principal.role === 'owner' || (known !== undefined && this.sees(principal, known));
+      const isTheirs = principal.role === 'owner' || (known !== undefined && this.#sees(principal, known));
       throw hasCode(error, 'quarantined') && !isTheirs ? noSuchSession() : error;
+    }
+  }
+
+  /** `null` also for what cannot be read: among all sessions' events it is shown to nobody but the owner. */
+  async #rowNow(key: SessionKey): Promise<IndexRow | null> {
+    try {
+      return await this.#sessions.row(key);
+    } catch (error) {
+      if (hasCode(error, 'quarantined')) return null;
+      throw error;
     }
   }
 
@@ -111,13 +155,10 @@ export class Access {
   /** The row with this commit in it, without reading the log where the row before it is at hand. */
   async #rowWith(commit: RecordedCommit): Promise<IndexRow | null> {
     const known = this.#known(commit.key);
-    const isNext = (known?.rev ?? 0) === commit.rev - 1;
-    const row =
-      known !== undefined && known.seq >= commit.seq
-        ? known
-        : isNext
-          ? summarize(known ?? null, commit)
-          : await this.#sessions.row(commit.key);
+    const isKnown = known !== undefined && known.seq >= commit.seq;
+    // Of a session that nothing is known of, even the first commit may be of a history that was deleted since.
+    const isNext = known?.rev === commit.rev - 1;
+    const row = isKnown ? known : isNext ? summarize(known, commit) : await this.#rowNow(commit.key);
     if (row !== null) this.#rows.set(commit.key, row);
     return row;
   }

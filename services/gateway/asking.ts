@@ -17,7 +17,7 @@ export type Asked = { readonly runId: string } & (
 
 /** Asks a session for something and waits for its own answer. The same `runId` again is the same command. Throws `Refusal` when it says no. */
 export const ask = async (
-  { ports }: Pick<GatewayContext, 'ports'>,
+  { ports, runs }: Pick<GatewayContext, 'ports' | 'runs'>,
   asker: Asker,
   key: SessionKey,
   data: SessionCommand,
@@ -26,11 +26,20 @@ export const ask = async (
   const answer = ports.answers.wait(runId, answerMs);
   const command = { id: runId, key, at: ports.clock.now(), data, answerTo: ports.answers.address };
   const { duplicate } = await ports.commands.publish(envelopeOf(asker, command));
-  // A repeat within the broker's memory reaches no session, so nobody will answer it.
-  if (duplicate) return { runId, status: 'ok', outcome: 'duplicate' };
+  // A repeat within the broker's memory reaches no session, so nobody will answer it: what became of the first is looked up.
+  if (duplicate) {
+    const run = await runs.status(key, runId);
+    if (run?.status === 'error') throw new Refusal(run.error.code, run.error.message);
+    return run === null ? { runId, status: 'accepted' } : { runId, status: 'ok', outcome: 'duplicate' };
+  }
   const told = await answer;
   if (told === null) return { runId, status: 'accepted' };
   const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = told;
-  if (outcome === 'refused') throw new Refusal(code, message);
+  // The log knows what has changed; of what has not, only we do.
+  if (outcome === 'refused') {
+    runs.note(key, { runId, status: 'error', error: { code, message } });
+    throw new Refusal(code, message);
+  }
+  if (outcome === 'nothing') runs.note(key, { runId, status: 'ok', reply: null });
   return { runId, status: 'ok', outcome, ...(seq !== undefined && { seq }), ...(rev !== undefined && { rev }) };
 };

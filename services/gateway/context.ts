@@ -5,6 +5,7 @@ import type { Access } from './access.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { Places } from './places.ts';
 import type { Runs } from './runs.ts';
 import type { SessionList } from './session-list.ts';
 
@@ -21,6 +22,9 @@ export interface GatewayContext {
   readonly access: Access;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
+  /** For event streams, and for calls that wait. */
+  readonly streams: Places;
+  readonly waits: Places;
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { EventType, SessionEvent } from '../../shared/session/events.ts';
+import { sessionIdsOf } from '../../shared/session/session-ids.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
 /** A place in the log: after event `index` of commit `seq`. All events of the commit: `index` is infinite. */
@@ -38,12 +39,15 @@ export type EventView = SessionEvent & {
 };
 
 /** The events of a commit that come after a cursor. */
-export const eventsAfter = (cursor: Cursor, commit: RecordedCommit): EventView[] =>
-  commit.events.flatMap((event, index) => {
-    const { seq, rev, key, sessionId, at, correlationId, actor } = commit;
+export const eventsAfter = (cursor: Cursor, commit: RecordedCommit): EventView[] => {
+  const { seq, rev, key, at, correlationId, actor } = commit;
+  const sessionIds = sessionIdsOf(commit);
+  return commit.events.flatMap((event, index) => {
     if (!isAfter(cursor, seq, index)) return [];
+    const sessionId = sessionIds[index] ?? commit.sessionId;
     return [{ id: `${seq}.${index}`, seq, index, rev, key, sessionId, at, correlationId, actor, ...event }];
   });
+};
 
 /** What a reader wants to see; everything if nothing is said. */
 export interface EventFilter {
@@ -51,6 +55,6 @@ export interface EventFilter {
   /** Whole segments of the key's beginning. */
   readonly keyPrefix?: string | undefined;
 }
-export const wantsKey = ({ keyPrefix }: EventFilter, key: SessionKey): boolean =>
+export const wantsKey = ({ keyPrefix }: EventFilter, key: string): boolean =>
   keyPrefix === undefined || (key.startsWith(keyPrefix) && (key.length === keyPrefix.length || key[keyPrefix.length] === ':'));
 export const wantsType = ({ types }: EventFilter, type: EventType): boolean => types === undefined || types.has(type);

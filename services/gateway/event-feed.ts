@@ -1,6 +1,7 @@
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
+import { waitForReplica } from '../../shared/kit/read-through.ts';
 import type { Clock, EventLog } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { isErasure } from '../../shared/session/evolve.ts';
@@ -12,9 +13,6 @@ const feedPauseMs = 2;
 const restartMs = 500;
 /** Commits asked for at once while a reader catches up. */
 const catchUpCommits = 64;
-/** A replica that lags behind the leader is asked again this often, at this pace. */
-const lagRetries = 50;
-const lagRetryMs = 20;
 
 type Wake = (commit: RecordedCommit | null) => void;
 
@@ -161,14 +159,14 @@ export class EventFeed {
     // Of one key we know from the leader how far there is to read, so that a lagging replica cannot hide the end.
     const target = key === undefined ? seen : ((await this.#events.last(key))?.seq ?? 0);
     let position = after;
-    for (let empty = 0; position < target && empty < lagRetries && !signal.aborted; ) {
+    for (let empty = 0; position < target && !signal.aborted; ) {
       const { commits } = await readable(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
       for (const commit of commits) {
         yield commit;
         position = commit.seq;
       }
       empty = commits.length === 0 ? empty + 1 : 0;
-      if (empty > 0) await this.#clock.sleep(lagRetryMs, signal);
+      if (empty > 0 && !(await waitForReplica(this.#clock, empty, signal))) break;
     }
     return Math.max(position, seen);
   }

@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Config } from '../../shared/config/schema.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
 import { eventTypes } from '../../shared/session/events.ts';
 import { type Cursor, parseCursor } from './cursor.ts';
+import { keyFrom } from './named-session.ts';
 
 /** Everything that comes in is checked here, once. Each function throws `NatterError('invalid')` that names the field. */
 
@@ -65,13 +67,9 @@ export const queryOf = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, request
 /** For routes without parameters. */
 export const noQuery = z.object({});
 
-/** The session key of the path, decoded once. */
-export const keyOf = (request: FastifyRequest): SessionKey => {
-  const { key } = request.params as { key: string };
-  const problem = sessionKeyProblem(key);
-  if (problem !== null) throw new NatterError('invalid', `key: session key ${problem}`, { field: 'key' });
-  return key as SessionKey;
-};
+/** The session that the path names, decoded once, in its stored form (C2). */
+export const keyOf = (config: Config, request: FastifyRequest): SessionKey =>
+  keyFrom(config, (request.params as { key: string }).key, 'key');
 
 const whole = (text: string): boolean => /^\d{1,15}$/.test(text);
 const wholeNumber = z

@@ -1,6 +1,7 @@
 import type { Current } from '../../shared/config/reload.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import type { Ports } from '../../shared/ports.ts';
@@ -10,6 +11,7 @@ import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
 import { EventFrames } from './event-frames.ts';
 import { GatewayMetrics } from './metrics.ts';
+import { Places } from './places.ts';
 import { Runs } from './runs.ts';
 import { buildServer } from './server.ts';
 import { SessionList } from './session-list.ts';
@@ -55,6 +57,14 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     service,
     ...(options.services?.().filter(({ name }) => name !== service.name) ?? []),
   ]);
+  const streams = new Places(
+    { all: limits.streamClients, each: limits.streamClientsEach },
+    'too many streams are open here; close some, or try again later',
+  );
+  const waits = new Places(
+    { all: limits.waitingCalls, each: limits.waitingCallsEach },
+    'too many calls wait here; call without "wait", or try again later',
+  );
   const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
   const context: GatewayContext = {
     ports,
@@ -69,6 +79,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     access: new Access(sessions, () => options.config.current()),
     runs: new Runs(ports, feed),
     metrics,
+    streams,
+    waits,
     closing: closing.signal,
     problems,
   };
@@ -82,8 +94,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     name: 'gateway',
     problems,
     metrics: () => ({
-      event_streams: metrics.streams,
-      waiting_calls: metrics.waits,
+      event_streams: streams.taken,
+      waiting_calls: waits.taken,
       feed_ready: feed.problems().length === 0 ? 1 : 0,
     }),
     stop: async (deadlineMs) => {

@@ -6,8 +6,6 @@ export class GatewayMetrics {
   readonly #services: () => readonly Service[];
   readonly #own = new Registry();
   readonly #requests: Histogram;
-  #streams = 0;
-  #waits = 0;
 
   constructor(services: () => readonly Service[]) {
     this.#services = services;
@@ -20,25 +18,8 @@ export class GatewayMetrics {
     });
   }
 
-  get streams(): number {
-    return this.#streams;
-  }
-  get waits(): number {
-    return this.#waits;
-  }
-
   answered(route: string, method: string, status: number, seconds: number): void {
     this.#requests.observe({ route, method, status: String(status) }, seconds);
-  }
-
-  /** Counts something that is open until the returned function is called. */
-  opened(kind: 'stream' | 'wait'): () => void {
-    const count = (change: number) => {
-      if (kind === 'stream') this.#streams += change;
-      else this.#waits += change;
-    };
-    count(1);
-    return () => count(-1);
   }
 
   async text(): Promise<string> {

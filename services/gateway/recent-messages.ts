@@ -29,8 +29,10 @@ export const recentMessages = async (
     const recent = new RecentMessages(bounds);
     let seen = 0;
     for await (const commit of events.read(key, { after: beginning(window, bounds.limit) })) {
-      recent.add(commit);
       seen = commit.seq;
+      // The session that was asked for is gone; what comes now may be somebody else's (A8/87).
+      if (seen > through && commit.events.some(({ type }) => type === 'session_deleted')) return [];
+      recent.add(commit);
     }
     if (seen < through) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
     return recent.messages;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { dangers } from '../../shared/policy/dm-safety.ts';
+import { nextResetOf } from '../../shared/policy/reset.ts';
 import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
 import { type Methods, method } from './rpc.ts';
 import { agent, agentParameters, chatSend, chatSendParameters, wait, waitParameters } from './rpc-runs.ts';
@@ -30,17 +32,23 @@ export const methods: Methods = {
   'chat.send': method(chatSendParameters, chatSend),
   agent: method(agentParameters, agent, ({ timeoutSeconds }) => timeoutSeconds),
   'agent.wait': method(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
-  /** Whether the system is ready, where its mirror is, the most recent sessions (A12/128). */
+  /**
+   * Whether the system is ready, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is also told where the
+   * data and its mirror are and what is dangerous about the configuration (A3/31).
+   */
   status: method(z.strictObject({}), async ({ context, asker }) => {
     const problems = context.problems();
     const { sessions } = await listRows(context, asker, { limit: recentSessions, messageLimit: 0 });
-    const { store } = context.config.session;
+    const { session, dataDir } = context.config;
+    const { store } = session;
+    const isOwner = asker.principal.role === 'owner';
+    const now = context.ports.clock.now();
     return {
       status: problems.length === 0 ? 'ready' : 'unavailable',
       problems,
       version: context.version,
-      ...(store !== undefined && { store }),
-      sessions: sessions.map(({ shown }) => shown),
+      ...(isOwner && { ...(store !== undefined && { store }), dataDir, dangers: dangers(context.config) }),
+      sessions: sessions.map(({ row, shown }) => ({ ...shown, nextReset: nextResetOf(row, session, now) })),
     };
   }),
 };

@@ -6,6 +6,7 @@ import { keyFrom } from './named-session.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';
 import { keyOfRun } from './run-id.ts';
+import { olderRuns } from './runs.ts';
 import { sessionsSend, waitedFor } from './session-tools/send.ts';
 
 /** The methods that begin runs and wait for them: `chat.send`, `agent`, `agent.wait` (A10/117–122, B32). */
@@ -23,10 +24,10 @@ export const chatSend = async (
   { sessionKey, message, idempotencyKey: once }: z.infer<typeof chatSendParameters>,
 ) => {
   const key = keyFrom(context.config, sessionKey);
-  const posting = { key, text: message, idempotencyKey: once, waitMs: 0, signal };
-  const { run, duplicate } = await post(context, asker, posting);
+  const posting = { key, text: message, idempotencyKey: once, literal: false, waitMs: 0, signal };
+  const { run, duplicate, seen } = await post(context, asker, posting);
   if (!duplicate) return run;
-  const now = (await context.runs.status(key, run.runId)) ?? run;
+  const now = (await context.runs.status(key, run.runId, seen)) ?? run;
   return now.status === 'ok' || now.status === 'error' ? now : { runId: run.runId, status: 'in_flight' };
 };
 
@@ -51,7 +52,7 @@ export const waitParameters = z.strictObject({
 });
 
 const noSuchRun = (): NatterError =>
-  new NatterError('not_found', 'runId: there is no such run, or it is not yours to see', { field: 'runId' });
+  new NatterError('not_found', `runId: there is no such run, or it is not yours to see; ${olderRuns}`, { field: 'runId' });
 
 /** Waits for a run where the log is: on any replica, as often as the caller comes back (A10/122). */
 export const wait = async ({ context, asker, signal }: Call, given: z.infer<typeof waitParameters>) => {

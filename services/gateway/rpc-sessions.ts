@@ -5,7 +5,7 @@ import { parseKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { settings } from '../../shared/session/types.ts';
 import { type SessionRow, sessionsListParameters } from '../../shared/session-tools/schemas.ts';
-import { checkDeletion, ownersOnly } from './access.ts';
+import { ownersOnly } from './access.ts';
 import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
@@ -19,8 +19,13 @@ export const listParameters = sessionsListParameters.extend({
   cursor: z.string().min(1).max(2_048).optional(),
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
   channel: z.string().min(1).max(64).optional(),
-  /** Whole segments of the stored key's beginning. */
-  keyPrefix: z.string().min(1).max(1_024).optional(),
+  /** Whole segments of the stored key's beginning, with or without the `:` after them. */
+  keyPrefix: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .transform((text) => text.replace(/:$/, ''))
+    .optional(),
 });
 
 /**
@@ -96,10 +101,9 @@ export const resetSession = async ({ context, asker }: Call, given: z.infer<type
 
 export const deleteParameters = z.strictObject({ key, mode: z.enum(['session', 'key']).default('session'), reason });
 
-/** `session`: a direct session at rest (A8/87–88). `key`: the owner's, of whatever it is (C9). The next message begins anew. */
+/** `session`: a direct session at rest, by the owner or the one person whose it is (A8/87–88). `key`: the owner's, of whatever it is (C9). The next message begins anew. */
 export const deleteSession = async ({ context, asker }: Call, { key: name, mode, reason }: z.infer<typeof deleteParameters>) => {
   const stored = keyFrom(context.config, name, 'key');
-  checkDeletion(asker.principal, mode);
-  await context.access.read(asker.principal, stored);
+  await context.access.permitDeletion(asker.principal, stored, mode);
   return { key: stored, ...(await ask(context, asker, stored, { type: 'delete_session', mode, reason })) };
 };

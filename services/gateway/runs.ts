@@ -4,6 +4,7 @@ import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Clock, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { withoutSilence } from '../../shared/routing/silence.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import type { CommandAnswer, RecordedCommit } from '../../shared/wire/envelope.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -16,7 +17,7 @@ interface Failure {
 }
 export type Run =
   | { readonly runId: string; readonly status: 'accepted' | 'scheduled' | 'queued' | 'running' }
-  /** `reply` is `null` where the command asks for none. */
+  /** `reply` is as people get to see it, empty for a silent one (A6/77), and `null` where the command asks for none. */
   | { readonly runId: string; readonly status: 'ok'; readonly reply: string | null }
   | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
   /** The caller waited long enough; the run goes on. */
@@ -39,7 +40,7 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'approval_resolved':
       return event.turn.id === runId ? { runId, status: 'running' } : run;
     case 'assistant_message':
-      return event.turn.id === runId ? { runId, status: 'ok', reply: event.text } : run;
+      return event.turn.id === runId ? { runId, status: 'ok', reply: withoutSilence(event.text) } : run;
     case 'turn_completed':
       return event.turn.id === runId && !isOver(run) ? { runId, status: 'ok', reply: null } : run;
     case 'turn_failed':
@@ -69,10 +70,12 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
   }
 };
 
-/** The run after a commit. A command that starts no turn is over with its commit. */
+/** The run after a commit. A command that starts no turn is over with its commit; what Natter says to it is its reply (A11). */
 const afterCommitOf = (before: Run | null, commit: RecordedCommit, runId: string): Run | null => {
   const run = commit.events.reduce((known: Run | null, event) => afterEvent(known, event, runId), before);
-  return run === null && commit.command.id === runId ? { runId, status: 'ok', reply: null } : run;
+  if (run !== null || commit.command.id !== runId) return run;
+  const told = commit.events.find((event) => event.type === 'notice');
+  return { runId, status: 'ok', reply: told?.notice.text ?? null };
 };
 
 /** A run as the log has it up to a sequence. */
@@ -80,6 +83,9 @@ interface Found {
   readonly run: Run | null;
   readonly seq: number;
 }
+
+/** What whoever asks for a run that is not found may do. */
+export const olderRuns = 'of a long session only the latest runs are looked for; older ones are read with its messages';
 
 /** Finds runs in the log and waits for them, on whichever replica is asked (A10/122). */
 export class Runs {
@@ -117,22 +123,29 @@ export class Runs {
 
   /**
    * The outcome of a command that was just published. `after`: the feed's position before that. `answer`: what its host said; it alone
-   * tells of a refusal, or that the command was a repeat, which records nothing new.
+   * tells of a refusal, or that the command was a repeat, which records nothing new. `seen`: what was recorded up to there is not told.
    */
   async outcome(
     key: SessionKey,
     runId: string,
-    wait: { after: number; waitMs: number; signal: AbortSignal; answer: Promise<CommandAnswer | null>; duplicate: boolean },
+    wait: {
+      after: number;
+      seen: number;
+      waitMs: number;
+      signal: AbortSignal;
+      answer: Promise<CommandAnswer | null>;
+      duplicate: boolean;
+    },
   ): Promise<Run> {
-    const { after, waitMs, answer, duplicate } = wait;
+    const { after, seen, waitMs, answer, duplicate } = wait;
     const over = new AbortController();
     const signal = AbortSignal.any([wait.signal, over.signal]);
-    const repeated = async () => this.#follow(key, runId, await this.#find(key, runId), waitMs, signal);
+    const repeated = async () => this.#follow(key, runId, await this.#find(key, runId, seen), waitMs, signal);
     const recorded = duplicate ? repeated() : this.#follow(key, runId, { run: null, seq: after }, waitMs, signal);
     const answered = answer.then(async (told): Promise<Run | null> => {
       if (told?.outcome === 'refused') return failed(runId, told.code ?? 'refused', told.message ?? 'the session refuses this');
       if (told?.outcome !== 'duplicate') return recorded;
-      const { run } = await this.#find(key, runId);
+      const { run } = await this.#find(key, runId, seen);
       if (run !== null) return isOver(run) ? run : recorded;
       return failed(runId, 'duplicate_message', 'a message with this messageId is in the session already; nothing was added');
     });
@@ -150,10 +163,16 @@ export class Runs {
     }
   }
 
-  /** Reads the recent part of the history first: that is where people look. */
+  /**
+   * Reads the recent part of the history, where people look, and all of it only where it is short: anybody may make up an id, and a long
+   * log is not read for that.
+   */
   async #find(key: SessionKey, runId: string, oldest = 0): Promise<Found> {
     const { events, snapshots } = this.#ports;
-    const recent = Math.max(oldest, ((await snapshots.get(key))?.position.window[0] ?? 1) - 1);
+    const position = (await snapshots.get(key))?.position;
+    const first = position?.window[0] ?? position?.seq ?? 1;
+    const recent = Math.max(oldest, first - 1);
+    const isShort = (position?.rev ?? 0) <= limits.runSearchCommits;
     const readAfter = async (after: number): Promise<Found> => {
       let found: Found = { run: null, seq: after };
       for await (const commit of events.read(key, { after })) {
@@ -162,7 +181,7 @@ export class Runs {
       return found;
     };
     const found = await readable(readAfter(recent));
-    return found.run === null && recent > oldest ? readable(readAfter(oldest)) : found;
+    return found.run === null && recent > oldest && isShort ? readable(readAfter(oldest)) : found;
   }
 
   async #follow(key: SessionKey, runId: string, found: Found, waitMs: number, cancel: AbortSignal): Promise<Run | null> {

@@ -1,4 +1,7 @@
+import { assert } from '../../shared/kit/assert.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { readThrough } from '../../shared/kit/read-through.ts';
+import { channelOfNamespace } from '../../shared/policy/access.ts';
 import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionStatus } from '../../shared/session/machine.ts';
@@ -10,9 +13,6 @@ import { wantsKey } from './cursor.ts';
 import { readable } from './history.ts';
 
 const retryMs = 500;
-/** A replica that lags behind the leader is asked again this often, at this pace. */
-const lagRetries = 50;
-const lagRetryMs = 20;
 
 export interface ListOptions {
   readonly limit: number;
@@ -28,8 +28,15 @@ export interface ListOptions {
   readonly keyPrefix?: string | undefined;
   /** Also the session `global`, for callers that show it by another name (A3/40). */
   readonly withGlobal?: boolean;
-  /** Which rows the caller may see (A8/89). */
+  readonly reach: Reach;
+}
+/** Whose list it is: which rows they may see (A8/89), and what saves looking at all the others. */
+export interface Reach {
   readonly sees: (row: IndexRow) => boolean;
+  /** Such rows have one of these participants, as they are stored. */
+  readonly participants?: readonly string[] | undefined;
+  /** Such rows are of this namespace. */
+  readonly namespace?: string | undefined;
 }
 
 const cursorOf = ({ updatedAt, key }: RowPlace): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
@@ -46,14 +53,24 @@ const placeOf = (cursor: string): RowPlace => {
 const facetOf = (row: IndexRow, mainKey: string): string => {
   if (row.deleted || row.generation === 0) return '';
   const { kind, channel, internal } = listFactsOf(row, mainKey);
-  return [row.status, kind, internal ?? '', channel].join(' ');
+  return [row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
 };
 
-const wantsFacet = (facet: string, { status, kinds, channel, withGlobal = false }: ListOptions): boolean => {
-  const [itsStatus, itsKind, internal, ...itsChannel] = facet.split(' ');
+/** The beginning of a key that many have: whose it is, and of which channel or source. */
+const headOf = (key: SessionKey): string => {
+  const segments = key.split(':');
+  return segments.slice(0, segments.length > 3 ? 3 : 2).join(':');
+};
+
+const wantsFacet = (facet: string, { status, kinds, channel, keyPrefix, withGlobal = false, reach }: ListOptions): boolean => {
+  const [itsStatus, itsKind, internal, head = '', ...itsChannel] = facet.split(' ');
   if (facet === '' || (internal !== '' && !(withGlobal && internal === 'global'))) return false;
   if (status === undefined ? itsStatus === 'inactive' : status !== 'all' && status !== itsStatus) return false;
-  return (kinds?.some((kind) => kind === itsKind) ?? true) && (channel === undefined || channel === itsChannel.join(' '));
+  if (kinds?.every((kind) => kind !== itsKind) || (channel !== undefined && channel !== itsChannel.join(' '))) return false;
+  // The head says some of what a key begins with; the rest is asked of each row.
+  if (keyPrefix !== undefined && !wantsKey({ keyPrefix }, head) && !wantsKey({ keyPrefix: head }, keyPrefix)) return false;
+  const [agent, , first] = head.split(':');
+  return reach.namespace === undefined || agent !== 'agent' || first === channelOfNamespace(reach.namespace);
 };
 
 /** The session index as this gateway has it in memory (A1, A2/17). A projection: the log is asked where it must be exact. */
@@ -99,24 +116,23 @@ export class SessionList {
 
   async #upTo(last: RecordedCommit, indexed: IndexRow | null): Promise<IndexRow> {
     let row = indexed;
-    for (let tries = 0; tries < lagRetries; tries += 1) {
-      if (tries > 0) await this.#clock.sleep(lagRetryMs);
-      for await (const commit of this.#events.read(last.key, { after: row?.seq ?? 0, upTo: last.seq }))
-        row = summarize(row, commit);
-      if (row !== null && row.seq >= last.seq) return row;
-    }
-    throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+    const sources = { events: this.#events, clock: this.#clock };
+    for await (const commit of readThrough(sources, last.key, { after: row?.seq ?? 0, through: last.seq }))
+      row = summarize(row, commit);
+    assert(row !== null, 'a key with a last commit has a row');
+    return row;
   }
 
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
   list(options: ListOptions): { rows: IndexRow[]; nextCursor: string | null } {
     if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
-    const { limit, cursor, since = 0, keyPrefix, sees } = options;
+    const { limit, cursor, since = 0, keyPrefix, reach } = options;
     const after = cursor === undefined ? undefined : placeOf(cursor);
     const rows: IndexRow[] = [];
-    for (const row of this.#view.newestFirst({ after, facet: (facet) => wantsFacet(facet, options) })) {
+    const facet = (text: string) => wantsFacet(text, options);
+    for (const row of this.#view.newestFirst({ after, facet, groups: reach.participants })) {
       if (row.updatedAt < since) break;
-      if (!wantsKey({ keyPrefix }, row.key) || !sees(row)) continue;
+      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row)) continue;
       const last = rows.at(-1);
       if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
       rows.push(row);
@@ -134,7 +150,10 @@ export class SessionList {
     const { signal } = this.#closing;
     while (this.#view === null && !signal.aborted) {
       try {
-        this.#view = await index.watch((row) => facetOf(row, mainKey));
+        this.#view = await index.watch({
+          facetOf: (row) => facetOf(row, mainKey),
+          groupsOf: ({ participants }) => participants,
+        });
       } catch (error) {
         this.#problem = messageOf(error);
         await clock.sleep(retryMs, signal);

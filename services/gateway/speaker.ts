@@ -29,15 +29,16 @@ export const speakerOf = (
 
 /**
  * Checks what a message says of itself: where its answer goes, and a platform's id, which could keep the platform's own message of that
- * id out. A participant says neither, a channel's token only where its channel is. Throws `NatterError('forbidden')`.
+ * id out. A person's token says neither, a channel's only where its channel is. Throws `NatterError('forbidden')`.
  */
 export const checkSaid = (principal: Principal, said: { messageId?: unknown; deliverTo?: DeliveryTarget | undefined }): void => {
   if (principal.role === 'owner') return;
-  if (personOf(principal) !== null && said.messageId !== undefined) {
+  const isPerson = personOf(principal) !== null;
+  if (isPerson && said.messageId !== undefined) {
     throw forbidden('messageId', 'is not a participant\'s to choose; send the header "idempotency-key" instead');
   }
   if (said.deliverTo === undefined) return;
-  if (principal.role === 'participant') throw forbidden('deliverTo', "is not a participant's to choose; read the answer here");
+  if (isPerson || principal.role !== 'channel') throw forbidden('deliverTo', "is not a participant's to choose; leave it out");
   const channel = channelOfNamespace(principal.namespace);
   if (said.deliverTo.channel !== channel) throw forbidden('deliverTo.channel', `this token is for ${channel} alone`);
 };

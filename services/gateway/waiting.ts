@@ -1,25 +1,22 @@
 import type { FastifyReply } from 'fastify';
-import { NatterError } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { GatewayContext } from './context.ts';
 
 /**
  * Runs work that waits on the caller's behalf, with a signal that aborts when the caller leaves or the gateway stops. Only the waiting
- * ends then, never a turn (A10/122). Throws `NatterError('overloaded')` when too many calls wait already.
+ * ends then, never a turn (A10/122). Throws `NatterError('overloaded')` when too many calls wait already, or too many of this caller.
  */
 export const waiting = async <T>(
-  { metrics, closing }: GatewayContext,
+  { waits, closing }: GatewayContext,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  if (metrics.waits >= limits.waitingCalls) throw new NatterError('overloaded', 'too many calls wait here; call without "wait"');
+  const done = waits.take(reply.request.actor);
   const gone = new AbortController();
   const leave = () => gone.abort();
   // Not AbortSignal.any: it would leave something behind on the long-lived signal with each call.
   reply.raw.once('close', leave);
   closing.addEventListener('abort', leave);
   if (closing.aborted) leave();
-  const done = metrics.opened('wait');
   try {
     return await work(gone.signal);
   } finally {

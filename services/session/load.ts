@@ -1,8 +1,8 @@
 import { NatterError } from '../../shared/kit/errors.ts';
+import { readThrough } from '../../shared/kit/read-through.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { fold, fromPlain, initialState, type SessionState } from '../../shared/session/evolve.ts';
-import { readThrough } from './read-through.ts';
 
 type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
 

@@ -8,7 +8,7 @@ import { linesOf } from './locate.ts';
 import { type Config as ConfigFields, configSchema } from './schema.ts';
 import { adviceOn, childOf, type SchemaNode, schemaTree } from './schema-text.ts';
 
-/** The configuration of one process: file, then environment, then defaults. `dataDir` is absolute; `session.timeZone` is always there. */
+/** The configuration of one process: file, then environment, then defaults. `dataDir` and `session.store` are absolute; `session.timeZone` is always there. */
 export type Config = ConfigFields & {
   readonly dataDir: string;
   readonly session: ConfigFields['session'] & { readonly timeZone: string };
@@ -129,7 +129,11 @@ export const loadConfig = (source: ConfigSource): Config => {
   const config = {
     ...result.data,
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
-    session: { ...session, timeZone: session.timeZone ?? hostTimeZone() },
+    session: {
+      ...session,
+      timeZone: session.timeZone ?? hostTimeZone(),
+      ...(session.store !== undefined && { store: absolute(session.store, dirname(file), home) }),
+    },
   };
   refuseDangers(config);
   return config;

@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../kit/errors.ts';
@@ -48,8 +48,8 @@ export const differences = (before: unknown, after: unknown, path = ''): string[
 };
 
 /**
- * Keeps a configuration current with its file. A file that cannot be used is logged with its problem, and the last good configuration
- * stays. `load` reads the file and what overrides it; `changed` is told of a new configuration after it is in force.
+ * Keeps a configuration current with its file. A file that cannot be used, or is gone, is logged with its problem, and the last good
+ * configuration stays: defaults in its place would open what it had closed. `load` reads the file and what overrides it; `changed` is told of a new configuration after it is in force.
  */
 export const followConfig = (options: {
   readonly file: string;
@@ -60,11 +60,15 @@ export const followConfig = (options: {
 }): LiveConfig => {
   const { file, load, log, changed } = options;
   let running = options.start;
+  let wasThere = existsSync(file);
 
   const reload = (): void => {
     let read: Config;
     try {
       read = load();
+      const isThere = existsSync(file);
+      if (wasThere && !isThere) throw new Error('the file is gone; put it back, or start again to go on without it');
+      wasThere = isThere;
     } catch (error) {
       log.error(
         { file, problem: messageOf(error) },

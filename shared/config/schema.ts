@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionKeyProblem } from '../routing/session-key.ts';
 
 /** The configuration file (`~/.natter/natter.json`, JSON5). Everything is optional (A14/141); unknown keys are refused with a suggestion. */
 const secret = z.string().min(1).meta({ secret: true });
@@ -19,7 +20,6 @@ const resetPolicy = z.strictObject({
   /** A sliding idle window; with mode `daily` whichever expires first. Default in mode `idle`: 60. */
   idleMinutes: z.int().min(1).max(525_600).optional(),
 });
-export type ResetPolicy = z.infer<typeof resetPolicy>;
 
 /** What a rule of the send policy matches: all that is given must match (A9/92). `surface` is the older name of `channel` (C5). */
 const sendMatch = z
@@ -35,10 +35,17 @@ const sendMatch = z
   .transform(({ surface, ...match }) => ({ ...match, ...((match.channel ?? surface) && { channel: match.channel ?? surface }) }));
 const sendAction = z.enum(['allow', 'deny']);
 
-/** An id is one person's: two names that claim it would make two people one (A3/29). */
-const refuseSharedIds = (links: Readonly<Record<string, readonly string[]>>, context: z.RefinementCtx): void => {
+/**
+ * An id is one person's: two names that claim it would make two people one. A name becomes part of session keys, and one with `:` could be
+ * the id of somebody else (A3/29).
+ */
+const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context: z.RefinementCtx): void => {
   const owners = new Map<string, string>();
-  for (const [name, ids] of Object.entries(links))
+  for (const [name, ids] of Object.entries(links)) {
+    if (name.includes(':') || sessionKeyProblem(name) !== null) {
+      const message = `"${name}" cannot be part of a session key; use a short name without white space, ":", "*", ">" and "%"`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
     for (const [index, id] of ids.entries()) {
       const other = owners.get(id) ?? name;
       owners.set(id, other);
@@ -46,6 +53,7 @@ const refuseSharedIds = (links: Readonly<Record<string, readonly string[]>>, con
       const message = `"${id}" is claimed by "${other}" and by "${name}"; keep it under one of them`;
       context.addIssue({ code: 'custom', path: [name, index], message });
     }
+  }
 };
 
 /** A limited token says what it is limited to, or it would be limited to nothing (A8/89, 90). */
@@ -122,8 +130,8 @@ export const configSchema = z.strictObject({
       /** `offline`, or `provider/model` with a provider of `model.providers`. */
       model: z.string().default('offline'),
       systemPrompt: z.string().default('You are a helpful assistant.'),
-      /** Sender ids that are the owner's, as `<channel>:<id>`. */
-      owners: z.array(z.string()).default([]),
+      /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
+      owners: z.array(z.string().min(1)).default([]),
       /** Names the agent is addressed by in groups. */
       names: z.array(z.string()).default([]),
     })
@@ -164,7 +172,7 @@ export const configSchema = z.strictObject({
       /** Canonical name → ids of one person, as `<channel>:<id>` (A3/29). */
       identityLinks: z
         .record(z.string().min(1), z.array(z.string().min(1)))
-        .superRefine(refuseSharedIds)
+        .superRefine(checkLinks)
         .default({}),
       /** Refuse to start where several people would share one direct session, instead of a warning. */
       strict: z.boolean().default(false),

@@ -4,6 +4,8 @@ export const limits = {
   sessionKeyBytes: 256,
   /** Characters of a command's id, which is its run's. */
   idCharacters: 128,
+  /** Characters of a session id as it is asked for; with the number of its generation it is an id still. */
+  sessionIdCharacters: 112,
   /** Bytes of one request body, one inbound envelope and one command. */
   commandBytes: 256 * 1024,
   /** Bytes of one commit. An instant turn's is the largest: the message, and the answer as a step and as a message. */
@@ -24,6 +26,8 @@ export const limits = {
   turnSteps: 64,
   /** Command and message ids a session remembers to refuse repeats. */
   recentIds: 64,
+  /** Characters of what Natter itself says. */
+  noticeCharacters: 16_384,
   /** Commits with messages a session remembers the position of: the reach of the model's context. */
   windowCommits: 64,
   /** Commands waiting in one session's mailbox. */
@@ -48,9 +52,11 @@ export const limits = {
   readBytes: 4 * 1024 * 1024,
   /** Milliseconds a streaming client may leave a full buffer unread. */
   streamStallMs: 30_000,
-  /** Streams one gateway keeps open, and calls it lets wait for a run. */
+  /** Streams one gateway keeps open, and calls it lets wait for a run; and those of one token. */
   streamClients: 2_000,
+  streamClientsEach: 500,
   waitingCalls: 10_000,
+  waitingCallsEach: 2_500,
   /** Recent commits, and characters of their texts, a gateway keeps to hand out to its streams without asking the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
@@ -69,9 +75,15 @@ export const limits = {
   /** Index rows kept in memory by the projection, and rows changed and not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,
+  /** Transcripts the mirror remembers the end of; commits, and characters of their lines, that it gathers before it writes. */
+  transcriptEnds: 10_000,
+  mirrorCommits: 2_000,
+  mirrorCharacters: 8 * 1024 * 1024,
   /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,
+  /** Commits of a session up to which a run is looked for in all of its history. */
+  runSearchCommits: 1_000,
   /** Rows of one page of any list. */
   pageRows: 1_000,
   /** Sessions of one list of the session tools, and last messages of each (A10/101). */

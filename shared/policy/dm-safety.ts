@@ -3,7 +3,7 @@ import { NatterError } from '../kit/errors.ts';
 import { allowedOn } from '../routing/group.ts';
 import { identitiesOf } from '../routing/identity.ts';
 
-/** Whether several people would share one direct session (A3/31): the one default that is not safe for everybody. */
+/** What in a configuration is not what its writer would want: above all several people who share one direct session (A3/31). */
 
 type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
 
@@ -19,7 +19,18 @@ const countPeople = ({ agent, session, channels }: Places): number => {
  * What is dangerous about this configuration, each with its mend; empty: nothing that is known. Where no channel is configured, nobody is
  * known who could write.
  */
-export const dangers = (config: Places): string[] => {
+export const dangers = (config: Places): string[] => [...sharing(config), ...nobodies(config)];
+
+/** Owners that no sender can be: without a channel, and no linked person's name. */
+const nobodies = ({ agent, session }: Places): string[] =>
+  agent.owners
+    .filter((owner) => !owner.includes(':') && !Object.hasOwn(session.identityLinks, owner))
+    .map(
+      (owner) =>
+        `agent.owners: ${JSON.stringify(owner)} is nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
+    );
+
+const sharing = (config: Places): string[] => {
   const { session, channels } = config;
   if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
   const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
@@ -33,6 +44,6 @@ export const dangers = (config: Places): string[] => {
 
 /** Throws `NatterError('invalid')` for a dangerous configuration that says it must not be (`session.strict`). */
 export const refuseDangers = (config: Places): void => {
-  const [danger] = config.session.strict ? dangers(config) : [];
+  const [danger] = config.session.strict ? sharing(config) : [];
   if (danger !== undefined) throw new NatterError('invalid', `session.strict: ${danger}`, { field: 'session.dmScope' });
 };

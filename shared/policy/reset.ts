@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Config } from '../config/schema.ts';
+import { channelOf, parseKey, resetTypeOf } from '../routing/session-key.ts';
 import { type Expiry, type ResetCause, staleness } from '../session/expiry.ts';
+import type { IndexRow } from '../session/summary.ts';
 
 /** When sessions end: A4/43–52, C4. Pure: the zone's rules come with the runtime, the time from the caller. All times in ms. */
 
@@ -116,6 +118,9 @@ export const expiryFor = (session: Session, place: Place, at: number): Expiry =>
   return expiryOf(place, at);
 };
 
+/** Each run of a cron job begins anew, whatever the policy (A4/57). */
+export const isolatedCron: Expiry = { rule: 'isolated cron job', isolated: true };
+
 export type Freshness = { readonly fresh: true } | { readonly fresh: false; readonly cause: ResetCause };
 
 /** Whether a session last used at `lastUpdateAt` is fresh at `now`, and if not, by which rule and since when (A4/45–47). */
@@ -145,6 +150,19 @@ export const nextReset = (session: Session, place: Place, interactedAt: number, 
     ...(idleMinutes !== undefined && { idleAt: interactedAt + idleMinutes * 60_000 }),
     due: !freshness(ruling, interactedAt, now, zone).fresh,
   };
+};
+
+/** What the next reset of a session in the index depends on. */
+type Used = Pick<IndexRow, 'key' | 'interactedAt' | 'activeTurnId' | 'lastRoute' | 'origin'>;
+
+/** The next expected resets of a session, as if its next message came by the channel of its last one; `timeZone` is that of the daily hour. */
+export const nextResetOf = (row: Used, session: Session, now: number): NextReset & { readonly timeZone: string } => {
+  const timeZone = session.timeZone ?? 'UTC';
+  const parsed = parseKey(row.key, session.mainKey);
+  if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
+  const next = nextReset(session, { type: resetTypeOf(parsed), channel: channelOf(parsed, row) }, row.interactedAt, now);
+  // Nobody resets a session under its running turn.
+  return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };
 
 /** A time as people in a zone read it: `2026-03-08 04:00 Europe/Berlin`. */

@@ -65,20 +65,23 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
   if (named !== null && 'ambiguous' in named) return telling('model_ambiguous', refusal(word, first, named.ambiguous), asked);
 
   const text = named === null ? rest : rest.slice(first.length).trim();
-  // Natter greets on somebody's behalf: the session is theirs.
-  const program: Sender = { id: 'natter', role: 'program', principal: sender.principal ?? sender.id };
   return {
     type: 'reset',
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
+    // It is Natter that asks for the greeting, and the session is theirs who wanted it.
+    ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,
-      ...(text === '' ? { text: greeting, sender: program } : { text, sender }),
+      ...(text === '' ? { text: greeting, sender: { id: 'natter', role: 'program' } } : { text, sender }),
       ...(deliverTo && { deliverTo }),
     },
   };
 };
+
+/** The door's own callers have no principal. */
+const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
 
 const refusal = (word: string, name: string, models: readonly string[]): string =>
   models.length === 0
@@ -100,17 +103,17 @@ const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
 };
 
 /** The configuration's side of a report (A11/123–124). */
-const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel }: Asked): ReportFacts => {
+const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel, occasion: { expiry } }: Asked): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);
-  const { atHour, idleMinutes } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
+  const { atHour } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
   const zone = session.timeZone ?? 'UTC';
   return {
     kind,
     model: agent.model,
     parts: [{ name: 'system prompt', characters: agent.systemPrompt.length }],
     ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
-    ...(idleMinutes !== undefined && { idleMinutes }),
+    ...(expiry && { expiry }),
     warnings: dangers(config)
       .slice(0, 20)
       .map((danger) => danger.slice(0, 500)),

@@ -11,6 +11,8 @@ export interface Identities {
   principalOf(channel: string, senderId: string): string;
   /** A stored or configured principal by today's links. */
   resolve(principal: string): string;
+  /** All that resolves to the same person: what may be stored of them. `null`: too much to say, one of the ids is theirs on any channel. */
+  aliasesOf(principal: string): readonly string[] | null;
   /** True of the name of a linked person. */
   isName(text: string): boolean;
 }
@@ -33,5 +35,10 @@ export const identitiesOf = (links: IdentityLinks): Identities => {
     if (colon === -1 || isName(principal)) return principal;
     return principalOf(principal.slice(0, colon), principal.slice(colon + 1));
   };
-  return { nameOf, principalOf, resolve, isName };
+  const aliasesOf = (principal: string): readonly string[] | null => {
+    const person = resolve(principal);
+    const ids = isName(person) ? (links[person] ?? []) : [];
+    return ids.every((id) => id.includes(':')) ? [person, ...ids] : null;
+  };
+  return { nameOf, principalOf, resolve, aliasesOf, isName };
 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { expiryFor } from '../policy/reset.ts';
+import { limits } from '../kit/limits.ts';
+import { expiryFor, isolatedCron } from '../policy/reset.ts';
 import type { Expiry } from '../session/expiry.ts';
 import type { SessionSource } from '../session/types.ts';
 import { isProgramSource, type ParsedKey, parseKey, resetTypeOf, type SessionKey } from './session-key.ts';
@@ -42,28 +43,32 @@ export const occasionOf = (
   config: Config,
   given: { readonly at: number; readonly channel?: string; readonly sessionId?: string },
 ): Occasion => {
-  const { at, channel, sessionId } = given;
+  const { at, sessionId } = given;
   const parsed = parseKey(key, config.session.mainKey);
   const { id: chatId, threadId } = parsed;
+  const channel = given.channel ?? (isChannelName(parsed.channel) ? parsed.channel : undefined);
   const mark = `${dateOf(at)}-${randomFrom(JSON.stringify(sessionId === undefined ? [key, at] : [sessionId]))}`;
-  const occasion = occasionAt(parsed, config, { at, channel: channel ?? parsed.channel, chatId, threadId, mark });
-  const hasOwnForm = channel !== undefined || parsed.channel !== undefined || isProgramSource(parsed.kind);
+  const occasion = occasionAt(parsed, config, { at, channel, chatId, threadId, mark });
+  const hasOwnForm = channel !== undefined || isProgramSource(parsed.kind);
   return sessionId === undefined || hasOwnForm ? occasion : { ...occasion, sessionId };
 };
+
+/** Anybody may write anything into a key; what is longer than any channel's name is none. */
+const isChannelName = (text = ''): boolean => text !== '' && text.length <= 64;
 
 /** The day of a time in UTC, as `2026-03-04`. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 const randomFrom = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-const longestId = 128;
 /** Sources whose sessions have one fixed id, which is also their key's short form; resets number it (C8). */
 const fixed: ReadonlySet<string> = new Set(['cli', 'web', 'schedule']);
 
+/** A key may be longer than an id: what its parts are too long for is left out. */
 const sessionIdOf = ({ kind, id }: ParsedKey, { channel, mark }: Arrival): string => {
-  const alias = `${kind}:${id}`;
-  if (fixed.has(kind) && alias.length <= longestId) return alias;
-  return `${channel ?? (isProgramSource(kind) ? kind : 'api')}:${mark}`;
+  const source = channel ?? (isProgramSource(kind) ? kind : 'api');
+  const names = [...(fixed.has(kind) ? [`${kind}:${id}`] : []), `${source}:${mark}`];
+  return names.find((name) => name.length <= limits.sessionIdCharacters) ?? `api:${mark}`;
 };
 
 const sourceOf = (parsed: ParsedKey, arrival: Arrival): SessionSource => {
@@ -88,7 +93,7 @@ const sourceOf = (parsed: ParsedKey, arrival: Arrival): SessionSource => {
 
 const triggerOf = ({ id }: ParsedKey, { chatId }: Arrival): { triggerId?: string } => {
   const triggerId = chatId ?? id ?? '';
-  return triggerId === '' || triggerId.length > longestId ? {} : { triggerId };
+  return triggerId === '' || triggerId.length > limits.idCharacters ? {} : { triggerId };
 };
 
 const ofChannel = (platform: string, { kind }: ParsedKey, { type, chatId, threadId }: Arrival): SessionSource => {
@@ -117,5 +122,5 @@ const platformIds = (platform: string, chatId?: string, threadId?: string): Reco
 /** Each run of a cron job has a session id of its own (A4/57); the rest is policy. */
 const expiryOf = (parsed: ParsedKey, session: Config['session'], { at, channel }: Arrival): Expiry =>
   parsed.kind === 'cron'
-    ? { rule: 'isolated cron job', isolated: true }
+    ? isolatedCron
     : expiryFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }, at);

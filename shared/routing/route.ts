@@ -14,7 +14,7 @@ import { originOf } from './origin.ts';
 /** A command for one session, why the configuration wants no session to have it, or why none can. */
 export type Routed = { readonly command: CommandEnvelope } | { readonly dropped: string } | { readonly unroutable: string };
 
-/** `receivedAt` (ms) stands in for a time the platform did not send. */
+/** `receivedAt` (ms) stands in for a time the platform did not send, or one that has not come yet. */
 export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
 
 /**
@@ -50,7 +50,8 @@ export const createRoute = (config: Config): Route => {
     const place = placeOf(envelope);
     if ('problem' in place) return { unroutable: place.problem };
 
-    const at = envelope.at ?? receivedAt;
+    // A clock that is ahead would keep a session fresh until its time has come.
+    const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
     const data = dataOf({ envelope, place, sender, rules, at, mark });
     const actor = `${channel}:${envelope.sender.id}`;

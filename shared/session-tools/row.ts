@@ -1,8 +1,9 @@
-import { dirname, extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { shownKey } from '../routing/legacy-key.ts';
 import { channelOf, listKindOf, parseKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
+import { storeOf, transcriptName } from '../transcripts/layout.ts';
 import type { ListKind, SessionRow, TranscriptMessage } from './schemas.ts';
 
 /** What a list needs to know of the configuration: whose sessions these are, and where their mirror is. */
@@ -22,18 +23,11 @@ export const listFactsOf = (row: IndexRow, mainKey: string): ListFacts => {
   return { kind: listKindOf(parsed), channel: channelOf(parsed, row), internal };
 };
 
-/**
- * Where the readable mirror of a session is, best effort (A2/8–10, A10/112): `<folder of session.store>/<sessionId>[-topic-<threadId>].jsonl`.
- * Nothing without `session.store`: then there is no mirror.
- */
-export const transcriptPathOf = (row: Pick<IndexRow, 'key' | 'sessionId'>, { session }: ListConfig): string | undefined => {
+/** Where the readable mirror of a session is, best effort (A2/8–10, A10/112). Nothing without `session.store`: then there is no mirror. */
+const transcriptPathOf = (row: Pick<IndexRow, 'key' | 'sessionId'>, { session }: ListConfig): string | undefined => {
   if (session.store === undefined || row.sessionId === '') return undefined;
-  const { agentId, threadId } = parseKey(row.key, session.mainKey);
-  const store = session.store.replaceAll('{agentId}', agentId);
-  const topic = threadId === undefined ? '' : `-topic-${threadId}`;
-  // An id is somebody else's text: it names a file here and never a folder.
-  const file = `${row.sessionId}${topic}.jsonl`.replaceAll(/[/\\]/g, '_');
-  return join(extname(store) === '' ? store : dirname(store), file);
+  const { folder } = storeOf(session.store, parseKey(row.key).agentId);
+  return join(folder, transcriptName(row.key, row.sessionId));
 };
 
 /** Only the entries that say something. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
 import { expiry, resetCause } from './expiry.ts';
 import { reportFacts } from './report.ts';
 import {
@@ -15,10 +16,15 @@ import {
 } from './types.ts';
 
 /** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor (§4). */
-const id = z.string().min(1).max(128);
+const id = z.string().min(1).max(limits.idCharacters);
 
 /** What whoever brings a message knows of its session. `sessionId` is used if the session is new; `expiry` says when it is stale. */
-const occasion = { sessionId: id, source: sessionSource.optional(), origin: origin.optional(), expiry: expiry.optional() };
+const occasion = {
+  sessionId: z.string().min(1).max(limits.sessionIdCharacters),
+  source: sessionSource.optional(),
+  origin: origin.optional(),
+  expiry: expiry.optional(),
+};
 
 export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session or makes an inactive one visible again (A5/64–66). `by` is who opens it, resolved anew. */
@@ -31,10 +37,11 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /** Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). With `notice` it says how much. */
   z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
-  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first. */
+  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first; `by` is who wanted it. */
   z.object({
     type: z.literal('reset'),
     ...occasion,
+    by: sender.optional(),
     cause: resetCause,
     settings: settingsChange.optional(),
     message: message.optional(),

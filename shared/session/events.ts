@@ -19,7 +19,14 @@ import {
  */
 const v1 = z.literal(1);
 const id = z.string();
-const queuedTurn = z.object({ id, messageId: id, deliverTo: deliveryTarget.optional() });
+/** A turn that waits, or begins. */
+export const queuedTurn = z.object({
+  id,
+  messageId: id,
+  deliverTo: deliveryTarget.optional(),
+  /** The session was stale when the message came: its turn begins a generation with this id (A4/43, 57). */
+  renews: z.object({ sessionId: id, cause: resetCause }).optional(),
+});
 export type QueuedTurn = z.infer<typeof queuedTurn>;
 
 export const sessionEvent = z.discriminatedUnion('type', [
@@ -102,6 +109,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     generation: z.int().min(2),
     reason: z.string(),
     cause: resetCause.optional(),
+    /** The turns that wait go on waiting: the reset is one of theirs. */
+    keepsQueue: z.literal(true).optional(),
   }),
   /** What was said between two revs of this session is to be looked back on (A7/80–81). */
   z.object({
@@ -120,6 +129,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     type: z.literal('session_deleted'),
     v: v1,
     mode: z.enum(['session', 'key', 'erased']),
+    /** The id it had; empty if it was never opened. The next generation has another. */
+    sessionId: id,
     generation: z.int().min(0),
     epoch: z.int().min(1),
     turnIds: z.array(id),

@@ -99,6 +99,8 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const before = erased ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
+  // The message of a turn that waited is older than its generation.
+  const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
   const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {
     seq: commit.seq,
@@ -108,7 +110,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
-    window: bounded(starts ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+    window: bounded(starts && !keepsQueue ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
   };
 };
 

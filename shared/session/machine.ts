@@ -134,9 +134,11 @@ export const sessionMachine = setup({
       sessionId: flat(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
+      queue: p.keepsQueue ? context.queue : [],
     })),
-    forget: assign((_, { generation, epoch }: EventOf<'session_deleted'>) => ({
+    forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
       ...nobody,
+      sessionId: flat(sessionId),
       generation,
       epoch,
       deleted: true,

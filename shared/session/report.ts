@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
 import type { SessionState } from './evolve.ts';
+import { expiry, staleness } from './expiry.ts';
 
 /** What the router knows for a report and the session does not: the configuration's side of `/status` and `/context` (A11/123–124). */
 export const reportFacts = z.object({
@@ -7,9 +9,9 @@ export const reportFacts = z.object({
   model: z.string().max(256),
   /** What the system prompt is made of, and how long each part is. */
   parts: z.array(z.object({ name: z.string().max(128), characters: z.int().min(0) })).max(200),
-  /** The next daily reset as people read it, and the idle window. */
+  /** The next daily reset as people read it, and what a message would be held against now (A4/43). */
   nextDaily: z.string().max(64).optional(),
-  idleMinutes: z.number().optional(),
+  expiry: expiry.optional(),
   /** Dangers of this configuration that people should know of. */
   warnings: z.array(z.string().max(500)).max(20),
 });
@@ -20,25 +22,40 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const estimatedTokens = (characters: number): number => Math.ceil(characters / 4);
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** The report as one text. Pure: the same state and facts give the same words. */
-export const reportText = (facts: ReportFacts, state: SessionState): string => {
-  const lines = facts.kind === 'status' ? statusLines(facts, state) : contextLines(facts, state);
-  return [...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)].join('\n');
+/** The report at a time (ms) as one text. Pure: the same state and facts give the same words. */
+export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
+  const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
+  return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
 };
 
-const statusLines = (facts: ReportFacts, { machine: { value, context }, position }: SessionState): string[] => {
+/** As many lines as a notice has room for. */
+const fitting = (lines: readonly string[]): readonly string[] => {
+  let room = limits.noticeCharacters;
+  return lines.filter((line) => {
+    room -= line.length + 1;
+    return room >= 0;
+  });
+};
+
+/** Nobody resets a session under its running turn; one that is stale is reset by its next message. */
+const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, position }: SessionState, at: number): string => {
+  const cause = expiry && context.turn === null ? staleness(expiry, position.interactedAt, at) : null;
+  if (cause !== null) return `with the next message (${cause.rule})`;
+  const idle = expiry?.idleMinutes;
+  const resets = [nextDaily, idle && `${instant(position.interactedAt + idle * 60_000)} if idle`].filter(Boolean);
+  return resets.length === 0 ? 'never' : resets.join(', or ');
+};
+
+const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
+  const { value, context } = state.machine;
   const { settings, usage } = context;
-  const idleEndAt = facts.idleMinutes === undefined ? null : position.interactedAt + facts.idleMinutes * 60_000;
-  const resets = [facts.nextDaily, idleEndAt === null ? undefined : `${instant(idleEndAt)} if idle`].filter(
-    (part) => part !== undefined,
-  );
   return [
     `Agent: reachable. Model: ${settings.model ?? facts.model}`,
     `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
     `Context: ${number(usage.contextTokens)} tokens; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
     `Waiting: ${context.queue.length}`,
     `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
-    `Next reset: ${resets.length === 0 ? 'never' : resets.join(', or ')}`,
+    ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
   ];
 };
 

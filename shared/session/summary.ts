@@ -1,5 +1,6 @@
 import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
+import { withoutSilence } from '../routing/silence.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { isErasure } from './evolve.ts';
@@ -147,7 +148,10 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         systemSent: true,
       };
     case 'assistant_message':
-      return { messageCount: row.messageCount + 1, lastMessagePreview: previewOf(event.text) };
+      return {
+        messageCount: row.messageCount + 1,
+        lastMessagePreview: previewOf(withoutSilence(event.text)) || row.lastMessagePreview,
+      };
     case 'turn_completed':
       return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
     case 'turn_failed':
@@ -169,7 +173,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         completedTurns: 0,
         failedTurns: 0,
         refusedMessages: 0,
-        queuedTurns: 0,
+        queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
         inputTokens: 0,
         outputTokens: 0,
         totalTokens: 0,
@@ -180,7 +184,8 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
       return { status: 'inactive' };
     case 'session_deleted': {
       const { createdAt } = row;
-      return { ...emptyRow(row.key), createdAt, generation: event.generation, deleted: true };
+      const { sessionId, generation } = event;
+      return { ...emptyRow(row.key), createdAt, sessionId, generation, deleted: true };
     }
   }
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
 
 /** Parts that commands, events and state have in common. Everything is plain data: it survives MessagePack and JSON unchanged. */
 
@@ -84,7 +85,7 @@ export type SettingsChange = z.infer<typeof settingsChange>;
 /** What Natter itself tells a person: the answer to a chat command, say. `code` is for programs. */
 export const notice = z.object({
   code: z.string().min(1).max(64),
-  text: z.string().max(16_384),
+  text: z.string().max(limits.noticeCharacters),
   deliverTo: deliveryTarget.optional(),
 });
 export type Notice = z.infer<typeof notice>;

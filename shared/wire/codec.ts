@@ -78,8 +78,9 @@ export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(e
 export const decodeInbound = (bytes: Uint8Array): InboundEnvelope =>
   check<InboundEnvelope>(inboundEnvelope, decode(bytes, limits.commandBytes));
 
-/** Checks and encodes a commit. A commit that we could not read back must never be written. */
+/** Checks and encodes a commit. A commit that we could not read back must never be written. Throws when it is one. */
 export const encodeCommit = (commit: Commit): Uint8Array => {
+  check(commitShape, commit);
   for (const event of commit.events) upcast(event);
   return encode(commit);
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
+import { queuedTurn } from '../session/events.ts';
 import type { PlainState } from '../session/evolve.ts';
 import { deliveryTarget, origin, settings } from '../session/types.ts';
 import { decode, encode } from './codec.ts';
@@ -24,7 +25,7 @@ const plainState = z.strictObject({
     settings: settings.strict(),
     origin: origin.strict(),
     deleted: z.boolean(),
-    queue: z.array(z.strictObject({ id, messageId: id, deliverTo: deliveryTarget.optional() })),
+    queue: z.array(queuedTurn.strict()),
     turn: z
       .strictObject({
         id,

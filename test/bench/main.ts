@@ -1,17 +1,20 @@
 import { parseArgs } from 'node:util';
 import { ownership } from './ownership.ts';
+import { routing } from './routing.ts';
 import { longSession, memory } from './sessions.ts';
+import { sessionsList } from './sessions-list.ts';
 import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership --setup always,default --seconds 8]`: whole-process measurements against real nats-servers.
- * Figures are of this machine and this run; trust the ratios. Nothing here is a test.
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,routing,list --setup always,default --seconds 8]`: whole-process
+ * measurements against real nats-servers; `routing` and `list` need none and run once. Figures are of this machine and this run; trust the
+ * ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'turns,latency,session,memory,ownership' },
+    only: { type: 'string', default: 'turns,latency,session,memory,ownership,routing,list' },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
   },
@@ -25,10 +28,12 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   memory,
   ownership,
 };
+const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList };
 
 for (const name of values.only.split(',')) {
-  const scenario = scenarios[name];
-  if (scenario === undefined) throw new Error(`no scenario "${name}"; there are: ${Object.keys(scenarios).join(', ')}`);
-  for (const setup of chosen) printTable(name, await scenario(setup, seconds));
+  const [scenario, single] = [scenarios[name], alone[name]];
+  if (single) printTable(name, await single());
+  else if (scenario) for (const setup of chosen) printTable(name, await scenario(setup, seconds));
+  else throw new Error(`no scenario "${name}"; there are: ${Object.keys({ ...scenarios, ...alone }).join(', ')}`);
 }
 process.exit(0);

@@ -50,7 +50,7 @@ export const routing = async (): Promise<Row[]> => {
     const route = createRoute(configSchema.parse({ agent: { names: ['natter'], owners: ['telegram:1'] }, session }));
     let commands = 0;
     const routed = (): number => {
-      for (const envelope of all) if ('command' in route(envelope, 0)) commands += 1;
+      for (const envelope of all) if ('command' in route(envelope, Date.UTC(2026, 2, 5))) commands += 1;
       return all.length;
     };
     perSecond(routed, 1);

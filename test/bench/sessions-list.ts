@@ -1,7 +1,9 @@
+import { Access } from '../../services/gateway/access.ts';
 import { SessionList } from '../../services/gateway/session-list.ts';
 import { openMemory } from '../../shared/adapters/memory/open.ts';
 import { configSchema } from '../../shared/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
+import type { Principal } from '../../shared/policy/access.ts';
 import type { EventLog, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
@@ -63,14 +65,20 @@ const noLog = new Proxy({} as EventLog, {
   },
 });
 
-const all = () => true;
+const all = { sees: () => true };
+/** As the gateway's own rules tell of somebody. */
+const access = new Access({} as SessionList, () => config);
+const reachOf = (principal: Principal) => ({ reach: access.reach(principal) });
 const filters: Readonly<Record<string, (now: number) => Omit<Parameters<SessionList['list']>[0], 'limit'>>> = {
-  'the newest 50': () => ({ sees: all }),
-  'groups, active within the hour': (now) => ({ kinds: ['group'], since: now - hourMs, sees: all }),
-  'cron jobs (one in 5,000)': () => ({ kinds: ['cron'], sees: all }),
-  'by channel and beginning of the key, none': () => ({ channel: 'telegram', keyPrefix: 'agent:work', sees: all }),
-  'running (none)': () => ({ status: 'running', sees: all }),
-  'of one participant (one in 1,000)': () => ({ sees: ({ participants }) => participants.includes('whatsapp:7') }),
+  'the newest 50': () => ({ reach: all }),
+  'groups, active within the hour': (now) => ({ kinds: ['group'], since: now - hourMs, reach: all }),
+  'cron jobs (one in 5,000)': () => ({ kinds: ['cron'], reach: all }),
+  'by channel and beginning of the key, none': () => ({ channel: 'telegram', keyPrefix: 'agent:work', reach: all }),
+  'running (none)': () => ({ status: 'running', reach: all }),
+  'of one participant (one in 1,000)': () => reachOf({ role: 'participant', principal: 'whatsapp:7' }),
+  'of one who takes part in nothing': () => reachOf({ role: 'participant', principal: 'whatsapp:none' }),
+  'of a channel (one in five)': () => reachOf({ role: 'channel', namespace: 'telegram' }),
+  'of a channel without sessions': () => reachOf({ role: 'channel', namespace: 'discord' }),
 };
 
 /** Changes random rows at a steady rate until told to stop. */
@@ -128,7 +136,7 @@ export const sessionsList = async (): Promise<Row[]> => {
   const list = new SessionList({ events: noLog, index, clock: systemClock }, config.session.mainKey);
   while (list.problems().length > 0) await systemClock.sleep(10);
   const began = performance.now();
-  list.list({ limit: 50, kinds: ['node'], sees: all });
+  list.list({ limit: 50, reach: all });
   const first: Row = { what: 'the first list, which puts all rows in order', value: performance.now() - began, unit: 'ms' };
   const quiet = await measure(list, 'quiet');
   const changing = keepChanging(index, sessions);

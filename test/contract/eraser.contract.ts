@@ -23,7 +23,7 @@ const opened: SessionEvent = {
   source: { kind: 'api', interactive: false },
 };
 const erasedEvent = (epoch = 1): SessionEvent => ({
-  ...{ type: 'session_deleted', v: 1, mode: 'erased', generation: 1, epoch, turnIds: [], reason: 'asked for' },
+  ...{ type: 'session_deleted', v: 1, mode: 'erased', sessionId: 's1', generation: 1, epoch, turnIds: [], reason: 'asked for' },
 });
 
 export const eraserContract = (name: string, open: () => Promise<EraserBroker>): void => {

@@ -1,5 +1,5 @@
 import { argv, cwd, stdout } from 'node:process';
-import { citationsIn, idsOf, uncited } from './citations.ts';
+import { citationsIn, dueIn, idsOf, uncited } from './citations.ts';
 import { type Section, sections } from './features.ts';
 import { testFiles } from './files.ts';
 
@@ -15,13 +15,18 @@ const missing = uncited(citations);
 const tell = (line = ''): void => void stdout.write(`${line}\n`);
 
 const tellSection = (section: Section): void => {
-  const { name, title, features, later } = section;
+  const { name, title, first, features, partly = {} } = section;
   const ids = idsOf(section);
+  const due = new Set(dueIn(section));
   const covered = ids.filter((id) => citations.found.has(id)).length;
-  tell(`\n${name} ${title}: ${covered} of ${ids.length}${later ? ' (later)' : ''}`);
+  tell(`\n${name} ${title}: ${covered} of ${ids.length}${due.size === 0 ? ' (later)' : ''}`);
   for (const [index, id] of ids.entries()) {
     const tests = citations.found.get(id) ?? [];
-    tell(`  ${tests.length > 0 ? 'ok  ' : later ? '    ' : 'NONE'} ${id.padEnd(7)} ${features[index] ?? ''}`);
+    const part = partly[first + index];
+    tell(
+      `  ${tests.length > 0 ? (part === undefined ? 'ok  ' : 'part') : due.has(id) ? 'NONE' : '    '} ${id.padEnd(7)} ${features[index] ?? ''}`,
+    );
+    if (part !== undefined) tell(`         partly: ${part}`);
     for (const { file, line, title: cited } of all ? tests : tests.slice(0, shown)) tell(`         ${file}:${line}  ${cited}`);
     if (!all && tests.length > shown) tell(`         and ${tests.length - shown} more`);
   }

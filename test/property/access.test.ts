@@ -114,6 +114,27 @@ describe('access, for any people, links and keys', () => {
     expect(fc.check(properties[name](rule), { numRuns: 3_000, seed: 1 }).failed).toBe(true);
   });
 
+  /** An id without a channel is theirs on any. */
+  const looseLinks = fc
+    .uniqueArray(
+      fc.oneof(
+        address,
+        id.filter((one) => !one.includes(':')),
+      ),
+      { maxLength: 6 },
+    )
+    .map((all) => ({ ann: all.filter((_, index) => index % 2 === 0), bob: all.filter((_, index) => index % 2 === 1) }));
+
+  test('A8/89: where a list looks for the sessions of a person are all those they may see', () => {
+    const found = fc.property(person, session, looseLinks, (principal, one, known) => {
+      const identities = identitiesOf(known);
+      const aliases = identities.aliasesOf(principal);
+      const isThere = aliases === null || one.participants.some((stored) => aliases.includes(stored));
+      return isThere || !canAccess({ role: 'participant', principal }, one, identities);
+    });
+    fc.assert(found, { numRuns: 3_000 });
+  });
+
   test('the random questions are answered yes and no often enough to prove something', () => {
     const asked = fc.sample(fc.tuple(limited, session, links), { numRuns: 2_000, seed: 1 });
     const yes = asked.filter(([asking, one, known]) => canAccess(asking, one, identitiesOf(known))).length;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { decide, isRepeat } from '../../shared/session/decide/index.ts';
-import { fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
+import { fold, initialState, isErasure, type SessionState } from '../../shared/session/evolve.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { command, commitOf } from './given.ts';
 
@@ -53,7 +53,7 @@ export const intents = fc.array(intent, { maxLength: 60, size: 'max' });
 const own: ReadonlySet<string> = new Set<Verb>(['resume', 'reply', 'continue', 'fail', 'ask']);
 
 /** The row of an intent in a state: four in five mean the turn that runs, the others one that is over, to come or not there at all. */
-const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: SessionState): string => {
+const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: SessionState, since: number): string => {
   const astray = number % 5 === 0 || context.turn === null;
   const turn =
     astray || context.turn === null ? { id: `m${number % 9}`, attempt: 1 + (number % 4), step: 1 + (number % 3) } : context.turn;
@@ -62,7 +62,7 @@ const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: 
     case 'append':
       return `${verb} m${index}`;
     case 'repost':
-      return `post m${Math.max(0, index - (number % 8))}`;
+      return `post m${Math.max(since, index - (number % 8))}`;
     case 'reset':
       return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
     case 'renew':
@@ -93,6 +93,8 @@ export const play = (wishes: readonly Intent[], { decide, isRepeat, fold }: Doma
   const commits: RecordedCommit[] = [];
   const states = [state];
   const asked: { envelope: CommandEnvelope; seq: number; committed: boolean }[] = [];
+  /** An erasure removes the ids of what came before: that alone is not known again. */
+  let since = 0;
   const handle = (envelope: CommandEnvelope, seq: number | null): boolean => {
     if (isRepeat(envelope, seq === null ? null : { seq, incarnation: 1 }, state)) return false;
     const decision = decide(envelope, state);
@@ -110,10 +112,12 @@ export const play = (wishes: readonly Intent[], { decide, isRepeat, fold }: Doma
       if (earlier?.committed) handle(earlier.envelope, earlier.seq);
       continue;
     }
-    const envelope = command(rowOf(wish, index, state), `c${index}`);
+    const envelope = command(rowOf(wish, index, state, since), `c${index}`);
     const seq = own.has(wish[0]) ? null : index + 1;
     const committed = handle(envelope, seq);
     if (seq !== null) asked.push({ envelope, seq, committed });
+    const last = commits.at(-1);
+    if (committed && last !== undefined && isErasure(last)) since = index;
   }
   return { state, commits, states, asked };
 };

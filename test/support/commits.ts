@@ -28,6 +28,7 @@ export const turnStarted = (id = 'turn-1'): SessionEvent => ({
   turn: { id, messageId: 'message-1' },
   attempt: 1,
 });
+export const turnCompleted = (id = 'turn-1'): SessionEvent => ({ type: 'turn_completed', v: 1, turn: { id, attempt: 1 } });
 export const sessionDeactivated = (reason = 'idle'): SessionEvent => ({ type: 'session_deactivated', v: 1, reason });
 
 /** A valid commit; say what the test is about, the rest is made up. Each has an id of its own. */

@@ -15,6 +15,7 @@ const models = {
   },
 };
 const deliverTo = { channel: 'telegram', to: '42' };
+const expiry = { rule: 'session.reset', idleMinutes: 90 };
 const ada: Sender = { id: '42', role: 'participant', principal: 'ada' };
 
 /** The session command that a text becomes; it is one that a session would take from the wire. */
@@ -30,7 +31,7 @@ const said = (
   const config: Config = configSchema.parse(settings);
   const chat = chatCommandIn(text, { triggers: config.session.resetTriggers });
   if (chat === null) throw new Error(`"${text}" is no chat command`);
-  const occasion = { sessionId: 's2', expiry: { rule: 'session.reset' } };
+  const occasion = { sessionId: 's2', expiry };
   const at = Date.parse('2026-03-08T06:00:00Z');
   const command = commandForChat(chat, {
     key: key as SessionKey,
@@ -45,19 +46,20 @@ const said = (
   expect(sessionCommand.parse(command)).toEqual(command);
   return command;
 };
-const hello = { id: 'natter', role: 'program', principal: 'ada' };
 const owner: Sender = { ...ada, role: 'owner' };
 
 describe('reset', () => {
-  const reset = (rule: string, message: object, settings?: object) => ({
+  const reset = (rule: string, { by, ...message }: { by?: Sender; text: string; sender: Sender }, settings?: object) => ({
     type: 'reset',
     sessionId: 's2',
-    expiry: { rule: 'session.reset' },
+    expiry,
     cause: { trigger: 'command', rule },
     ...(settings && { settings }),
+    ...(by && { by }),
     message: { messageId: 'm1', deliverTo, ...message },
   });
-  const greeting = { text: expect.stringContaining('Greet'), sender: hello };
+  const natter: Sender = { id: 'natter', role: 'program' };
+  const greeting = { text: expect.stringContaining('Greet'), sender: natter, by: ada };
 
   test.each([
     ['A4/55: /new alone has the model greet, on behalf of who wrote', '/new', reset('/new', greeting)],
@@ -110,7 +112,7 @@ describe('reports', () => {
       model: 'openai/gpt-5',
       parts: [{ name: 'system prompt', characters: 28 }],
       nextDaily: '2026-03-08 04:00 America/New_York',
-      idleMinutes: 90,
+      expiry,
       warnings: [expect.stringContaining('session.dmScope')],
       code: 'status',
       to: deliverTo,
@@ -125,20 +127,19 @@ describe('reports', () => {
   });
 
   test.each([
-    ['A4/51: of a group', 'agent:main:telegram:group:-100', undefined, 30],
-    ['A4/51: of a thread', 'agent:main:telegram:group:-100:topic:7', undefined, 31],
-    ['A4/51: of a direct chat', 'agent:main:main', undefined, 32],
-    ['A4/52: of a channel, by the key', 'agent:main:discord:channel:9', undefined, 33],
-    ['A4/52: of a channel that the key does not name', 'agent:main:main', 'discord', 33],
-  ])('the next reset is that %s', (_, key, channel, idleMinutes) => {
-    const policy = (minutes: number) => ({ mode: 'idle', idleMinutes: minutes });
+    ['A4/51: of a group', 'agent:main:telegram:group:-100', undefined, 10],
+    ['A4/51: of a thread', 'agent:main:telegram:group:-100:topic:7', undefined, 11],
+    ['A4/51: of a direct chat', 'agent:main:main', undefined, 12],
+    ['A4/52: of a channel, by the key', 'agent:main:discord:channel:9', undefined, 13],
+    ['A4/52: of a channel that the key does not name', 'agent:main:main', 'discord', 13],
+  ])('the next reset is that %s', (_, key, channel, hour) => {
+    const policy = (atHour: number) => ({ mode: 'daily', atHour });
     const session = {
-      resetByType: { group: policy(30), thread: policy(31), dm: policy(32) },
-      resetByChannel: { discord: policy(33) },
+      resetByType: { group: policy(10), thread: policy(11), dm: policy(12) },
+      resetByChannel: { discord: policy(13) },
     };
     const told = facts('/status', { settings: { session }, key, ...(channel && { channel }) });
-    expect(told).toMatchObject({ idleMinutes });
-    expect(told).not.toHaveProperty('nextDaily');
+    expect(told).toMatchObject({ nextDaily: `2026-03-08 ${hour}:00 UTC` });
   });
 });
 

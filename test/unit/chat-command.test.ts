@@ -42,7 +42,7 @@ describe('chat commands', () => {
     ['A4/53: a longer word', '/newer'],
     ['A4/53: a command in the middle', 'please /new'],
     ['C17: a trigger as the beginning of a word', 'freshly made'],
-    ['A11/126: /compact is none yet', '/compact'],
+    ['/compact is none yet', '/compact'],
     ['A6/75: for another bot', '/new@other'],
     ['A6/75: for another bot by mention', '@other /new'],
     ['A6/75: the beginning of a name', '@nat /new'],

@@ -38,5 +38,10 @@ it.each<[string, { event: string }[], string]>([
   ['A6/79: text goes on behind a marker', [piece(0, 'Hi ', 3), piece(3, 'Ann', 16), answer('Hi <NO_REPLY>Ann')], 'Hi Ann\n'],
   ['A6/79: space in front of a marker stays', [piece(0, 'Hi '), answer('Hi <NO_REPLY>')], 'Hi \n'],
   ['A6/79: the answer has no marker', [answer('Sure. <NO_REPLY>')], 'Sure.\n'],
+  [
+    'A11/123: what Natter itself answers to a command',
+    [{ event: 'notice', type: 'notice', correlationId: 'run-1', notice: { code: 'status', text: 'Agent: reachable.' } } as never],
+    'Agent: reachable.',
+  ],
   ['A6/78: a silent answer is no reply', [answer('<NO_REPLY>')], '(no reply)\n'],
 ])('natter chat shows %s', async (_, messages, expected) => expect(await seen(...messages)).toBe(expected));

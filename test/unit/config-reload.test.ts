@@ -113,6 +113,20 @@ describe('a file that cannot be used (A14/140)', () => {
   });
 });
 
+test('A14/140: a file that is gone leaves the last good one in force, also where none is asked for by name', async () => {
+  writeFileSync(file, '{ session: { dmScope: "per-peer" } }');
+  const load = (): Config => loadConfig({ env: { NATTER_DATA_DIR: home }, home });
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } });
+  const live = followConfig({ file, start: load(), load, log });
+  open.push(live);
+  rmSync(file);
+  await vi.waitFor(() => expect(lines.join()).toContain('the file is gone'));
+  expect(live.current().session.dmScope).toBe('per-peer');
+  writeFileSync(file, '{ session: { dmScope: "per-channel-peer" } }');
+  await vi.waitFor(() => expect(live.current().session.dmScope).toBe('per-channel-peer'));
+});
+
 describe('what takes effect at once, and what needs a restart', () => {
   const one = (key: string, value: unknown): string =>
     key.split('.').reduceRight<string>((inner, name) => `{ ${name}: ${inner} }`, JSON.stringify(value));

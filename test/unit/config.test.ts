@@ -85,7 +85,7 @@ describe('configuration (A14)', () => {
   test('A14/140: every key of the specification can be written', () => {
     const file = `{ session: { scope: 'global', dmScope: 'per-peer', identityLinks: { ann: ['irc:a'] },
       reset: { mode: 'idle', atHour: 0, idleMinutes: 5 }, resetByType: { dm: { mode: 'idle' }, group: {}, thread: {} },
-      resetByChannel: { discord: { mode: 'idle', idleMinutes: 10080 } }, resetTriggers: ['/fresh'], store: '~/x/{agentId}',
+      resetByChannel: { discord: { mode: 'idle', idleMinutes: 10080 } }, resetTriggers: ['/fresh'], store: '/x/{agentId}',
       mainKey: 'home', sendPolicy: { rules: [], default: 'deny' }, idleMinutes: 7 } }`;
     expect(load(file).session).toMatchObject(JSON5.parse(file).session);
   });
@@ -116,6 +116,11 @@ describe('configuration (A14)', () => {
   test('the data directory: `~` is home, a relative one stands beside the file', () => {
     expect(load('{ dataDir: "~/x" }').dataDir).toBe(join(home, 'x'));
     expect(load('{ dataDir: "x" }').dataDir).toBe(join(home, 'x'));
+  });
+
+  test('A2/19: `session.store` likewise, whatever the data directory is', () => {
+    expect(load('{ session: { store: "~/m/{agentId}" } }').session.store).toBe(join(home, 'm', '{agentId}'));
+    expect(load('{ session: { store: "m" } }', { NATTER_DATA_DIR: '/d' }).session.store).toBe(join(home, 'm'));
   });
 
   test('secrets are found wherever the schema has them (I12)', () => {
@@ -191,6 +196,16 @@ describe('an error names the place, the field and the mend', () => {
       'A3/29: an id of two people, with both names',
       '{ session: { identityLinks: {\n ann: ["irc:a", "telegram:1"],\n bob: ["irc:b",\n "telegram:1"] } } }',
       /natter\.json:4: session\.identityLinks\.bob\.1: "telegram:1" is claimed by "ann" and by "bob"/,
+    ],
+    [
+      'A3/29: a name that no key can have',
+      '{ session: { identityLinks: {\n "Ann Lee": ["irc:a"] } } }',
+      /natter\.json:2: session\.identityLinks\.Ann Lee: "Ann Lee" cannot be part of a session key; use a short name/,
+    ],
+    [
+      'A3/29: a name that is the id of somebody else',
+      '{ session: { identityLinks: {\n "telegram:7": ["irc:a"] } } }',
+      /natter\.json:2: session\.identityLinks\.telegram:7: .* cannot be part of a session key/,
     ],
     [
       'A8/89: a participant that is nobody',

@@ -1,15 +1,20 @@
 import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { createProjection } from '../../services/checkpoint/projection.ts';
+import { createCourier } from '../../services/delivery/courier.ts';
+import { createCustodian } from '../../services/delivery/custodian.ts';
+import { createErasures } from '../../services/delivery/erasures.ts';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { loadState } from '../../services/session/load.ts';
 import { readTranscript } from '../../services/session/transcript.ts';
 import { openMemory } from '../../shared/adapters/memory/open.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Outbound, SendResult } from '../../shared/ports.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { fold, initialState, toPlain } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { commitTo, freshKey, sessionDeactivated, userMessage } from '../support/commits.ts';
+import { commitTo, freshKey, sessionDeactivated, turnCompleted, turnStarted, userMessage } from '../support/commits.ts';
 
 /** Readers of a session that was erased while they were behind, in the middle of it, or away. */
 
@@ -18,7 +23,7 @@ const openedAs = (generation: number): SessionEvent => ({
   source: { kind: 'api', interactive: false },
 });
 const deleted = (mode: 'key' | 'erased'): SessionEvent => ({
-  ...{ type: 'session_deleted', v: 1, mode, generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
+  ...{ type: 'session_deleted', v: 1, mode, sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'asked for' },
 });
 
 /** Two messages, the end of that session, and a message of the next: four commits. */
@@ -30,7 +35,7 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
     [[openedAs(1), userMessage('a secret', 'm1')], 0],
     [[userMessage('another secret', 'm2')], 0],
     [[deleted(mode)], 1],
-    [[openedAs(2), userMessage('hello', 'm3'), sessionDeactivated()], 1],
+    [[openedAs(2), userMessage('hello', 'm3'), turnStarted(), turnCompleted(), sessionDeactivated()], 1],
   ];
   const commits: RecordedCommit[] = [];
   const record = async (upTo: number): Promise<void> => {
@@ -44,6 +49,43 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
 };
 
 describe('an erasure', () => {
+  it('C9: what waits for its place at a slow outlet is not sent any more', async () => {
+    const { ports, key, commits, record } = await story();
+    const erasures = createErasures();
+    const open = new AbortController().signal;
+    const [sent, release]: [string[], (() => void)[]] = [[], []];
+    const send = ({ text }: Outbound): Promise<SendResult> =>
+      new Promise((resolve) => {
+        sent.push(text);
+        release.push(() => resolve({ kind: 'sent' }));
+      });
+    const common = { clock: systemClock, random: () => 0, held: open };
+    const carry = createCourier({
+      ...common,
+      outlets: [{ channel: 'irc', idempotent: true, send }],
+      custodian: createCustodian({ ...common, custody: ports.custody, member: 'test' }),
+      log: pino({ level: 'silent' }),
+      stopping: open,
+      giveUp: async () => {},
+      marked: () => {},
+      revised: erasures.revised,
+    });
+    const outbound = (to: string, of: Outbound['key'], text: string): Outbound => ({
+      ...{ id: '1.0', seq: 1, key: of, target: { channel: 'irc', to }, kind: 'assistant_message', text, turnId: 't' },
+    });
+    const others = Array.from({ length: limits.deliverySends }, (_, at) => carry(outbound(`${at}`, freshKey(), 'hello')));
+    await vi.waitFor(() => expect(sent).toHaveLength(limits.deliverySends));
+    const ours = outbound('us', key, 'a secret');
+    const carried = carry(ours);
+    await vi.waitFor(async () => expect((await ports.custody.last(ours.target))?.record?.state).toBe('prepared'));
+    await record(3);
+    for (const commit of commits) erasures.note(commit);
+    for (const finish of release) finish();
+    await Promise.all([...others, carried]);
+    expect(sent).not.toContain('a secret');
+    expect((await ports.custody.last(ours.target))?.record).toMatchObject({ state: 'suppressed' });
+  });
+
   it('C9, I4: makes the same state wherever the history before it breaks off', async () => {
     const { commits, record } = await story();
     await record(4);

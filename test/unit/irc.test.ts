@@ -103,6 +103,14 @@ describe('a file', () => {
     expect(source.refused[0]?.reason).toContain('text');
   });
 
+  test('A4/45: a time in seconds is refused, for it would be one of 1970', () => {
+    const line = (at: number) => JSON.stringify({ sender: 'ann', text: 'hi', at });
+    const bytes = Buffer.from([1_763_736_000, 1_763_736_000_000].map(line).join('\n'));
+    const { envelopes, refused } = readSource('x.jsonl', bytes, { ...options, format: 'jsonl' });
+    expect(envelopes.map(({ at }) => at)).toEqual([1_763_736_000_000]);
+    expect(refused).toEqual([{ line: 1, reason: 'at: is in milliseconds since 1970; this looks like seconds' }]);
+  });
+
   test('the day comes from the name', () => {
     expect(dayOf('logs/2006-06-05.train-c.log')).toBe('2006-06-05');
     expect(dayOf('today.log')).toBeUndefined();

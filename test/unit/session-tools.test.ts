@@ -107,8 +107,8 @@ describe('a row of the list', () => {
   test.each([
     ['agent:main:main', '~/mirror/{agentId}/sessions.json', 's1', '~/mirror/main/s1.jsonl'],
     ['agent:main:main', '~/mirror/{agentId}', 's1', '~/mirror/main/s1.jsonl'],
-    ['agent:main:telegram:group:-100:topic:9', '/m', 'telegram:2026-01-01-a', '/m/telegram:2026-01-01-a-topic-9.jsonl'],
-    ['agent:main:cli:x', '/m', 'cli:../../etc/passwd', '/m/cli:.._.._etc_passwd.jsonl'],
+    ['agent:main:telegram:group:-100:topic:9', '/m', 'telegram:2026-01-01-a', '/m/telegram%3A2026-01-01-a-topic-9.jsonl'],
+    ['agent:main:cli:x', '/m', 'cli:../../etc/passwd', '/m/cli%3A..%2F..%2Fetc%2Fpasswd.jsonl'],
   ])('A10/112, A2/10, 19: %s under %s with id %s is at %s', (key, store, sessionId, path) => {
     expect(shown(key, { sessionId }, { store }).transcriptPath).toBe(path);
   });

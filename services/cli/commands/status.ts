@@ -1,13 +1,20 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { dangers } from '../../../shared/policy/dm-safety.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
-import { type CommonOptions, clientOf, configOf } from '../access.ts';
+import { type CommonOptions, clientOf } from '../access.ts';
 import { ApiError } from '../api-client.ts';
 import { asJson, type World } from '../terminal.ts';
 import { sessionLines } from './sessions.ts';
 
 const recentSessions = 5;
+
+/** What the gateway says of its host; another machine's configuration says nothing of it (A1/2). */
+interface Told {
+  readonly dataDir?: string;
+  readonly store?: string;
+  readonly dangers?: readonly string[];
+}
+const nothingTold: Told = {};
 
 /** `natter status` (A12/128): whether the system is ready, where its data is, the most recent sessions. Exit code 1 when it is not ready. */
 export const statusCommand = (program: Command, world: World): void => {
@@ -18,25 +25,26 @@ export const statusCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
       const client = clientOf(world, common);
-      const config = configOf(world, common);
-      const { dataDir } = config;
-      const dangerous = dangers(config);
       const problems = await problemsOf(() => client.get('/readyz'));
       const sessions =
         problems.length > 0
           ? []
           : (await client.get<{ sessions: IndexRow[] }>('/v1/sessions', { query: { limit: recentSessions } })).sessions;
+      const {
+        dataDir,
+        store,
+        dangers = [],
+      } = problems.length > 0 ? nothingTold : (await client.post<{ result: Told }>('/v1/rpc', { method: 'status' })).result;
       if (problems.length > 0) process.exitCode = 1;
       if (json) {
-        world.terminal.out(
-          asJson({ ready: problems.length === 0, problems, dangers: dangerous, url: client.url, dataDir, sessions }, 2),
-        );
-        return;
+        const ready = problems.length === 0;
+        return world.terminal.out(asJson({ ready, problems, dangers, url: client.url, dataDir, store, sessions }, 2));
       }
       world.terminal.out(`gateway  ${client.url}  ${problems.length === 0 ? pc.green('ready') : pc.red('not ready')}`);
-      world.terminal.out(`data     ${dataDir}`);
+      if (dataDir !== undefined) world.terminal.out(`data     ${dataDir}`);
+      if (store !== undefined) world.terminal.out(`store    ${store}`);
       for (const problem of problems) world.terminal.out(`${pc.red('problem')}  ${problem}`);
-      for (const danger of dangerous) world.terminal.out(`${pc.red('danger')}   ${danger}`);
+      for (const danger of dangers) world.terminal.out(`${pc.red('danger')}   ${danger}`);
       if (sessions.length > 0) world.terminal.out('');
       if (sessions.length > 0) for (const line of sessionLines(sessions, world.now())) world.terminal.out(line);
     });

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import type { Config } from '../../../shared/config/schema.ts';
-import { localTime, type NextReset, nextReset } from '../../../shared/policy/reset.ts';
-import { channelOf, parseKey, resetTypeOf } from '../../../shared/routing/session-key.ts';
+import { localTime, type NextReset } from '../../../shared/policy/reset.ts';
 import type { EventOf } from '../../../shared/session/events.ts';
 import type { ResetCause } from '../../../shared/session/expiry.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
-import { type CommonOptions, clientOf, configOf } from '../access.ts';
+import { type CommonOptions, clientOf } from '../access.ts';
 import { type ApiClient, sessionPath } from '../api-client.ts';
 import { commitsOf } from '../commits.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';
@@ -24,27 +22,26 @@ interface PastReset {
   readonly why: string;
 }
 
-/** The resets of a session, oldest first, and what ends it next: `null` if every message does (isolated cron jobs, A4/57). */
+/** A session as the gateway tells of it. */
+type Told = IndexRow & { readonly nextReset: NextReset & { readonly timeZone: string } };
+
+/** The resets of a session, oldest first, and what ends it next. */
 interface ResetHistory {
   readonly key: string;
   readonly timeZone: string;
   readonly resets: readonly PastReset[];
-  readonly next: NextReset | null;
+  readonly next: NextReset;
 }
 
-/** Reads from the log why a session was reset, and works out when it is next (A4/43–57). `now` in ms. */
-const resetHistory = async (client: ApiClient, key: string, config: Config, now: number): Promise<ResetHistory> => {
-  const { session } = config;
-  const timeZone = session.timeZone ?? 'UTC';
-  const row = await client.get<IndexRow>(sessionPath(key), { patienceMs: 10_000 });
+/** Reads from the log why a session was reset. When it is next the gateway says, whose rules are in force (A1/1, A4/43–57). */
+const resetHistory = async (client: ApiClient, name: string): Promise<ResetHistory> => {
+  const { key, nextReset } = await client.get<Told>(sessionPath(name), { patienceMs: 10_000 });
+  const { timeZone, ...next } = nextReset;
   const resets: PastReset[] = [];
   for await (const commit of commitsOf(client, key)) {
     for (const event of commit.events) if (event.type === 'session_reset') resets.push(explained(event, commit, timeZone));
   }
-  const parsed = parseKey(row.key, session.mainKey);
-  const place = { type: resetTypeOf(parsed), channel: channelOf(parsed, row) };
-  const next = parsed.kind === 'cron' ? null : nextReset(session, place, row.interactedAt, now);
-  return { key: row.key, timeZone, resets, next };
+  return { key, timeZone, resets, next };
 };
 
 const explained = (event: EventOf<'session_reset'>, { seq, at, actor }: RecordedCommit, zone: string): PastReset => {
@@ -72,10 +69,10 @@ const inWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, actor:
 
 /** When the session ends next, in words. */
 const nextInWords = ({ next, timeZone }: ResetHistory): string => {
-  if (next === null) return 'with every message: isolated cron job';
   const { rule, dailyAt, idleAt, due } = next;
   const daily = dailyAt === undefined ? [] : [`${localTime(dailyAt, timeZone)} (daily)`];
   const idle = idleAt === undefined ? [] : [`${localTime(idleAt, timeZone)} (idle)`];
+  if (daily.length + idle.length === 0) return `with every message: ${rule}`;
   return `${due ? 'due with the next message, since' : 'with the first message after'} ${[...daily, ...idle].join(' or ')}; ${rule}`;
 };
 
@@ -88,7 +85,7 @@ export const whyResetCommand = (program: Command, world: World): void => {
     .option('--json', 'as JSON')
     .action(async (key: string, _: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
-      const history = await resetHistory(clientOf(world, common), key, configOf(world, common), world.now());
+      const history = await resetHistory(clientOf(world, common), key);
       if (json) return world.terminal.out(asJson(history, 2));
       const { out } = world.terminal;
       out(pc.bold(oneLine(history.key, 256)));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { check } from '../../../shared/wire/codec.ts';
-import { type InboundEnvelope, inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import { mentionOf, parseIrcLine } from './irc.ts';
 
 /** What the command line says about a file. `day` is `YYYY-MM-DD`; without one the messages have no time of their own. */
@@ -97,7 +97,7 @@ export const readSource = (file: string, bytes: Buffer, options: SourceOptions):
         const id = idOf(counts.lines);
         const value = options.format === 'irc' ? fromIrc(text, id) : fromJson(text, id, options);
         if (value === null) continue;
-        const envelope = check<InboundEnvelope>(inboundEnvelope, value);
+        const envelope = check<InboundEnvelope>(arrivingEnvelope, value);
         envelopes.push({
           ...envelope,
           sender: { ...envelope.sender, ...asOwner(envelope.sender.id) },

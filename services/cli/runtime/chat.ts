@@ -34,7 +34,7 @@ class RunView {
       this.#delta(JSON.parse(data) as LiveDelta);
       return false;
     }
-    return this.#event(JSON.parse(data) as SessionEvent);
+    return this.#event(JSON.parse(data) as SessionEvent & { readonly correlationId: string });
   }
 
   /** Live text may be lost, come twice or belong to an attempt that failed: only what continues the shown text is shown. */
@@ -52,8 +52,12 @@ class RunView {
     this.#position = end;
   }
 
-  #event(event: SessionEvent): boolean {
+  #event(event: SessionEvent & { readonly correlationId: string }): boolean {
     const ending = endingOf(event, this.#runId);
+    if (event.type === 'notice' && event.correlationId === this.#runId) {
+      this.#terminal.out(event.notice.text);
+      return true;
+    }
     if (event.type === 'assistant_message' && event.turn.id === this.#runId) {
       this.#terminal.write(`${this.#restOf(withoutSilence(event.text))}\n`);
       return true;

@@ -4,7 +4,7 @@ import type { Current } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Outlet, Ports } from '../../../shared/ports.ts';
-import { startCheckpoint } from '../../checkpoint/main.ts';
+import { type CheckpointOptions, startCheckpoint } from '../../checkpoint/main.ts';
 import { startDelivery } from '../../delivery/main.ts';
 import { startRouter } from '../../router/main.ts';
 import { startSession } from '../../session/main.ts';
@@ -21,6 +21,10 @@ export interface WorkerOptions {
 /** A name no other process has, for leases and partitions. */
 const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
 
+/** The mirror of transcripts, where the configuration names a place for it (A2/19). */
+const mirrored = ({ agent, session }: Config): Pick<CheckpointOptions, 'mirror'> =>
+  session.store === undefined ? {} : { mirror: { agent, session: { ...session, store: session.store } } };
+
 /** Starts one of the services on its ports. */
 export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...options }: WorkerOptions): Promise<Service> => {
   const log = options.log.child({ service: name });
@@ -31,7 +35,7 @@ export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
-      return startCheckpoint({ ports, log, member });
+      return startCheckpoint({ ports, log, member, ...mirrored(config.current()) });
     case 'delivery':
       return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });
   }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Occasion } from '../../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
-import { checkDeletion } from '../access.ts';
 import { ask } from '../asking.ts';
 import { commandIdOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
@@ -44,7 +43,7 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
 
   for (const [name, commandFrom] of Object.entries(commandsByName)) {
     app.post(`/v1/sessions/:key/${name}`, async (request, reply) => {
-      const key = keyOf(request);
+      const key = keyOf(context.config, request);
       queryOf(noQuery, request);
       const data = commandFrom(request, occasionFor(context.config, key, ports.clock.now()), context);
       await access.enter(request.principal, key);
@@ -53,11 +52,10 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
   }
 
   app.delete('/v1/sessions/:key', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { mode } = queryOf(deletion, request);
     bodyOf(emptyBody, request);
-    checkDeletion(request.principal, mode);
-    await access.read(request.principal, key);
+    await access.permitDeletion(request.principal, key, mode);
     return answer(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
   });
 };

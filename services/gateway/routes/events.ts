@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { Principal } from '../../../shared/policy/access.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { GatewayContext } from '../context.ts';
@@ -69,14 +68,12 @@ const tooSlow = (cursor: Cursor): string => {
 
 /** Writes events until the client leaves, falls too far behind, or the gateway stops. */
 const stream = async (context: GatewayContext, request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<void> => {
-  const { feed, frames, ports, access, metrics, log, closing } = context;
-  const { principal } = request;
-  if (metrics.streams >= limits.streamClients)
-    throw new NatterError('overloaded', 'too many streams are open here; try again later');
+  const { feed, frames, ports, access, streams, log, closing } = context;
+  const { principal, actor } = request;
   const { key, filter, deltas } = wanted;
   const seen = key ? await access.enter(principal, key) : 0;
   let cursor = await beginning(context, request, wanted.after);
-  const closed = metrics.opened('stream');
+  const closed = streams.take(actor);
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
@@ -128,11 +125,12 @@ const streamDeltas = async (
 const page = async ({ ports, access }: GatewayContext, { principal }: FastifyRequest, wanted: Wanted) => {
   const { key, filter, after = { seq: 0, index: -1 }, limit } = wanted;
   const seen = key ? (await access.read(principal, key)).after : 0;
+  const shows = access.showsNow(principal);
   const { items, next, more } = await pageOf(
     ports.events,
     { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) },
     async (commit) =>
-      !wantsKey(filter, commit.key) || !(await access.shows(principal, commit))
+      !wantsKey(filter, commit.key) || !(await shows(commit))
         ? []
         : eventsAfter(after, commit)
             .filter(({ type }) => wantsType(filter, type))
@@ -152,7 +150,7 @@ export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void
   });
 
   app.get('/v1/sessions/:key/events', (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after, limit, type, deltas } = queryOf(sessionQuery, request);
     return answer(request, reply, { key, filter: { types: type }, after, limit, deltas });
   });

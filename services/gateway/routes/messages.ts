@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
+import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
 import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
@@ -12,6 +14,7 @@ import { type Cursor, isAfter, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
 import { accept, refuseWhenFull } from '../posting.ts';
+import { commandSaid } from '../said.ts';
 import { checkSaid, speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
@@ -22,6 +25,8 @@ const postBody = z.strictObject({
   deliverTo: deliveryTarget.strict().optional(),
   /** `append`: remembered without a turn (A5/69). */
   mode: z.enum(['post', 'append']).default('post'),
+  /** `false`: a text such as `/new` is for the model and commands nothing (A11). */
+  commands: z.boolean().default(true),
   sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
 });
 type PostBody = z.infer<typeof postBody>;
@@ -43,12 +48,16 @@ const messageIn = (event: SessionEvent): object | null => {
 };
 
 /** The messages of a commit after a cursor; a message's `id` is that of its event. */
-const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] =>
-  commit.events.flatMap((event, index) => {
-    const { seq, sessionId, at } = commit;
+const messagesAfter = (after: Cursor, commit: RecordedCommit): { cursor: Cursor; item: object }[] => {
+  const { seq, at } = commit;
+  const sessionIds = sessionIdsOf(commit);
+  return commit.events.flatMap((event, index) => {
     const said = isAfter(after, seq, index) ? messageIn(event) : null;
-    return said === null ? [] : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId, ...said } }];
+    return said === null
+      ? []
+      : [{ cursor: { seq, index }, item: { id: `${seq}.${index}`, seq, at, sessionId: sessionIds[index], ...said } }];
   });
+};
 
 const commandOf = (
   { access, config }: GatewayContext,
@@ -61,19 +70,23 @@ const commandOf = (
   const id = commandIdOf(request, key, type);
   const from = speakerOf(request.principal, body.sender, access.identities);
   checkSaid(request.principal, body);
-  const said = {
+  const message = {
     messageId: body.messageId ?? id,
     text: body.text,
     sender: from,
     ...(body.deliverTo && { deliverTo: body.deliverTo }),
   };
   const at = body.sendAt ?? now;
-  return envelopeOf(request, { id, key, at, data: { type, ...occasionFor(config, key, at), message: said } });
+  const data: SessionCommand =
+    type === 'append_message'
+      ? { type, ...occasionFor(config, key, at), message }
+      : commandSaid(config, { key, at, message, principal: request.principal, literal: !body.commands });
+  return envelopeOf(request, { id, key, at, data });
 };
 
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
 export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const { ports, sessions, access, runs } = context;
+  const { ports, access, runs } = context;
 
   const schedule = async (envelope: CommandEnvelope, reply: FastifyReply): Promise<FastifyReply> => {
     if (envelope.at <= ports.clock.now()) {
@@ -86,27 +99,31 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
   };
 
   app.post('/v1/sessions/:key/messages', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { wait } = queryOf(postQuery, request);
     const body = bodyOf(postBody, request);
     const envelope = commandOf(context, request, key, body, ports.clock.now());
-    await access.enter(request.principal, key);
+    const seen = await access.enter(request.principal, key);
     if (body.sendAt !== undefined) {
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
-    if (body.mode === 'post') refuseWhenFull(sessions.peek(key));
+    if (envelope.data.type === 'post_message') await refuseWhenFull(context, key);
     if (wait === 0) {
-      const { run, duplicate } = await accept(context, envelope, 0, context.closing);
+      const { run, duplicate } = await accept(context, envelope, { waitMs: 0, signal: context.closing, seen });
       return reply.code(202).send({ ...run, duplicate });
     }
     return reply.send(
-      await waiting(context, reply, async (signal) => (await accept(context, envelope, wait * 1_000, signal)).run),
+      await waiting(
+        context,
+        reply,
+        async (signal) => (await accept(context, envelope, { waitMs: wait * 1_000, signal, seen })).run,
+      ),
     );
   });
 
   app.get('/v1/sessions/:key/messages', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after = { seq: 0, index: -1 }, limit } = queryOf(listQuery, request);
     const seen = await access.read(request.principal, key);
     const from = Math.max(seen.after, logPosition(after));

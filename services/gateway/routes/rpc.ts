@@ -11,8 +11,6 @@ const body = z.strictObject({
   method: z.string().min(1).max(64),
   params: z.unknown().default({}),
 });
-/** Of a call that does not wait, nobody asks whether its caller is still there. */
-const never = new AbortController().signal;
 
 /** `POST /v1/rpc`: `{id?, method, params?}` → `{id?, ok: true, result}`, or a problem (A12/130–131). */
 export const rpcRoutes = (app: FastifyInstance, context: GatewayContext): void => {
@@ -23,7 +21,8 @@ export const rpcRoutes = (app: FastifyInstance, context: GatewayContext): void =
     const given = { context, asker: request };
     const result = call.waits
       ? await waiting(context, reply, (signal) => call.run({ ...given, signal }))
-      : await call.run({ ...given, signal: never });
+      : // Of a call that does not wait, nobody asks whether its caller is still there. A signal of its own: what derives from it goes with it.
+        await call.run({ ...given, signal: new AbortController().signal });
     return reply.send({ ...(id !== undefined && { id }), ok: true, result });
   });
 };

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
@@ -16,24 +17,25 @@ const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitPa
 const stateQuery = z.object({ at: momentParameter });
 
 /** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
-export const sessionRoutes = (app: FastifyInstance, { ports, sessions, access }: GatewayContext): void => {
+export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  const { ports, sessions, access } = context;
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
-    const { rows, nextCursor } = sessions.list({ ...options, since, sees: (row) => access.sees(request.principal, row) });
+    const { rows, nextCursor } = sessions.list({ ...options, since, reach: access.reach(request.principal) });
     return reply.send({ sessions: rows, nextCursor });
   });
 
   app.get('/v1/sessions/:key', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const { row } = await access.read(request.principal, key);
-    return reply.send({ ...row, indexedSeq });
+    return reply.send({ ...row, indexedSeq, nextReset: nextResetOf(row, context.config.session, ports.clock.now()) });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { after = afterCommit(0), limit } = queryOf(commitsQuery, request);
     const seen = await access.read(request.principal, key);
     const from = Math.max(seen.after, logPosition(after));
@@ -44,7 +46,7 @@ export const sessionRoutes = (app: FastifyInstance, { ports, sessions, access }:
   });
 
   app.get('/v1/sessions/:key/state', async (request, reply) => {
-    const key = keyOf(request);
+    const key = keyOf(context.config, request);
     const { at } = queryOf(stateQuery, request);
     const seen = await access.read(request.principal, key);
     return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at, seen.after));

@@ -40,11 +40,14 @@ export const listRows = async (
     ...filter,
     since: activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000,
     withGlobal: config.session.scope === 'global',
-    sees: (row) => access.sees(asker.principal, row),
+    reach: access.reach(asker.principal),
   });
   const messages = messageLimit === 0 ? [] : await messagesOf(context, rows, messageLimit);
+  // Where files are on the host is the owner's to know.
+  const { agent, session } = config;
+  const shown = asker.principal.role === 'owner' ? config : { agent, session: { ...session, store: undefined } };
   return {
-    sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, config, messages[at]) })),
+    sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) })),
     nextCursor,
   };
 };

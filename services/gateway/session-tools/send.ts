@@ -15,7 +15,7 @@ export const sessionsSend = async (
 ): Promise<SessionsSendResult> => {
   const key = keyFrom(context.config, sessionKey);
   const waitMs = timeoutSeconds * 1_000;
-  const { run } = await post(context, asker, { key, text: message, idempotencyKey, waitMs, signal });
+  const { run } = await post(context, asker, { key, text: message, idempotencyKey, literal: true, waitMs, signal });
   return waitMs === 0 ? { runId: run.runId, status: 'accepted' } : waitedFor(run);
 };
 

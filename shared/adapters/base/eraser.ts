@@ -1,5 +1,6 @@
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
+import { waitForReplica } from '../../kit/read-through.ts';
 import type { Clock, CustodyRecord, DeadLetter, Erased, Eraser, Ports } from '../../ports.ts';
 import type { SessionKey } from '../../routing/session-key.ts';
 import { fold, initialState, isErasure, toPlain } from '../../session/evolve.ts';
@@ -24,10 +25,6 @@ export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
   readonly store: EraserStore;
 }
 
-/** A replica that does not have the erasure yet is asked again this often, at this pace. */
-const lagRetries = 50;
-const lagRetryMs = 100;
-
 /**
  * Erases in an order that can be taken up again: the history goes last, because it says which conversations have custody records. The
  * snapshot is replaced by the blank one of the erasure, which no older one ever replaces.
@@ -37,18 +34,17 @@ export const createEraser = ({ events, snapshots, clock, subjects, store }: Eras
   const survey = async (key: SessionKey, uptoSeq: number): Promise<{ erasure: RecordedCommit; targets: DeliveryTarget[] }> => {
     const targets = new Map<string, DeliveryTarget>();
     let position = 0;
-    for (let empty = 0; empty < lagRetries; ) {
+    for (let empty = 0; ; ) {
       const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
       for (const commit of commits) {
         if (commit.seq >= uptoSeq) return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()] };
         for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
         position = commit.seq;
       }
-      if (commits.length > 0) continue;
-      empty += 1;
-      await clock.sleep(lagRetryMs);
+      empty = commits.length === 0 ? empty + 1 : 0;
+      if (empty > 0 && !(await waitForReplica(clock, empty)))
+        throw new NatterError('unavailable', `the history of ${key} cannot be read up to ${uptoSeq} yet; erase it again`);
     }
-    throw new NatterError('unavailable', `the history of ${key} cannot be read up to ${uptoSeq} yet; erase it again`);
   };
 
   return {

@@ -1,5 +1,4 @@
-import type { Clock, IndexView } from '../../ports.ts';
-import type { IndexRow } from '../../session/summary.ts';
+import type { Clock, IndexView, RowMarks } from '../../ports.ts';
 import { rowKey, rowOf, rowPart } from './index-row.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 import { createNudge } from './nudge.ts';
@@ -25,8 +24,8 @@ interface Copy {
  * consumer: a service must not hold the right to (reliability §0, 7). While the broker is away it keeps what it has. Rejects with
  * `unavailable` when the first load fails.
  */
-export const openIndexView = async (bucket: KeyValue, clock: Clock, facetOf?: (row: IndexRow) => string): Promise<IndexView> => {
-  let copy: Copy = { incarnation: Number.NaN, rows: new RecentRows(facetOf), revision: 0 };
+export const openIndexView = async (bucket: KeyValue, clock: Clock, marks?: Partial<RowMarks>): Promise<IndexView> => {
+  let copy: Copy = { incarnation: Number.NaN, rows: new RecentRows(marks), revision: 0 };
   let checkedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
@@ -37,7 +36,7 @@ export const openIndexView = async (bucket: KeyValue, clock: Clock, facetOf?: (r
     checkedAt = clock.monotonic();
     return incarnation === copy.incarnation && revision >= copy.revision
       ? copy
-      : { incarnation, rows: new RecentRows(facetOf), revision: 0 };
+      : { incarnation, rows: new RecentRows(marks), revision: 0 };
   };
   const refresh = async (): Promise<void> => {
     const next = await copyToContinue();

@@ -99,7 +99,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
       positionRevision = revision;
       return value === null ? 0 : positionCodec.decode(value).seq;
     },
-    watch: (facetOf) => openIndexView(bucket, clock, facetOf),
+    watch: (marks) => openIndexView(bucket, clock, marks),
   };
 };
 

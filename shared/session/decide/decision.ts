@@ -30,7 +30,3 @@ export const isCurrent = (view: SessionView, turn: TurnRef): boolean =>
 
 /** The reference to a turn without its progress. */
 export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
-
-/** When a turn ends, the next one in the queue begins (A5/70). */
-export const nextTurn = ({ queue }: SessionContext): SessionEvent[] =>
-  queue[0] === undefined ? [] : [{ type: 'turn_started', v: 1, turn: queue[0], attempt: 1 }];

@@ -1,7 +1,7 @@
 import type { CommandOf } from '../commands.ts';
-import type { SessionEvent } from '../events.ts';
+import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
-import type { Notice, Origin, SessionSource, Settings, SettingsChange } from '../types.ts';
+import type { Notice, Origin, Sender, SessionSource, Settings, SettingsChange } from '../types.ts';
 import { refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
@@ -17,39 +17,48 @@ export const ending = (view: SessionView, reason: string): SessionEvent[] => {
 };
 
 /** A session id that differs from the one before: sources with one fixed id, such as `cli:work`, are numbered (C8). */
-const freshId = (sessionId: string, { context }: SessionView): string =>
-  context.sessionId.split('#')[0] === sessionId ? `${sessionId}#${context.generation + 1}` : sessionId;
+const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
+  last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
+
+/** A look back on what was said in this generation up to a rev, if anything was. */
+const lookingBack = ({ context: { messages, sessionId }, position }: SessionView, toRev: number): SessionEvent[] =>
+  messages === 0
+    ? []
+    : [{ type: 'checkpoint_requested', v: 1, reason: 'new_session', sessionId, fromRev: position.startedRev, toRev }];
+
+const resetting = (view: SessionView, sessionId: string, cause: ResetCause): EventOf<'session_reset'> => ({
+  type: 'session_reset',
+  v: 1,
+  previousSessionId: view.context.sessionId,
+  sessionId: freshId(sessionId, view),
+  generation: view.context.generation + 1,
+  reason: cause.trigger,
+  cause,
+});
 
 /** The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). */
-export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => {
-  const { context, position } = view;
-  const next = freshId(sessionId, view);
-  const looking: SessionEvent[] =
-    context.messages === 0
-      ? []
-      : [
-          {
-            type: 'checkpoint_requested',
-            v: 1,
-            reason: 'new_session',
-            sessionId: context.sessionId,
-            fromRev: position.startedRev,
-            toRev: position.rev,
-          },
-        ];
-  return [
-    ...ending(view, cause.rule),
-    ...looking,
-    {
-      type: 'session_reset',
-      v: 1,
-      previousSessionId: context.sessionId,
-      sessionId: next,
-      generation: context.generation + 1,
-      reason: cause.trigger,
-      cause,
-    },
-  ];
+export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
+  ...ending(view, cause.rule),
+  ...lookingBack(view, view.position.rev),
+  resetting(view, sessionId, cause),
+];
+
+/** When a turn ends, the next one in the queue begins (A5/70), in a generation of its own if its message found the session stale. */
+export const nextTurn = (view: SessionView): SessionEvent[] => {
+  const [next] = view.context.queue;
+  if (next === undefined) return [];
+  const { renews, ...turn } = next;
+  const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1 };
+  if (renews === undefined) return [started];
+  const { sessionId, cause } = renews;
+  // The look back includes this very commit, in which the last turn ends.
+  return [...lookingBack(view, view.position.rev + 1), { ...resetting(view, sessionId, cause), keepsQueue: true }, started];
+};
+
+/** What a message that has to wait will do to a session that it finds stale: nobody resets it under the turn that runs. */
+export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasion, at: number): Pick<QueuedTurn, 'renews'> => {
+  const cause = expiry ? staleness(expiry, position.interactedAt, at) : null;
+  return cause === null ? {} : { renews: { sessionId, cause } };
 };
 
 type Occasion = Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
@@ -58,8 +67,8 @@ type Occasion = Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin
 export const isNew = ({ context }: SessionView): boolean => context.generation === 0 || context.deleted;
 
 /**
- * Makes the session ready for what `occasion` brings at `at`: opens, reopens or renews it, and learns its origin. A session whose turn
- * runs or waits for a person is never stale: nobody resets it under their feet.
+ * Makes the session ready for what `occasion` brings at `at`: opens, reopens or renews it, and learns its origin. Under a turn that runs
+ * or waits for a person nothing is renewed; see `renewal`.
  */
 export const readying = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
   ...beginning(view, occasion, at),
@@ -69,7 +78,7 @@ export const readying = (view: SessionView, occasion: Occasion, at: number): Ses
 const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
   if (isNew(view)) {
     const generation = view.context.generation + 1;
-    return [{ type: 'session_opened', v: 1, sessionId, generation, source: source ?? defaultSource }];
+    return [{ type: 'session_opened', v: 1, sessionId: freshId(sessionId, view), generation, source: source ?? defaultSource }];
   }
   if (view.turn !== null) return [];
   const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;
@@ -77,10 +86,15 @@ const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, a
   return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
 };
 
-/** What is new in `given` is merged into what is known (A5/65, A13). */
-export const learning = ({ context }: SessionView, given: Origin | undefined): SessionEvent[] => {
-  const isNews = Object.entries(given ?? {}).some(([name, value]) => value !== context.origin[name as keyof Origin]);
-  return isNews ? [{ type: 'origin_changed', v: 1, origin: { ...context.origin, ...given } }] : [];
+/** Who takes part from here on, as they are now (A5/66). */
+export const resolving = (by: Sender | undefined): SessionEvent[] =>
+  by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
+
+/** What is new in `given` is merged into what is known (A5/65, A13). What another channel told goes: its ids mean nothing on this one. */
+export const learning = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
+  const isNews = Object.entries(given).some(([name, value]) => value !== known[name as keyof Origin]);
+  const isElsewhere = known.provider !== undefined && given.provider !== undefined && known.provider !== given.provider;
+  return isNews ? [{ type: 'origin_changed', v: 1, origin: isElsewhere ? given : { ...known, ...given } }] : [];
 };
 
 /** A change of settings, unless it changes nothing. */

@@ -72,13 +72,15 @@ export const isBehind = (delivery: Place, { position: { command } }: SessionStat
   delivery !== null && delivery.incarnation === command.incarnation && delivery.seq <= command.seq;
 
 /** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
-export const isRepeat = ({ id, data }: CommandEnvelope, delivery: Place, state: SessionState): boolean => {
+export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: Place, state: SessionState): boolean => {
   if (isBehind(delivery, state)) return true;
   const { context } = state.machine;
   const { recentIds } = state.position;
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
   if (message === undefined) return false;
-  if (message.messageId !== id && recentIds.includes(message.messageId)) return true;
+  // The id of a routed command has the channel in it. Its platform's own id has not, and two channels can both have a message 17.
+  const isRouted = causationId === message.messageId;
+  if (!isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
   return data.type !== 'append_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
 };

@@ -1,7 +1,7 @@
 import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { ending, isNew, learning, readying, renewing, setting, telling } from './generation.ts';
+import { ending, isNew, learning, readying, renewing, resolving, setting, telling } from './generation.ts';
 import { asking } from './message.ts';
 
 /** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
@@ -22,14 +22,14 @@ export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
 
 /** One commit ends the old generation, asks for a look back and begins the new one, with its first message if there is one (C10). */
 export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Decision => {
-  const { sessionId, cause, origin, settings, message, expiry: _, ...occasion } = data;
+  const { sessionId, cause, origin, settings, message, by, expiry: _, ...occasion } = data;
   if (isNew(view) && message === undefined) {
     return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
   }
   const begun: SessionEvent[] = isNew(view)
     ? readying(view, { ...occasion, sessionId, origin }, at)
     : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
-  return accept(...begun, ...setting(view, settings), ...(message ? asking(id, message) : []));
+  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? asking(id, message) : []));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {
@@ -46,7 +46,7 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
 
 /** The history stays where it is; what there is to say of the session from now on is that it is gone. Erasure is recorded even of nothing. */
 export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
-  const { generation, epoch, queue } = view.context;
+  const { sessionId, generation, epoch, queue } = view.context;
   if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
   if (mode === 'session' && isGroupKey(key)) {
     return refuse('session_retained', "the history of a group is everybody's and stays; its operator can delete the key");
@@ -55,5 +55,5 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
   const turnIds = [...(view.turn ? [view.turn.id] : []), ...queue.map(({ id }) => id)];
-  return accept({ type: 'session_deleted', v: 1, mode, generation, epoch: epoch + 1, turnIds, reason });
+  return accept({ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason });
 };

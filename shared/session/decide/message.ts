@@ -2,22 +2,21 @@ import { limits } from '../../kit/limits.ts';
 import type { CommandOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, type SessionView } from './decision.ts';
-import { readying } from './generation.ts';
+import { isNew, learning, readying, renewal, resolving } from './generation.ts';
 
 /** Opening and messages: A5/64–70, A13/138. */
 
 type Message = CommandOf<'append_message'>['message'];
 
-export const openSession = ({ at, data }: Given<'open_session'>, view: SessionView): Decision =>
-  accept(
-    ...readying(view, data, at),
-    ...(data.by ? [{ type: 'participant_resolved', v: 1, participant: data.by } as const] : []),
-  );
+/** Who opens a session wants to see what is in it: only the next message ends one that is stale (A4/43, 58). */
+export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
+  accept(...readying(view, occasion, at), ...resolving(by));
 
+/** No message has come, so a session that rests goes on resting (A5/63). */
 export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: SessionView): Decision => {
-  const { expiry: _, ...occasion } = data;
-  const routed = data.deliverTo ? [{ type: 'route_changed', v: 1, deliverTo: data.deliverTo } as const] : [];
-  return accept(...readying(view, occasion, at), ...routed);
+  const { expiry: _, deliverTo, ...occasion } = data;
+  const known = isNew(view) ? readying(view, occasion, at) : learning(view, data.origin);
+  return accept(...known, ...(deliverTo ? [{ type: 'route_changed', v: 1, deliverTo } as const] : []));
 };
 
 export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
@@ -49,7 +48,7 @@ export const postMessage = ({ id: turnId, at, data }: Given<'post_message'>, vie
       if (position > limits.queuedTurns) {
         return accept({ type: 'message_refused', v: 1, messageId: message.messageId, turnId, code: 'queue_full' });
       }
-      const turn = turnOf(turnId, message);
+      const turn = { ...turnOf(turnId, message), ...renewal(view, data, at) };
       return accept(
         ...readying(view, data, at),
         { type: 'user_message', v: 1, message, turnId },

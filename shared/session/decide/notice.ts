@@ -18,5 +18,5 @@ export const patchSession = ({ data }: Given<'patch_session'>, view: SessionView
 export const postNotice = ({ data: { notice } }: Given<'post_notice'>, { context }: SessionView): Decision =>
   accept(telling(context.settings, notice));
 
-export const report = ({ data: { notice, facts } }: Given<'report'>, state: SessionState): Decision =>
-  accept(telling(state.machine.context.settings, { ...notice, text: reportText(facts, state) }));
+export const report = ({ at, data: { notice, facts } }: Given<'report'>, state: SessionState): Decision =>
+  accept(telling(state.machine.context.settings, { ...notice, text: reportText(facts, state, at) }));

@@ -1,7 +1,8 @@
 import { limits } from '../../kit/limits.ts';
 import type { SessionEvent } from '../events.ts';
 import type { ActiveTurn, SessionContext } from '../machine.ts';
-import { accept, type Decision, type Given, isCurrent, nextTurn, nothing, refOf, type SessionView } from './decision.ts';
+import { accept, type Decision, type Given, isCurrent, nothing, refOf, type SessionView } from './decision.ts';
+import { nextTurn } from './generation.ts';
 
 /** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
 
@@ -11,16 +12,16 @@ const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: Ac
   ...(sendPolicy && { sendPolicy }),
 });
 
-const failing = (context: SessionContext, turn: ActiveTurn, code: string, message: string): SessionEvent[] => [
-  { type: 'turn_failed', v: 1, turn: refOf(turn), code, message, ...sending(context, turn) },
-  ...nextTurn(context),
+const failing = (view: SessionView & { readonly turn: ActiveTurn }, code: string, message: string): SessionEvent[] => [
+  { type: 'turn_failed', v: 1, turn: refOf(view.turn), code, message, ...sending(view.context, view.turn) },
+  ...nextTurn(view),
 ];
 
 /** A step of an attempt that is over, or one that is recorded already, changes nothing. */
 export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record_step'>, view: SessionView): Decision => {
   if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step) return nothing;
   const { context, turn } = view;
-  if (outcome.kind === 'failed') return accept(...failing(context, turn, outcome.code, outcome.message));
+  if (outcome.kind === 'failed') return accept(...failing(view, outcome.code, outcome.message));
   const recorded = (finish: 'stop' | 'continue'): SessionEvent => ({
     type: 'model_step',
     v: 1,
@@ -32,8 +33,7 @@ export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record
     usage: outcome.usage,
   });
   if (outcome.kind === 'continue') {
-    const exhausted =
-      step >= limits.turnSteps ? failing(context, turn, 'steps_exhausted', `no answer after ${step} model steps`) : [];
+    const exhausted = step >= limits.turnSteps ? failing(view, 'steps_exhausted', `no answer after ${step} model steps`) : [];
     return accept(recorded('continue'), ...exhausted);
   }
   return accept(
@@ -47,22 +47,17 @@ export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record
       ...sending(context, turn),
     },
     { type: 'turn_completed', v: 1, turn: refOf(turn) },
-    ...nextTurn(context),
+    ...nextTurn(view),
   );
 };
 
 /** The next attempt at a turn whose host is gone. Attempt numbers are never used again; resumes without progress are bounded. */
 export const resumeTurn = (_: Given<'resume_turn'>, view: SessionView): Decision => {
   if (view.status !== 'running') return nothing;
-  const { context, turn } = view;
+  const { turn } = view;
   if (turn.resumes >= limits.turnResumes) {
     return accept(
-      ...failing(
-        context,
-        turn,
-        'attempts_exhausted',
-        `given up after ${turn.attempt} attempts, ${turn.resumes} without a finished step`,
-      ),
+      ...failing(view, 'attempts_exhausted', `given up after ${turn.attempt} attempts, ${turn.resumes} without a finished step`),
     );
   }
   return accept({ type: 'turn_resumed', v: 1, turn: { id: turn.id, attempt: turn.attempt + 1 }, step: turn.step });

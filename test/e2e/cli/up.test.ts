@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,8 +12,31 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'dist/services/cli/main.js');
 const dataDir = mkdtempSync(join(tmpdir(), 'natter-up-'));
-const env = { ...process.env, NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '', NO_COLOR: '1' };
+const home = mkdtempSync(join(tmpdir(), 'natter-home-'));
+const env = {
+  ...process.env,
+  ...{ HOME: home, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache') },
+  ...{ NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '', NO_COLOR: '1' },
+};
 let up: ChildProcess;
+
+/** What older programs left in the home directory: stores, and transcripts of sessions. */
+const legacy = [
+  '.pi/agent/sessions/legacy-1.jsonl',
+  '.tau/agent/sessions/legacy-2.jsonl',
+  '.clawdis/sessions.json',
+  '.clawdis/sessions/sessions.json',
+  '.moltbot/agents/main/sessions/sessions.json',
+  '.moltbot/agents/main/sessions/legacy-3.jsonl',
+].map((path) => join(home, path));
+const longAgo = new Date('2001-01-01');
+/** Writes a file that seems not to have been read since long ago. */
+const plant = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, '{"agent:main:legacy": {"sessionId": "legacy-3", "text": "words of long ago"}}\n');
+  for (const what of [path, dirname(path)]) utimesSync(what, longAgo, new Date());
+};
+const wasRead = (path: string): boolean => statSync(path).atime > longAgo;
 const printed: string[] = [];
 
 /** Runs a command of ours to its end. */
@@ -39,6 +62,7 @@ const hostPids = (): number[] =>
 
 beforeAll(async () => {
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root });
+  for (const path of legacy) plant(path);
   up = spawn(process.execPath, [program, 'up', '--hosts', '2', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
@@ -48,7 +72,7 @@ afterAll(async () => {
     up.kill('SIGKILL');
     await once(up, 'exit');
   }
-  rmSync(dataDir, { recursive: true, force: true });
+  for (const folder of [dataDir, home]) rmSync(folder, { recursive: true, force: true });
 });
 
 describe('the README', () => {
@@ -59,7 +83,8 @@ describe('the README', () => {
   test('has snippets to run', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
   test.each(blocks.map((code, index) => [index + 1, code] as const))('snippet %i does what it says', async (_, code) => {
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
-    if (code.includes('send')) expect(stdout).toContain('You said: hello\n');
+    if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
+    if (code.includes('/new')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
     if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
     if (code.includes('ingest'))
       expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
@@ -86,7 +111,7 @@ describe('commands', () => {
     [['sessions', '--active', 'soon'], 2, /use a whole number/],
     [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is no time; use for example/],
     [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
-    [['replay', 'agent:main:nobody'], 1, /there is no session/],
+    [['replay', 'agent:main:nobody'], 1, /there is no such session/],
     [['status', '--token', 'wrong', '--data-dir', '/nonexistent'], 1, /./],
     [['send', 'agent:main:bad', '[[fail BROKEN]]', '--wait'], 1, /BROKEN|asked the offline model to fail/],
   ])('%j fails with code %i and says why', async (args, code, why) => {
@@ -102,6 +127,21 @@ describe('commands', () => {
       interval: 300,
     });
   });
+});
+
+test('A1/7: what older programs left in their session folders is neither read nor listed', async () => {
+  await natter('send', 'agent:main:new', 'hello', '--wait');
+  for (const args of [['sessions', '--json'], ['status', '--json'], ['doctor', '--json'], ['export']]) {
+    const { code, stdout } = await natter(...args);
+    expect({ args, code }).toEqual({ args, code: 0 });
+    expect(stdout).not.toMatch(/legacy|long ago/);
+  }
+  expect((await natter('export')).stdout).toContain('You said: hello');
+  // Not every file system remembers when a file was read.
+  const control = join(home, 'control');
+  plant(control);
+  readFileSync(control);
+  if (wasRead(control)) expect(legacy.flatMap((path) => [path, dirname(path)]).filter(wasRead)).toEqual([]);
 });
 
 describe('trouble', () => {

@@ -1,19 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { whyResetCommand } from '../../../services/cli/commands/why-reset.ts';
-import { createTerminal } from '../../../services/cli/terminal.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
 import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { key, tell } from '../../support/given.ts';
-import { startWorld, token } from '../gateway/setup.ts';
+import { natterWith } from '../../support/natter.ts';
+import { callerOf, pathOf, startWorld, token } from '../gateway/setup.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'natter-why-reset-'));
-beforeAll(() =>
-  writeFileSync(join(home, 'natter.json'), '{ session: { timeZone: "Europe/Berlin", reset: { idleMinutes: 90 } } }'),
-);
+/** What is configured where the command runs is not what the gateway goes by (A1/1, 2). */
+beforeAll(() => writeFileSync(join(home, 'natter.json'), '{ session: { timeZone: "Asia/Kolkata", reset: { idleMinutes: 5 } } }'));
 afterAll(() => rmSync(home, { recursive: true }));
 
 const at = (time: string): number => Date.parse(time);
@@ -29,9 +27,14 @@ const history = [
 ] as const;
 
 let url = '';
+let now = 0;
+const clock = { ...systemClock, now: () => now };
 /** A gateway with these commits in its log. */
 const recording = async (...rows: readonly string[]): Promise<void> => {
-  const { gateway, ports, memory } = await startWorld();
+  const { gateway, ports, memory } = await startWorld({
+    clock,
+    session: { timeZone: 'Europe/Berlin', reset: { idleMinutes: 90 } },
+  });
   const { events, index } = await memory.portsFor('host');
   let row: IndexRow | null = null;
   for (const { seq: _, recordedAt, ...commit } of tell(...rows).commits) {
@@ -44,23 +47,9 @@ const recording = async (...rows: readonly string[]): Promise<void> => {
   url = gateway.url;
 };
 
-const natter = async (now: string, ...words: string[]): Promise<string> => {
-  const out: string[] = [];
-  const stream = { write: (text: string) => out.push(text) };
-  const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
-  whyResetCommand(program, {
-    env: { NATTER_DATA_DIR: home, NATTER_URL: url, NATTER_TOKEN: token },
-    home,
-    terminal: createTerminal({ out: stream, err: stream, interactive: false, now: () => 0 }),
-    input: new PassThrough(),
-    output: new PassThrough(),
-    program: 'natter',
-    version: '0',
-    now: () => at(now),
-    interrupted: new AbortController().signal,
-  });
-  await program.parseAsync(['--token', token, 'why-reset', ...words], { from: 'user' });
-  return out.join('');
+const natter = (time: string, ...words: string[]): Promise<string> => {
+  now = at(time);
+  return natterWith([whyResetCommand], { home })('--url', url, '--token', token, 'why-reset', ...words);
 };
 
 describe('natter why-reset', () => {
@@ -111,6 +100,12 @@ describe('natter why-reset', () => {
       idleAt: at('2026-03-29T10:30:00Z'),
       due: false,
     });
+  });
+
+  test('A1/1, A4/43: the next reset is the one the gateway tells', async () => {
+    const { next, timeZone } = JSON.parse(await natter('2026-03-29T09:30:00Z', key, '--json'));
+    const { body } = await callerOf(url)('GET', pathOf(key));
+    expect(body.nextReset).toEqual({ ...next, timeZone });
   });
 });
 

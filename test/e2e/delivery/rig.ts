@@ -57,6 +57,16 @@ export const startFarSide = async (
 /** The switch for ownership (idea 5): everybody has the lease. */
 export const freeForAll: Leases = { hold: (_name, _member, signal, work) => work(signal) };
 
+/** The same ports; what is written into the custody log is kept in `records` as well. */
+export const keepingRecords = (ports: Ports, records: CustodyRecord[]): Ports => {
+  const append = async (record: CustodyRecord, expectedSeq: number) => {
+    const seq = await ports.custody.append(record, expectedSeq);
+    if (seq !== null) records.push(record);
+    return seq;
+  };
+  return { ...ports, custody: { last: ports.custody.last, append } };
+};
+
 /** One broker in memory, a far side, and as many delivery services as the test wants. */
 export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
   const clock = fastClock();
@@ -67,15 +77,8 @@ export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
   const ports = system.portsFor('test');
 
   /** The ports of one service; what it writes into the custody log is kept in `records`. */
-  const portsOf = (member: string, change: Partial<Ports> = {}): Ports => {
-    const own = { ...system.portsFor(member), ...change };
-    const append = async (record: CustodyRecord, expectedSeq: number) => {
-      const seq = await own.custody.append(record, expectedSeq);
-      if (seq !== null) records.push(record);
-      return seq;
-    };
-    return { ...own, custody: { last: own.custody.last, append } };
-  };
+  const portsOf = (member: string, change: Partial<Ports> = {}): Ports =>
+    keepingRecords({ ...system.portsFor(member), ...change }, records);
 
   /** Records an event as a key's first commit and resolves with its outbound's id. */
   const record = async (key: SessionKey, event: SessionEvent): Promise<string> => {

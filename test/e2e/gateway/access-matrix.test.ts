@@ -63,14 +63,27 @@ const writing =
 interface Route {
   readonly method: string;
   readonly path: (key: string, run: string) => string;
-  readonly body?: object;
+  readonly body?: object | ((key: string, run: string) => object);
   readonly expected: (found: Finds, name: Name, relation: Relation) => Expected;
 }
 const at = (rest: string) => (key: string) => pathOf(key, rest);
+/** A method by name, about the session. */
+const rpc = (method: string, expected: Route['expected'], more: object = {}, name = 'key'): Route => ({
+  method: 'POST',
+  path: () => '/v1/rpc',
+  body: (key) => ({ method, params: { [name]: key, ...more } }),
+  expected,
+});
 const get = (rest: string): Route => ({ method: 'GET', path: at(rest), expected: reading });
 /** What a deleted session has left behind is the owner's to read, the run that deleted it too. */
 const runs: Route['expected'] = (found, name, relation) =>
   isOwner(name) && relation === 'a deleted group of ann' ? ok : reading(found);
+const deleting: Route['expected'] = (found, name, relation) => {
+  if (name === 'telegram' || name === 'discord') return [403, 'forbidden'];
+  if (found !== 'there') return notFound;
+  return relation.includes('group') ? [409, 'session_retained'] : ok;
+};
+const deletingKey: Route['expected'] = (found, name) => (isOwner(name) ? reading(found) : [403, 'forbidden']);
 const routes: Readonly<Record<string, Route>> = {
   row: get(''),
   messages: get('/messages'),
@@ -94,20 +107,28 @@ const routes: Readonly<Record<string, Route>> = {
   stop: { method: 'POST', path: at('/stop'), expected: writing(ok) },
   reset: { method: 'POST', path: at('/reset'), expected: writing(ok, [404, 'session_unknown']) },
   open: { method: 'POST', path: at('/open'), expected: writing(ok) },
-  delete: {
-    method: 'DELETE',
-    path: at(''),
-    expected: (found, name, relation) => {
-      if (name === 'telegram' || name === 'discord') return [403, 'forbidden'];
-      if (found !== 'there') return notFound;
-      return relation.includes('group') ? [409, 'session_retained'] : ok;
-    },
+  delete: { method: 'DELETE', path: at(''), expected: deleting },
+  'delete the key': { method: 'DELETE', path: at('?mode=key'), expected: deletingKey },
+  'chat.history': rpc('chat.history', reading, {}, 'sessionKey'),
+  'chat.send': rpc('chat.send', writing(ok), { message: 'hi' }, 'sessionKey'),
+  agent: rpc('agent', writing(ok), { message: 'hi', timeoutSeconds: 5 }, 'sessionKey'),
+  'agent.wait': {
+    ...rpc('agent.wait', runs),
+    body: (key, runId) => ({ method: 'agent.wait', params: { sessionKey: key, runId, timeoutMs: 10 } }),
   },
-  'delete the key': {
-    method: 'DELETE',
-    path: at('?mode=key'),
-    expected: (found, name) => (isOwner(name) ? reading(found) : [403, 'forbidden']),
+  'agent.wait, by a run that never was': {
+    ...rpc('agent.wait', () => notFound),
+    body: (key) => ({ method: 'agent.wait', params: { runId: `${Buffer.from(key).toString('base64url')}.x`, timeoutMs: 0 } }),
   },
+  'sessions.reset': rpc('sessions.reset', reading),
+  'sessions.patch': rpc('sessions.patch', reading, { displayName: 'x' }),
+  'sessions.patch of the send policy': rpc(
+    'sessions.patch',
+    (found, name) => (found === 'there' && !isOwner(name) ? [403, 'forbidden'] : reading(found)),
+    { sendPolicy: 'deny' },
+  ),
+  'sessions.delete': rpc('sessions.delete', deleting),
+  'sessions.delete of the key': rpc('sessions.delete', deletingKey, { mode: 'key' }),
 };
 
 const each = <T extends string>(values: readonly T[]) => values.map((value) => [value] as const);
@@ -129,8 +150,9 @@ describe('access matrix', () => {
       for (const relation of Object.keys(relations) as Relation[]) {
         const cell = `c-${name.toLowerCase()}`;
         await relations[relation](door, cell);
-        const options = route.method === 'POST' ? { body: route.body ?? {} } : {};
-        const answer = await door.as[name](route.method, route.path(keyOf[relation](cell), door.lastRun()), options);
+        const [key, run] = [keyOf[relation](cell), door.lastRun()];
+        const body = typeof route.body === 'function' ? route.body(key, run) : (route.body ?? {});
+        const answer = await door.as[name](route.method, route.path(key, run), route.method === 'POST' ? { body } : {});
         const found = finds(name, relation);
         const expected = route.expected(found, name, relation);
         const got = [answer.status, answer.body?.code];
@@ -140,7 +162,7 @@ describe('access matrix', () => {
     }
     expect(wrong).toEqual([]);
     // Foreign, deleted and missing sessions get one and the same answer, whoever asks.
-    expect(hidden.size).toBe(what === 'delete the key' ? 0 : 1);
+    expect(hidden.size).toBe(route.expected === deletingKey ? 0 : 1);
   });
 
   test('A8/89: streams begin for those who may see or begin the session, and for nobody else', async () => {

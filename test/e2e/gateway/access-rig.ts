@@ -23,11 +23,13 @@ const tokens = {
 export type Name = keyof typeof tokens | 'owner';
 export const names = ['owner', ...Object.keys(tokens)] as readonly Name[];
 
-const secretOf = (name: Name): string => (name === 'owner' ? token : `token-of-${name}`);
+export const secretOf = (name: Name): string => (name === 'owner' ? token : `token-of-${name}`);
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-export const configOf = (session: object = {}): Config =>
+/** With these tokens and links; `more` is for the other parts of the configuration. */
+export const configOf = (session: object = {}, more: object = {}): Config =>
   configSchema.parse({
+    ...more,
     gateway: {
       port: 0,
       tokens: Object.fromEntries(

@@ -34,6 +34,7 @@ describe('whose words they are', () => {
     ['ann', { deliverTo: target }, forbidden('deliverTo')],
     ['ann', { messageId: 'm' }, forbidden('messageId')],
     ['annAtTelegram', { messageId: 'm' }, forbidden('messageId')],
+    ['annAtTelegram', { deliverTo: target }, forbidden('deliverTo')],
     ['telegram', { deliverTo: elsewhere }, forbidden('deliverTo.channel')],
     ['telegram', { deliverTo: target, messageId: 'm', sender: { id: '2' } }, { status: 202 }],
     ['owner', { deliverTo: elsewhere, messageId: 'm', sender: { id: 'telegram:2' } }, { status: 202 }],
@@ -113,12 +114,23 @@ describe('POST /v1/inbound', () => {
     ['telegram', { sender: { id: '1', role: 'owner' } }, { status: 400, field: 'sender.role' }],
     ['telegram', { sender: { id: '1', principal: 'bob' } }, { status: 400, field: 'sender.principal' }],
     ['annAtTelegram', {}, { status: 202 }],
+    ['annAtTelegram', { conversation: { id: '1', kind: 'direct' } }, { status: 202 }],
+    ['annAtTelegram', { conversation: { id: 'bobs', kind: 'group' } }, { status: 404, code: 'not_found' }],
+    ['annAtTelegram', { conversation: { id: 'new', kind: 'group' } }, { status: 404, code: 'not_found' }],
+    ['annAtTelegram', { conversation: { id: '1', kind: 'direct' }, sessionKey: 'group:bobs' }, { status: 404 }],
     ['annAtTelegram', { sender: { id: '2' } }, forbidden('sender.id')],
+    ['annAtTelegram', { deliverTo: { channel: 'telegram', to: 'bobs' } }, forbidden('deliverTo')],
+    ['annAtTelegram', { conversation: { id: 'bobs', kind: 'direct' } }, forbidden('conversation.id')],
+    ['annAtTelegram', { conversation: { id: 'bobs', kind: 'group' }, sessionKey: 'group:g' }, forbidden('conversation.id')],
+    ['telegram', { deliverTo: { channel: 'telegram', to: 'bobs' } }, { status: 202 }],
+    ['telegram', { conversation: { id: 'bobs', kind: 'direct' } }, { status: 202 }],
     ['ann', {}, forbidden('channel')],
     ['eve', {}, forbidden('channel')],
   ];
   test.each(rows)("A8/90: a channel's token speaks for its own channel (%s, %j)", async (who, more, expected) => {
-    const { as, ports } = await startDoor();
+    const { as, ports, said } = await startDoor();
+    await said(group, ['telegram:1']);
+    await said('agent:main:telegram:group:bobs', ['telegram:2']);
     const stored: InboundEnvelope[] = [];
     const handle = async ({ message }: { message: InboundEnvelope }) => {
       stored.push(message);
@@ -130,5 +142,24 @@ describe('POST /v1/inbound', () => {
     if (answer.status === 202) await vi.waitFor(() => expect(stored).toHaveLength(1));
     else expect(await ports.inbound.lag()).toBe(0);
     await consumption.close();
+  });
+
+  test("I2, A8/90: whatever id a person chooses, it keeps no message of the platform's own out, nor another person's", async () => {
+    const { as, ports, said } = await startDoor();
+    await said(group, ['telegram:1']);
+    const tell = async (who: Name) => (await as[who]('POST', '/v1/inbound', { body: envelope({}) })).body;
+    const own = await tell('annAtTelegram');
+    expect(own).toMatchObject({ status: 'accepted', duplicate: false });
+    expect(await tell('annAtTelegram')).toEqual({ ...own, duplicate: true });
+    expect(await tell('telegram')).toEqual({ id: 'e1', status: 'accepted', duplicate: false });
+    expect(await tell('telegram')).toEqual({ id: 'e1', status: 'accepted', duplicate: true });
+    expect(await ports.inbound.lag()).toBe(2);
+  });
+
+  test('A5/67, A3/22: under scope global a person speaks from their own conversation alone', async () => {
+    const { as } = await startDoor({ session: { scope: 'global' } });
+    const tell = async (conversation: object) =>
+      (await as.annAtTelegram('POST', '/v1/inbound', { body: envelope({ conversation }) })).status;
+    expect([await tell({ id: '1', kind: 'direct' }), await tell({ id: 'g', kind: 'group' })]).toEqual([202, 403]);
   });
 });

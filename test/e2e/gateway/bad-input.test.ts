@@ -123,6 +123,7 @@ const rows: readonly Row[] = [
     'conversation.kind',
   ],
   ['envelope with a bad channel', 'POST', '/v1/inbound', { body: { ...envelope, channel: 'irc.*' } }, 400, 'invalid', 'channel'],
+  ['envelope with a time in seconds', 'POST', '/v1/inbound', { body: { ...envelope, at: 1_763_736_000 } }, 400, 'invalid', 'at'],
   ['limit of 0', 'GET', '/v1/sessions?limit=0', {}, 400, 'invalid', 'limit'],
   ['limit over 1,000', 'GET', '/v1/events?limit=1001', {}, 400, 'invalid', 'limit'],
   ['an unknown status', 'GET', '/v1/sessions?status=dead', {}, 400, 'invalid', 'status'],
@@ -178,7 +179,7 @@ describe('bad input', () => {
       'agent:main:matrix:group:!a.b/c@d',
       'agent:main:telegram:group:-100',
       'agent:main:irc:group:#größe',
-      'a+b',
+      'agent:main:a+b',
     ]) {
       expect((await call('POST', pathOf(key, '/messages?wait=5'), { body: { text: 'x' } })).body).toMatchObject({ status: 'ok' });
       expect((await call('GET', pathOf(key))).body.key).toBe(key);

@@ -62,9 +62,25 @@ describe('POST /v1/rpc', () => {
     await vi.waitFor(async () => expect((await rpc(as.owner, 'status')).sessions).toHaveLength(1));
     expect(await rpc(as.owner, 'status')).toMatchObject({
       ...{ status: 'ready', problems: [], store: '~/mirror/{agentId}/sessions.json' },
-      sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api:/) }],
+      sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api/) }],
     });
+    expect(Object.keys(await rpc(as.eve, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
+  });
+
+  it('A10/112: where a transcript is on the host is told to the owner alone', async () => {
+    const { as, said } = await startDoor({ session: { store: '/var/mirror/{agentId}/sessions.json' } });
+    await said('agent:main:telegram:group:g', ['telegram:1']);
+    for (const method of ['sessions.list', 'status']) {
+      const rowsFor = (name: 'owner' | 'ann' | 'telegram') =>
+        vi.waitFor(async () => {
+          const { sessions } = await rpc(as[name], method);
+          expect(sessions).toHaveLength(1);
+          return sessions;
+        });
+      expect(await rowsFor('owner')).toMatchObject([{ transcriptPath: expect.stringMatching(/^\/var\/mirror\/main\//) }]);
+      expect(JSON.stringify([await rowsFor('ann'), await rowsFor('telegram')])).not.toContain('mirror');
+    }
   });
 });
 
@@ -119,6 +135,8 @@ describe('the send policy at the door', () => {
     expect(await rpc(as.owner, method, { sessionKey: 'cron:daily', message: 'x' })).toMatchObject({
       detail: expect.stringContaining('session.sendPolicy.rules[1]'),
     });
+    for (const message of ['/new', '/new x'])
+      expect(await rpc(as.owner, method, { sessionKey: group, message })).toMatchObject(refused);
     expect(await ports.events.last(group as never)).toBeNull();
     expect(await rpc(as.owner, method, { sessionKey: 'main', message: 'x' })).not.toHaveProperty('code');
   });

@@ -1,9 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
+import { Access } from '../../../services/gateway/access.ts';
+import type { GatewayContext } from '../../../services/gateway/context.ts';
+import { SessionList } from '../../../services/gateway/session-list.ts';
+import { sessionsList } from '../../../services/gateway/session-tools/list.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { EventLog } from '../../../shared/ports.ts';
-import { sessionsHistoryResult, sessionsListResult, sessionsSendResult } from '../../../shared/session-tools/schemas.ts';
+import {
+  sessionsHistoryResult,
+  sessionsListParameters,
+  sessionsListResult,
+  sessionsSendResult,
+} from '../../../shared/session-tools/schemas.ts';
 import { startDoor } from './access-rig.ts';
-import { type Call, callerOf, ready, startDoor as startReplica, startWorld } from './setup.ts';
+import { afterwards, type Call, callerOf, config, ready, startDoor as startReplica, startWorld } from './setup.ts';
 
 /** Calls a method; the result, or the problem. */
 const rpc = async (call: Call, method: string, params: object = {}): Promise<any> => {
@@ -29,7 +38,12 @@ describe('sessions_list', () => {
     expect(await kindsOf({ limit: 100_000 })).toHaveLength(6);
     expect(await kindsOf({ channel: 'internal' })).toEqual(['node', 'hook', 'cron']);
     expect(await kindsOf({ keyPrefix: 'agent:main:telegram' })).toEqual(['group']);
+    expect(await kindsOf({ keyPrefix: 'agent:main:telegram:' })).toEqual(['group']);
     expect(await kindsOf({ keyPrefix: 'agent:main:tele' })).toEqual([]);
+    expect(await kindsOf({ keyPrefix: 'agent:main:node-mac' })).toEqual(['node']);
+    expect(await kindsOf({ keyPrefix: 'agent:main:telegram:group:-100' })).toEqual(['group']);
+    expect(await kindsOf({ keyPrefix: 'agent:main:telegram:group:-1' })).toEqual([]);
+    expect(await kindsOf({ keyPrefix: 'agent' })).toHaveLength(6);
     const { nextCursor } = await rpc(call, 'sessions.list', { limit: 4 });
     expect(await kindsOf({ limit: 4, cursor: nextCursor })).toEqual(['group', 'main']);
     const row = await ports.index.get(group as never);
@@ -101,6 +115,32 @@ describe('sessions_list', () => {
     });
     const shown = { count: sessions.length, sessions };
     expect(sessionsListResult.parse(shown).sessions[0]).not.toHaveProperty('status');
+  });
+});
+
+describe('the tool itself', () => {
+  it('A10/100, 103: the same rows under the names that agents use, without what is for user interfaces', async () => {
+    const { call, ports } = await startWorld();
+    await say(call, 'main');
+    await say(call, group);
+    const sessions = new SessionList(ports, config.session.mainKey);
+    afterwards(() => sessions.close());
+    const context = { ports, config, sessions, access: new Access(sessions, () => config) } as unknown as GatewayContext;
+    const asker = { id: 'call', actor: 'agent', principal: { role: 'owner' } } as const;
+    const parameters = sessionsListParameters.parse({ limit: 9 });
+    const result = await vi.waitFor(async () => {
+      const found = await sessionsList(context, asker, parameters);
+      expect(found.sessions.map(({ totalTokens }) => totalTokens)).toEqual([2, 2]);
+      return found;
+    });
+    expect(sessionsListResult.strict().parse(result)).toMatchObject({
+      count: 2,
+      sessions: [
+        { key: group, kind: 'group' },
+        { key: 'main', kind: 'main' },
+      ],
+    });
+    expect(Object.keys(result.sessions[0] ?? {})).not.toContain('inputTokens');
   });
 });
 

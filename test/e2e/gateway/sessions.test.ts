@@ -5,13 +5,14 @@ import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type Call, pathOf, startWorld } from './setup.ts';
 
 const key = 'agent:main:main';
+const [one, two, three] = ['agent:main:cli:1', 'agent:main:cli:2', 'agent:main:cli:3'];
 const say = (call: Call, text: string, to = key) => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });
 
 describe('GET /v1/sessions', () => {
   it('lists newest first, page by page, without internal keys (A3/40, A12)', async () => {
     const { call, ports } = await startWorld();
-    const keys = ['a:1', 'a:2', 'a:3', 'a:4', 'a:5'];
-    for (const one of ['global', 'unknown', ...keys]) await say(call, 'hello', one);
+    const keys = [1, 2, 3, 4, 5].map((number) => `agent:main:cli:${number}`);
+    for (const one of ['global', 'agent:main:unknown', ...keys]) await say(call, 'hello', one);
     const { lastSeq } = await ports.events.info();
     await vi.waitFor(async () =>
       expect((await call('GET', '/v1/sessions')).body.sessions).toMatchObject([{ seq: lastSeq }, {}, {}, {}, {}]),
@@ -32,10 +33,10 @@ describe('GET /v1/sessions', () => {
 
   it('hides inactive sessions unless asked for, and old ones on request (A5/63)', async () => {
     const { call, ports } = await startWorld();
-    for (const one of ['a:1', 'a:2', 'a:3']) await say(call, 'hello', one);
+    for (const key of [one, two, three]) await say(call, 'hello', key);
     await vi.waitFor(async () => expect((await call('GET', '/v1/sessions')).body.sessions).toHaveLength(3));
-    const row = await ports.index.get('a:1' as never);
-    const old = await ports.index.get('a:2' as never);
+    const row = await ports.index.get(one as never);
+    const old = await ports.index.get(two as never);
     if (!row || !old) throw new Error('no rows');
     await ports.index.put(
       [
@@ -46,10 +47,10 @@ describe('GET /v1/sessions', () => {
     );
     const keysOf = async (query: string) =>
       (await call('GET', `/v1/sessions${query}`)).body.sessions.map((one: { key: string }) => one.key);
-    await vi.waitFor(async () => expect(await keysOf('')).toEqual(['a:3', 'a:2']));
-    expect(await keysOf('?status=inactive')).toEqual(['a:1']);
-    expect(await keysOf('?status=idle&activeMinutes=5')).toEqual(['a:3']);
-    expect((await keysOf('?status=all')).sort()).toEqual(['a:1', 'a:2', 'a:3']);
+    await vi.waitFor(async () => expect(await keysOf('')).toEqual([three, two]));
+    expect(await keysOf('?status=inactive')).toEqual([one]);
+    expect(await keysOf('?status=idle&activeMinutes=5')).toEqual([three]);
+    expect((await keysOf('?status=all')).sort()).toEqual([one, two, three]);
     expect(await keysOf('?status=running')).toEqual([]);
   });
 });

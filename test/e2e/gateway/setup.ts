@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { openMemory } from '../../../shared/adapters/memory/open.ts';
 import { fixed } from '../../../shared/config/reload.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { type Config, configSchema } from '../../../shared/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock, Ports } from '../../../shared/ports.ts';
@@ -24,10 +24,10 @@ afterEach(async () => {
 export type Memory = ReturnType<typeof openMemory>;
 export const openBroker = (clock: Clock = systemClock): Memory => openMemory({ clock });
 
-export const startDoor = async (ports: Ports, services: readonly Service[] = []): Promise<Gateway> => {
+export const startDoor = async (ports: Ports, services: readonly Service[] = [], given: Config = config): Promise<Gateway> => {
   const log = pino({ level: 'silent' });
   const gateway = await startGateway({
-    config: fixed(config),
+    config: fixed(given),
     ports,
     log,
     token,
@@ -46,13 +46,14 @@ export interface World {
   readonly call: Call;
 }
 /** A gateway with a session host behind it, ready. */
-export const startWorld = async (options: { clock?: Clock; index?: boolean } = {}): Promise<World> => {
+export const startWorld = async (options: { clock?: Clock; index?: boolean; session?: object } = {}): Promise<World> => {
   const memory = openBroker(options.clock);
   const hostPorts = await memory.portsFor('host');
   const host = await startMiniHost(hostPorts, options);
   afterwards(() => host.close());
   const ports = await memory.portsFor('gateway');
-  const gateway = await startDoor(ports);
+  const { session = {} } = options;
+  const gateway = await startDoor(ports, [], configSchema.parse({ ...config, session }));
   const call = callerOf(gateway.url);
   await ready(call);
   return { memory, ports, gateway, host, call };

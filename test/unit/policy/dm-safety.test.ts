@@ -73,3 +73,10 @@ describe('several people and one direct session are a danger (A3/31)', () => {
     expect(() => refuseDangers(config(true, { irc: allow('ann') }))).not.toThrow();
   });
 });
+
+test('A5/66: an owner that no sender can be is told of', () => {
+  const owners = (...given: string[]) =>
+    dangers(configSchema.parse({ agent: { owners: given }, session: { identityLinks: { jo: ['irc:jo'] } } }));
+  expect(owners('irc:ann', 'jo')).toEqual([]);
+  expect(owners('ann')).toEqual([expect.stringContaining('"ann" is nobody; write "<channel>:ann"')]);
+});

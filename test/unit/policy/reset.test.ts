@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
-import { dayAround, expiryFor, freshness, localTime, nextReset, policyFor } from '../../../shared/policy/reset.ts';
+import { dayAround, expiryFor, freshness, localTime, nextReset, nextResetOf, policyFor } from '../../../shared/policy/reset.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { given as history } from '../../support/given.ts';
 
 type Given = NonNullable<Parameters<typeof configSchema.parse>[0]>;
@@ -325,6 +326,26 @@ describe('next reset', () => {
   test('A4/43: due when it has passed, since only a message resets', () => {
     expect(nextReset(given, dm, used, used + 91 * 60_000)).toEqual({ ...expected, due: true });
   });
+  test.each([
+    ['A4/51: of a group', 'agent:main:telegram:group:-100', {}, 30],
+    ['A4/52: of a channel, by the key', 'agent:main:discord:channel:9', {}, 33],
+    ['A4/52: of the channel of its last message', 'agent:main:main', { lastRoute: { channel: 'discord', to: '9' } }, 33],
+    ['A4/50: of all the others', 'agent:main:main', {}, 60],
+  ])('the rule of a session in the index is that %s', (_, key, more, minutes) => {
+    const row = { key: key as SessionKey, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {}, ...more };
+    const policies = session({
+      reset: { mode: 'idle' },
+      resetByType: { group: { mode: 'idle', idleMinutes: 30 } },
+      resetByChannel: { discord: { mode: 'idle', idleMinutes: 33 } },
+    });
+    expect(nextResetOf(row, policies, 0)).toMatchObject({ idleAt: minutes * 60_000, due: false, timeZone: 'UTC' });
+    expect(nextResetOf(row, policies, minutes * 60_000 + 1).due).toBe(true);
+    expect(nextResetOf({ ...row, activeTurnId: 't1' }, policies, minutes * 60_000 + 1).due).toBe(false);
+  });
+  test('A4/57: every message of a cron job resets', () => {
+    const row = { key: 'agent:main:cron:x' as SessionKey, interactedAt: 0, activeTurnId: null, lastRoute: null, origin: {} };
+    expect(nextResetOf(row, given, 0)).toEqual({ rule: 'isolated cron job', due: true, timeZone: 'America/New_York' });
+  });
   test('A4/44: as people read it', () => {
     expect(localTime(expected.dailyAt, 'America/New_York')).toBe('2026-03-08 04:00 America/New_York');
   });
@@ -345,6 +366,6 @@ describe('a session', () => {
       .then('user_message m2 for a turn', 'turn_started m2/1');
   });
   test('A4/56: a key that was deleted begins anew with its next message', () => {
-    history('append m1', 'delete key').when('append m2').then('session_opened s1 g2', 'user_message m2');
+    history('append m1', 'delete key').when('append m2').then('session_opened s1#2 g2', 'user_message m2');
   });
 });

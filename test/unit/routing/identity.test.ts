@@ -6,7 +6,7 @@ import { type Change, config, messageOf, outcome } from './support.ts';
 const links = {
   alice: ['telegram:42', 'discord:77', '+4912'],
   bob: ['telegram:+4912'],
-  'Zoë K': ['matrix:@z:x.org'],
+  'Zoë-K': ['matrix:@z:x.org'],
 };
 
 describe('the person behind an id (A3/29, A5/66)', () => {
@@ -16,7 +16,7 @@ describe('the person behind an id (A3/29, A5/66)', () => {
     ['discord', '77', 'alice'],
     ['signal', '+4912', 'alice'],
     ['telegram', '+4912', 'bob'],
-    ['matrix', '@z:x.org', 'Zoë K'],
+    ['matrix', '@z:x.org', 'Zoë-K'],
     ['matrix', '@Z:x.org', 'matrix:@Z:x.org'],
     ['slack', '42', 'slack:42'],
     ['slack', 'telegram:42', 'slack:telegram:42'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { occasionOf } from '../../../shared/routing/occasion.ts';
 import { parseKey, type SessionKey } from '../../../shared/routing/session-key.ts';
+import { sessionCommand } from '../../../shared/session/commands.ts';
 import { type Change, config, occasionIn, receivedAt, routed } from './support.ts';
 
 const random = '[0-9a-f]{12}';
@@ -178,6 +179,14 @@ describe('the occasion of a message that names its session (A3/41)', () => {
     expect(occasion.expiry.isolated).toBe(parseKey(key).kind === 'cron' ? true : undefined);
   });
 
+  it.each([`cli:${'w'.repeat(200)}`, `${'x'.repeat(150)}:dm:y`, `cron:${'j'.repeat(200)}`])(
+    'A3/41, C8: a key longer than an id makes an id that is accepted',
+    (bare) => {
+      const occasion = occasionOf(`agent:main:${bare}` as SessionKey, config(), { at: receivedAt, sessionId: 'api:1' });
+      expect(sessionCommand.safeParse({ type: 'open_session', ...occasion }).success).toBe(true);
+    },
+  );
+
   it('A3/41: two messages are two session ids', () => {
     const key = 'agent:main:irc:group:1' as SessionKey;
     const ids = ['a', 'b', 'a'].map((sessionId) => occasionOf(key, config(), { at: receivedAt, sessionId }).sessionId);
@@ -199,5 +208,10 @@ describe('the same envelope becomes the same command (I2)', () => {
     expect(command).toMatchObject({ at: Date.UTC(2026, 0, 2, 3), actor: 'telegram:42', causationId: 'telegram:1' });
     expect(command.correlationId).toBe(command.id);
     expect(routed().at).toBe(receivedAt);
+  });
+
+  it('A4/45: a time that has not come yet counts as that of receipt, or it would keep the session fresh until then', () => {
+    expect(routed({ at: receivedAt + 1 })).toEqual(routed({ at: receivedAt }));
+    expect(routed({ at: Date.UTC(9000, 0) }).at).toBe(receivedAt);
   });
 });

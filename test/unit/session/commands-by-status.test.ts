@@ -53,9 +53,9 @@ const table = `
   idle     | reset s2 m9     | session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
   queued   | reset s2 m9     | queue_cleared m2, turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2, user_message m9 for a turn, turn_started m9/1
 
-  deleted  | open            | session_opened s1 g2
-  deleted  | post m9         | session_opened s1 g2, user_message m9 for a turn, turn_started m9/1
-  deleted  | append m9       | session_opened s1 g2, user_message m9
+  deleted  | open            | session_opened s1#2 g2
+  deleted  | post m9         | session_opened s1#2 g2, user_message m9 for a turn, turn_started m9/1
+  deleted  | append m9       | session_opened s1#2 g2, user_message m9
   deleted  | stop            | -
   deleted  | reset s2        | refused: session_unknown
   deleted  | deactivate      | -
@@ -69,8 +69,8 @@ const table = `
   running  | origin x        | origin_changed x
   queued   | route #x        | route_changed #x
   awaiting | origin x        | origin_changed x
-  inactive | origin x        | session_reopened, origin_changed x
-  deleted  | origin x        | session_opened s1 g2, origin_changed x
+  inactive | origin x        | origin_changed x
+  deleted  | origin x        | session_opened s1#2 g2, origin_changed x
 
   unknown  | send deny       | refused: session_unknown
   idle     | send deny       | settings_changed {"sendPolicy":"deny"}

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../shared/kit/limits.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { staleness } from '../../../shared/session/expiry.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
-import { command, given, stateAfter } from '../../support/given.ts';
+import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
+import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
+import type { Origin } from '../../../shared/session/types.ts';
+import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
+import { type CommandEnvelope, commandEnvelope } from '../../../shared/wire/envelope.ts';
+import { command, given, stateAfter, tell } from '../../support/given.ts';
+import { routed } from '../routing/support.ts';
 
 const asking = (data: SessionCommand, at = 100): CommandEnvelope => ({ ...command('open', 'asked'), at, data });
 const hour = 3_600_000;
@@ -31,6 +37,19 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
       .then(...outcome);
   });
 
+  test('A4/43, 45: a message that is only remembered ends a stale session too, and is the first of the new one', () => {
+    const expiry = { rule: 'session.resetByType.group', dailyBoundaryAt: 5_000 };
+    const message = { messageId: 'm2', text: '', sender: { id: 'u' } };
+    const append = asking({ type: 'append_message', sessionId: 's2', expiry, message }, 6_000);
+    given(...talked)
+      .when(append)
+      .then('checkpoint_requested new_session s1 1-2', 'session_reset s1 to s2 g2', 'user_message m2');
+    expect(stateAfter(...talked, append).machine.context.messages).toBe(1);
+    given(...talked, append)
+      .when('post-under m3 s3 daily 5000 @6001')
+      .then('user_message m3 for a turn', 'turn_started m3/1');
+  });
+
   test('A4/47: of daily and idle the one that expired first is the cause', () => {
     const both = { rule: 'session.reset', dailyBoundaryAt: 5 * hour, idleMinutes: 60 };
     expect(staleness(both, 4.5 * hour, 6 * hour)).toMatchObject({ trigger: 'daily', boundaryAt: 5 * hour });
@@ -45,6 +64,41 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
     given('post m1 @0', 'ask m1/1 p1')
       .when('post-under m2 s2 isolated @99')
       .then(...queued);
+  });
+
+  test('A4/43, 57: a message that waited in a stale session begins the new generation when its turn begins', () => {
+    const waited = ['post m1 @0', 'post-under m2 s2 isolated @99', 'post m3 @100'] as const;
+    given(...waited)
+      .when('reply m1/1 1')
+      .then(
+        ...['model_step m1/1 1 stop', 'assistant_message m1/1', 'turn_completed m1/1'],
+        ...['checkpoint_requested new_session s1 1-4', 'session_reset s1 to s2 g2', 'turn_started m2/1'],
+      );
+    const { context } = stateAfter(...waited, 'reply m1/1 1').machine;
+    expect(context).toMatchObject({ sessionId: 's2', generation: 2, epoch: 1, turn: { id: 'm2' }, queue: [{ id: 'm3' }] });
+    given(...waited, 'reply m1/1 1')
+      .when('fail m2/1 1')
+      .then('turn_failed m2/1 model_failed', 'turn_started m3/1');
+  });
+
+  test('A4/57: each of several runs that overlap has a session id of its own', () => {
+    const runs = ['post-under m1 s1 isolated @1', 'post-under m2 s2 isolated @2', 'post-under m3 s3 isolated @3'] as const;
+    const ids = [0, 1, 2].map((done) => {
+      const replies = ['reply m1/1 1', 'reply m2/1 1'].slice(0, done);
+      const { context } = stateAfter(...runs, ...replies).machine;
+      return [context.turn?.id, context.sessionId];
+    });
+    expect(ids).toEqual([
+      ['m1', 's1'],
+      ['m2', 's2'],
+      ['m3', 's3'],
+    ]);
+  });
+
+  test('the events of a commit belong to the session before a reset and to the one after it', () => {
+    const { commits } = tell('post m1 @0', 'post-under m2 s2 isolated @99', 'reply m1/1 1');
+    const last = commits.at(-1);
+    expect(last && sessionIdsOf(last)).toEqual(['s1', 's1', 's1', 's1', 's2', 's2']);
   });
 
   test('B11: housekeeping does not keep a session fresh', () => {
@@ -81,9 +135,33 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
   });
 });
 
+test.each([
+  ['with a # of its own', 'web:a#b'],
+  ['as long as an id may be asked for', 'x'.repeat(limits.sessionIdCharacters)],
+])('C8: each generation has an id of its own that can be read again: %s', (_, id) => {
+  const { commits } = tell(`open ${id}`, `reset ${id}`, `reset ${id}`);
+  expect(commits.map(({ sessionId }) => sessionId)).toEqual([id, `${id}#2`, `${id}#3`]);
+  for (const commit of commits) expect(decodeCommit(encodeCommit(commit), commit.seq, commit.recordedAt)).toMatchObject(commit);
+  const tooLong = { ...command('open'), data: { type: 'open_session', sessionId: `${id}${'x'.repeat(112)}` } };
+  expect(commandEnvelope.safeParse(tooLong).success).toBe(false);
+});
+
 describe('opening, origin and settings', () => {
   test('A4/58, A5/64: a session at rest is resumed with all it had, however old', () => {
     given('post m1', 'reply m1/1 1', 'deactivate').when('open').then('session_reopened');
+  });
+
+  test('A4/43: opening is no message: a stale session is opened as it is, and ended by its next message', () => {
+    const expiry = { rule: 'session.reset', dailyBoundaryAt: 5_000 };
+    const open = asking({ type: 'open_session', sessionId: 's2', expiry }, 6_000);
+    given('post m1 @0', 'reply m1/1 1 @0', 'deactivate').when(open).then('session_reopened');
+    const { rows } = given('post m1 @0', 'reply m1/1 1 @0', 'deactivate', open).when('post-under m2 s2 daily 5000 @6001');
+    expect(rows).toContain('session_reset s1 to s2 g2');
+  });
+
+  test('A5/63: a session that rests goes on resting when only its origin or route is told', () => {
+    given('post m1', 'reply m1/1 1', 'deactivate').when('route #ops').then('route_changed #ops');
+    expect(stateAfter('append m1', 'deactivate', 'origin x').machine.value).toBe('inactive');
   });
 
   test('A5/65: reopening keeps the source and merges what is new of the origin', () => {
@@ -103,8 +181,22 @@ describe('opening, origin and settings', () => {
     expect(events).toEqual([{ type: 'origin_changed', v: 1, origin: { label: 'b', from: 'f' } }]);
   });
 
+  test('A3/30, A13/134-136: of a session that several channels share the origin is that of the last one, and not of several', () => {
+    const from = (origin: Origin) => asking({ type: 'record_origin', sessionId: 's1', origin });
+    const whatsapp = from({ provider: 'whatsapp', from: '+49', label: 'Ann' });
+    const told = stateAfter(from({ provider: 'telegram', accountId: 'work', threadId: '7', from: '5' }), whatsapp);
+    expect(told.machine.context.origin).toEqual({ provider: 'whatsapp', from: '+49', label: 'Ann' });
+  });
+
   test('A5/66: who opens is recorded as they are now', () => {
     given('append m1').when('open-by user-1').then('participant_resolved user-1');
+  });
+
+  test('A4/55, A5/67: who begins a session with /new takes part in it, and the one who greets for them does not', () => {
+    const sender = { id: '5', role: 'participant', principal: 'telegram:5' };
+    const said = routed({ text: '/new', conversation: { id: '5', kind: 'direct' }, sender });
+    const { commits } = tell(said);
+    expect(commits.reduce<IndexRow | null>(summarize, null)?.participants).toEqual(['telegram:5']);
   });
 
   test('A13/138: a connector that only updates the route leaves the route and the origin behind', () => {
@@ -173,6 +265,23 @@ describe('stop, reports and the end', () => {
     expect(text).toContain('Thinking: default. Verbose: default. Sending: deny');
   });
 
+  test.each([
+    ['A4/44: the daily one', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 5 }, 'tomorrow 04:00'],
+    [
+      'A4/46: the idle one',
+      ['post m1', 'reply m1/1 1'],
+      { rule: 'r', idleMinutes: 60 },
+      'tomorrow 04:00, or 1970-01-01 01:00 UTC if idle',
+    ],
+    ['A4/43: due', ['post m1', 'reply m1/1 1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'with the next message (r)'],
+    ['not under a running turn', ['post m1'], { rule: 'r', dailyBoundaryAt: 1_000 }, 'tomorrow 04:00'],
+    ['none without a session', [], { rule: 'r', idleMinutes: 1 }, undefined],
+  ])('A11/123: /status tells the next reset: %s', (_, history, expiry, expected) => {
+    const facts = { kind: 'status' as const, model: 'm', parts: [], warnings: [], nextDaily: 'tomorrow 04:00', expiry };
+    const lines = told(history, asking({ type: 'report', facts, notice: { code: 'status' } }, 1_000))?.split('\n') ?? [];
+    expect(lines.find((line) => line.startsWith('Next reset'))).toBe(expected && `Next reset: ${expected}`);
+  });
+
   test('A11/124: /context list names the biggest parts, /context detail all of them', () => {
     const parts = Array.from({ length: 7 }, (_, index) => ({ name: `part ${index}`, characters: 400 * (index + 1) }));
     const report = (kind: 'context_list' | 'context_detail') =>
@@ -184,10 +293,17 @@ describe('stop, reports and the end', () => {
     expect(told([], report('context_detail'))?.split('\n')).toHaveLength(9);
   });
 
+  test('I11: a report of the most there can be is still a notice that can be recorded', () => {
+    const parts = Array.from({ length: 200 }, () => ({ name: 'n'.repeat(128), characters: Number.MAX_SAFE_INTEGER }));
+    const facts = { kind: 'context_detail' as const, model: 'm', parts, warnings: Array(20).fill('w'.repeat(500)) };
+    const { commits } = tell(asking({ type: 'report', facts, notice: { code: 'context' } }));
+    expect(() => commits.map(encodeCommit)).not.toThrow();
+  });
+
   test('C9: a deleted session is forgotten, and its next message begins anew after the last generation', () => {
     const gone = ['post m1', 'send deny', 'origin x', 'delete key'];
     expect(stateAfter(...gone).machine.context).toMatchObject({
-      sessionId: '',
+      sessionId: 's1',
       settings: {},
       origin: {},
       deleted: true,
@@ -195,7 +311,7 @@ describe('stop, reports and the end', () => {
     });
     given(...gone)
       .when('post m2')
-      .then('session_opened s1 g2', 'user_message m2 for a turn', 'turn_started m2/1');
+      .then('session_opened s1#2 g2', 'user_message m2 for a turn', 'turn_started m2/1');
     given(...gone)
       .when('reply m1/1 1')
       .thenNothing();

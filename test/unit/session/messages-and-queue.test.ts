@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
-import { isRepeat } from '../../../shared/session/decide/index.ts';
-import { toPlain } from '../../../shared/session/evolve.ts';
+import { decide, isRepeat } from '../../../shared/session/decide/index.ts';
+import { fold, toPlain } from '../../../shared/session/evolve.ts';
 import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
-import { command, given, stateAfter } from '../../support/given.ts';
+import { command, commitOf, given, stateAfter } from '../../support/given.ts';
+import { routed } from '../routing/support.ts';
 
 const posts = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => `post m${from + i}`);
 
@@ -97,11 +98,34 @@ describe('a command takes effect once (I2)', () => {
 
   test('a known command id or message id is a repeat, whatever its place in the stream', () => {
     expect(isRepeat(command('stop', 'm1'), null, state)).toBe(true);
-    expect(isRepeat({ ...command('post m1'), id: 'new' }, null, state)).toBe(true);
+    expect(isRepeat({ ...command('post m1'), id: 'new', causationId: 'request' }, null, state)).toBe(true);
     expect(isRepeat(command('append m1', 'new'), null, state)).toBe(true);
     expect(isRepeat(command('stop', 'new'), null, state)).toBe(false);
     expect(isRepeat(command('post m3', 'new'), null, state)).toBe(false);
   });
+
+  test("A3/30: a message is another channel's when only the platforms' own ids are alike", () => {
+    const session = { dmScope: 'main' };
+    const [first, second] = ['telegram', 'whatsapp'].map((channel) =>
+      routed({ id: '17', channel, conversation: { id: '5', kind: 'direct' } }, { session }),
+    ) as [CommandEnvelope, CommandEnvelope];
+    expect(first.key).toBe(second.key);
+    const after = stateAfter(first);
+    expect([first, second].map((routedCommand) => isRepeat(routedCommand, null, after))).toEqual([true, false]);
+  });
+
+  test.each(['/new', '/new fast go', '/stop', '/status', '/context list', '/send off', 'hello'])(
+    'A11: %s, routed and delivered a second time, is a repeat, in a new session and in one that runs',
+    (text) => {
+      const direct = { conversation: { id: '5', kind: 'direct' } };
+      const said = routed({ ...direct, id: '18', text });
+      for (const before of [stateAfter(), stateAfter(routed({ ...direct, id: '17' }))]) {
+        const decision = decide(said, before);
+        const after = fold(before, commitOf(before, said, 'accept' in decision ? decision.accept : [], 7));
+        expect([before, after].map((known) => isRepeat(said, { seq: 9, incarnation: 2 }, known))).toEqual([false, true]);
+      }
+    },
+  );
 
   test('a turn that runs or waits is not asked for a second time, even by another message', () => {
     const forgotten = { ...state, position: { ...state.position, recentIds: [] } };

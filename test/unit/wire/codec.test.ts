@@ -135,6 +135,18 @@ describe('a commit on the wire', () => {
     expect(() => encodeCommit(odd)).toThrow();
   });
 
+  test.each<[string, Partial<typeof commit>]>([
+    ['sessionId', { sessionId: 's'.repeat(129) }],
+    ['actor', { actor: '' }],
+    ['at', { at: 253_402_300_800_000 }],
+    ['rev', { rev: 0 }],
+    ['key', { key: 'agent:main:x y' as typeof commit.key }],
+    ['command.seq', { command: { id: 'c', seq: 0, incarnation: 1 } }],
+    ['events', { events: [] }],
+  ])('with a %s that we could not read back it is never written either', (field, wrong) => {
+    expect(problemOf(() => encodeCommit({ ...commit, ...wrong }))).toMatch(new RegExp(`^invalid: ${field}`));
+  });
+
   test.each([
     ['a newer version of an event', [{ type: 'turn_completed', v: 2, turn: { id: 't', attempt: 1 } }]],
     ['an unknown event', [{ type: 'xstate.stop', v: 1 }]],

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { linesOf, placeOf } from '../../../shared/transcripts/line.ts';
+import { key, tell } from '../../support/given.ts';
+
+const linesAfter = (...rows: string[]) => tell(...rows).commits.flatMap(linesOf);
+const parsed = (text: string) => JSON.parse(text);
+
+test('A2/16: a header, then the messages with who, what, when and which tokens', () => {
+  const lines = linesAfter('post m1 @1000', 'reply m1/1 1 @2000');
+  expect(lines.map(({ sessionId, generation }) => [sessionId, generation])).toEqual([
+    ['s1', 1],
+    ['s1', undefined],
+    ['s1', undefined],
+  ]);
+  const [header, question, answer] = lines.map(({ text }) => parsed(text));
+  expect(header).toEqual({ type: 'session', key, v: 1, id: '2.0', sessionId: 's1', generation: 1, createdAt: 1000 });
+  expect(question).toMatchObject({
+    ...{ type: 'message', id: '2.1', role: 'user', timestamp: 1000, sender: { id: 'user-1' }, messageId: 'm1' },
+    content: [{ type: 'text', text: 'text of m1' }],
+  });
+  expect(answer).toMatchObject({ role: 'assistant', timestamp: 2000, model: 'test', usage: { totalTokens: 5 } });
+});
+
+test('A2/9: a reset ends one transcript and begins the next, also within one commit', () => {
+  const lines = linesAfter('append m1', 'post m2', 'reset s2 m3');
+  expect(lines.map(({ sessionId, text }) => [sessionId, parsed(text).messageId ?? parsed(text).generation])).toEqual([
+    ['s1', 1],
+    ['s1', 'm1'],
+    ['s1', 'm2'],
+    ['s2', 2],
+    ['s2', 'm3'],
+  ]);
+});
+
+test('A2/16: a line has its event id, and is safe to show on a terminal', () => {
+  const [commit] = tell('append m1').commits;
+  if (commit === undefined) throw new Error('no commit');
+  const events = commit.events.map((event) =>
+    event.type === 'user_message' ? { ...event, message: { ...event.message, text: '\u001b[2J\u202e\n"' } } : event,
+  );
+  for (const line of linesOf({ ...commit, events })) {
+    expect(placeOf(line.text)).toEqual({ seq: line.seq, index: line.index });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+    expect(line.text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  }
+  expect(parsed(linesOf({ ...commit, events }).at(-1)?.text ?? '').content[0].text).toBe('\u001b[2J\u202e\n"');
+});
+
+test.each(['', '{', 'null', '{"id":7}', '{"id":"x"}', '[]'])('A2/16: %j is no line of ours', (text) => {
+  expect(placeOf(text)).toBeNull();
+});
