@@ -39,7 +39,7 @@ const readers: Readonly<Record<string, (log: Lagging) => Promise<number | undefi
   },
   'an erasure': async ({ events, clock, lastSeq }) => {
     const nothing = async () => 0;
-    const store = { commits: nothing, timers: nothing, custody: nothing, deadLetters: nothing };
+    const store = { commits: nothing, commands: nothing, timers: nothing, custody: nothing, deadLetters: nothing };
     const snapshots = { get: async () => null, put: async () => {} };
     await createEraser({ events, clock, snapshots, store, subjects: subjectsUnder('natter') }).erase(key, lastSeq);
     return lastSeq;
