@@ -212,7 +212,7 @@ describe('codes', () => {
   const failed = product
     .filter((path) => /^(shared\/session|shared\/adapters\/model|services\/session)\//.test(path))
     .flatMap((path) => [
-      ...read(path).matchAll(/(?:failed\(|failing\(\s*context,\s*turn,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g),
+      ...read(path).matchAll(/(?:failed\(|failing\(\s*view,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g),
     ])
     .map(([, code = '']) => code);
   const codes = {

@@ -5,7 +5,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Clock, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { withoutSilence } from '../../shared/routing/silence.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
+import type { EventOf, SessionEvent } from '../../shared/session/events.ts';
 import type { CommandAnswer, RecordedCommit } from '../../shared/wire/envelope.ts';
 import type { EventFeed } from './event-feed.ts';
 import { readable } from './history.ts';
@@ -27,6 +27,11 @@ const isOver = (run: Run | null): run is Extract<Run, { status: 'ok' | 'error' }
   run?.status === 'ok' || run?.status === 'error';
 
 const failed = (runId: string, code: string, message: string): Run => ({ runId, status: 'error', error: { code, message } });
+
+const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
+  queue_full: 'too many messages wait in this session; try again later',
+  session_deleted: 'the session in which this was planned was deleted',
+};
 
 /** What one event says about a run; the run as it was if it is about something else. Exhaustive, so that a new event must decide. */
 const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | null => {
@@ -52,7 +57,7 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'session_deleted':
       return event.turnIds.includes(runId) ? failed(runId, 'aborted', event.reason) : run;
     case 'message_refused':
-      return event.turnId === runId ? failed(runId, event.code, 'too many messages wait in this session; try again later') : run;
+      return event.turnId === runId ? failed(runId, event.code, refusals[event.code]) : run;
     case 'session_opened':
     case 'session_reopened':
     case 'user_message':

@@ -47,7 +47,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     v: v1,
     messageId: id,
     turnId: id.optional(),
-    code: z.enum(['queue_full']),
+    code: z.enum(['queue_full', 'session_deleted']),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
   z.object({ type: z.literal('turn_started'), v: v1, turn: queuedTurn, attempt: z.int().min(1) }),

@@ -41,6 +41,8 @@ export interface SessionContext {
   readonly origin: Origin;
   /** Deleted: the next message begins anew instead of reopening (C9). */
   readonly deleted: boolean;
+  /** The last generation that was deleted; 0: none. */
+  readonly deletedGeneration: number;
   readonly queue: readonly QueuedTurn[];
   readonly turn: ActiveTurn | null;
   readonly approval: PendingApproval | null;
@@ -83,6 +85,7 @@ const nobody: SessionContext = {
   settings: {},
   origin: {},
   deleted: false,
+  deletedGeneration: 0,
 };
 
 /** Settings after a change; `null` unsets. */
@@ -142,6 +145,7 @@ export const sessionMachine = setup({
       generation,
       epoch,
       deleted: true,
+      deletedGeneration: generation,
     })),
   },
 }).createMachine({

@@ -8,7 +8,7 @@ import { deliveryTarget, origin, settings } from '../session/types.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-const snapshotSchema = 2;
+const snapshotSchema = 3;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -25,6 +25,7 @@ const plainState = z.strictObject({
     settings: settings.strict(),
     origin: origin.strict(),
     deleted: z.boolean(),
+    deletedGeneration: count,
     queue: z.array(queuedTurn.strict()),
     turn: z
       .strictObject({

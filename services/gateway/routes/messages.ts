@@ -84,6 +84,13 @@ const commandOf = (
   return envelopeOf(request, { id, key, at, data });
 };
 
+/** The generation of the session that a plan is made in, or of the one that it will begin. */
+const generationAt = async ({ sessions }: GatewayContext, key: SessionKey): Promise<number> => {
+  const row = await sessions.row(key);
+  if (row === null) return 1;
+  return row.deleted || row.generation === 0 ? row.generation + 1 : row.generation;
+};
+
 /** `POST` and `GET /v1/sessions/{key}/messages`. */
 export const messageRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, access, runs } = context;
@@ -93,7 +100,8 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
       throw new NatterError('invalid', 'sendAt: is in the past; use milliseconds since 1970 or ISO 8601', { field: 'sendAt' });
     }
     const run = { runId: envelope.id, status: 'scheduled' } as const;
-    await ports.commands.schedule(run.runId, envelope.at, envelope);
+    const ifGeneration = await generationAt(context, envelope.key);
+    await ports.commands.schedule(run.runId, envelope.at, { ...envelope, ifGeneration });
     runs.note(envelope.key, run);
     return reply.code(202).send({ ...run, sendAt: envelope.at });
   };

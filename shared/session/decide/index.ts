@@ -5,7 +5,7 @@ import type { SessionState } from '../evolve.ts';
 import { requestApproval, resolveApproval } from './approval.ts';
 import type { Decision, Given, SessionView } from './decision.ts';
 import { deactivate, deleteSession, reset, stop } from './lifecycle.ts';
-import { appendMessage, openSession, postMessage, recordOrigin } from './message.ts';
+import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
@@ -28,6 +28,7 @@ const view = ({ machine: { value: status, context }, position }: SessionState): 
 export const decide = (envelope: CommandEnvelope, state: SessionState): Decision => {
   const { data } = envelope;
   const session = view(state);
+  if (isCancelled(envelope, session)) return refuseCancelled(envelope);
   const given = envelope as Given<never>;
   switch (data.type) {
     case 'open_session':

@@ -1,5 +1,6 @@
 import { limits } from '../../kit/limits.ts';
-import type { CommandOf } from '../commands.ts';
+import type { CommandEnvelope } from '../../wire/envelope.ts';
+import { type CommandOf, messageOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, type SessionView } from './decision.ts';
 import { isNew, learning, readying, renewal, resolving } from './generation.ts';
@@ -57,3 +58,11 @@ export const postMessage = ({ id: turnId, at, data }: Given<'post_message'>, vie
     }
   }
 };
+
+/** True of what was planned in a session that has been deleted since, whether it was used again or not (C9). */
+export const isCancelled = ({ ifGeneration }: CommandEnvelope, { context }: SessionView): boolean =>
+  ifGeneration !== undefined && ifGeneration <= context.deletedGeneration;
+
+/** Whoever planned it was told "scheduled", so this too must be in the history (I1). Every plan is a text that somebody sent. */
+export const refuseCancelled = ({ id, data }: CommandEnvelope): Decision =>
+  accept({ type: 'message_refused', v: 1, messageId: messageOf(data)?.messageId ?? id, turnId: id, code: 'session_deleted' });

@@ -318,6 +318,53 @@ describe('stop, reports and the end', () => {
   });
 });
 
+describe('what is planned in a session (sendAt, C9)', () => {
+  const planned = (ifGeneration: number, row = 'post m9') => ({ ...command(row), ifGeneration });
+  const refused = ['message_refused m9 session_deleted'];
+  test.each<[string, readonly string[], number, readonly string[]]>([
+    ['is cancelled by a deletion', ['append m1', 'delete'], 1, refused],
+    ['is cancelled by the deletion of the key', ['post m1', 'delete key'], 1, refused],
+    ['is cancelled by an erasure', ['append m1', 'delete erased'], 1, refused],
+    ['stays cancelled when the session is used again', ['append m1', 'delete', 'append m2'], 1, refused],
+    ['stays cancelled after a second deletion', ['append m1', 'delete', 'append m2', 'delete'], 2, refused],
+    [
+      'comes though another generation was deleted before',
+      ['append m1', 'delete', 'append m2'],
+      2,
+      ['user_message m9 for a turn'],
+    ],
+    ['comes after a reset', ['append m1', 'reset s2'], 1, ['user_message m9 for a turn']],
+    ['comes after a rest', ['append m1', 'deactivate'], 1, ['session_reopened', 'user_message m9 for a turn']],
+    ['opens a session that was not there', [], 1, ['session_opened s1 g1', 'user_message m9 for a turn']],
+    [
+      'opens one again that was deleted before',
+      ['append m1', 'delete'],
+      2,
+      ['session_opened s1#2 g2', 'user_message m9 for a turn'],
+    ],
+  ])('%s', (_, history, ifGeneration, outcome) => {
+    const rows = given(...history).when(planned(ifGeneration)).rows;
+    expect(rows.filter((row) => !row.startsWith('turn_started'))).toEqual(outcome);
+  });
+
+  test('is cancelled whatever it is, and the session stays deleted', () => {
+    const gone = ['append m1', 'delete'];
+    for (const row of ['append m9', 'post m9', 'reset s3 m9', 'post-under m9 s3 idle 1'])
+      given(...gone)
+        .when(planned(1, row))
+        .then('message_refused m9 session_deleted');
+    given(...gone)
+      .when(planned(1, 'send deny'))
+      .then('message_refused command send deny session_deleted');
+    const { state, commits } = tell(...gone, planned(1));
+    expect(state.machine.context).toMatchObject({ deleted: true, generation: 1, messages: 0 });
+    expect(commits.reduce<IndexRow | null>(summarize, null)).toMatchObject({ deleted: true, deletedSeq: commits[1]?.seq });
+    given(...gone, planned(1), 'post m2')
+      .when(planned(2))
+      .then('user_message m9 for a turn', 'turn_queued m9 #1');
+  });
+});
+
 test('A9/94: /send may be the first thing that is said in a session', () => {
   const off = asking({
     type: 'patch_session',

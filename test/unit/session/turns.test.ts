@@ -153,6 +153,7 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
       settings: {},
       origin: {},
       deleted: false,
+      deletedGeneration: 0,
       queue: [],
       turn: null,
       approval: null,

@@ -100,6 +100,10 @@ describe('messages of the wrong shape name the field', () => {
     expect(problemOf(read)).toMatch(new RegExp(`^invalid: ${field}: `));
   });
 
+  test('C9: the generation that a plan is for comes through', () => {
+    expect(decodeCommand(encodeCommand({ ...asked, ifGeneration: 3 }))).toEqual({ ...asked, ifGeneration: 3 });
+  });
+
   test('unknown fields are dropped, so that a newer sender is understood', () => {
     expect(decodeCommand(encode({ ...asked, novelty: 1 }))).toEqual(asked);
   });
