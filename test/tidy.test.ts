@@ -211,9 +211,7 @@ describe('codes', () => {
   ].map(([, code = '']) => code);
   const failed = product
     .filter((path) => /^(shared\/session|shared\/adapters\/model|services\/session)\//.test(path))
-    .flatMap((path) => [
-      ...read(path).matchAll(/(?:failed\(|failing\(\s*view,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g),
-    ])
+    .flatMap((path) => [...read(path).matchAll(/(?:failed\(|failing\(\s*view,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g)])
     .map(([, code = '']) => code);
   const codes = {
     'Failures of a call': membersOf('shared/kit/errors.ts', 'ErrorCode'),
