@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // What a terminal shows is compared as text, wherever the tests run.
+    env: { NO_COLOR: '1' },
   },
 });

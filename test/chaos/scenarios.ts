@@ -114,7 +114,7 @@ export const killServer = async (stage: Stage, node: TestServer, target: string)
 
 const pauseServer = async (stage: Stage, node: TestServer, target: string): Promise<void> => {
   const fault = begin(stage, 'server paused', target, node.pid());
-  node.pause();
+  await node.pause();
   await rest(stage, 3_000, 8_000);
   node.resume();
   fault.endedAt = stage.clock.now();

@@ -20,7 +20,7 @@ eventLogOutageContract('NATS, one server', async () => {
     servers: server.url,
     replicas: 1,
     pause: async () => {
-      server.pause();
+      await server.pause();
       return server.resume;
     },
     kill: async () => {

@@ -21,7 +21,7 @@ eventLogOutageContract('NATS, cluster of three', async () => {
     replicas: 3,
     pause: async () => {
       const leader = await cluster.leaderOf(eventStream);
-      leader.pause();
+      await leader.pause();
       return leader.resume;
     },
     kill: async () => {

@@ -100,7 +100,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       schedule: 3,
       ask: 2,
       flood: often(0.04, 2),
-      crash: random.chance(0.15) ? 10 : often(0.6, 2),
+      crash: random.chance(0.2) ? 12 : often(0.6, 2),
       pause: often(0.6, 2),
       leave: often(0.5, 2),
       outage: often(0.4, 1),

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,8 +20,8 @@ export interface TestServer {
   log(): readonly string[];
   /** Kills it with SIGKILL and waits until it is gone. */
   kill9(): Promise<void>;
-  /** SIGSTOP: connected clients see silence. */
-  pause(): void;
+  /** SIGSTOP: connected clients see silence. Resolves once no thread of it runs any more. */
+  pause(): Promise<void>;
   resume(): void;
   /** Starts it again on the same port; stops it first if it runs. `empty`: without its data. */
   restart(options?: { empty?: boolean }): Promise<void>;
@@ -79,7 +80,10 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
     pid: () => running.pid,
     log: () => lines,
     kill9: () => end('SIGKILL'),
-    pause: () => running.signal('SIGSTOP'),
+    pause: () => {
+      running.signal('SIGSTOP');
+      return stopped(running.pid);
+    },
     resume: () => running.signal('SIGCONT'),
     restart: async ({ empty = false } = {}) => {
       await end('SIGTERM');
@@ -91,6 +95,12 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
       await rm(folder, { recursive: true, force: true });
     },
   };
+};
+
+/** A signal is only asked for: a thread on another core goes on until it hears of it. */
+const stopped = async (pid: number): Promise<void> => {
+  const runs = (thread: string): boolean => !/^\d+ \(.*\) [tT] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
+  while (readdirSync(`/proc/${pid}/task`).some(runs)) await delay(1);
 };
 
 /** Starts one server (R1) in about 20 ms. `syncInterval` is `2m` unless said: a killed process loses nothing by that, a power cut would. */
