@@ -30,7 +30,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log, member } = options;
   const { model } = options;
   const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
-  if (options.warmUp) warmUp(modelOf());
+  if (options.warmUp) await warmUp(modelOf(), ports);
   const host = new SessionHost({
     config,
     ports,
