@@ -8,7 +8,7 @@ import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
 
-const rounds = 200;
+const rounds = 500;
 const loadsAtOnce = 10;
 const nobodysKey = 'warm-up' as SessionKey;
 
