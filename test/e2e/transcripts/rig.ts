@@ -1,18 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { Command } from 'commander';
 import pino from 'pino';
 import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { exportCommand } from '../../../services/cli/commands/export.ts';
-import { createTerminal } from '../../../services/cli/terminal.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock, Ports } from '../../../shared/ports.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
+import { natterWith } from '../../support/natter.ts';
 import { afterwards, config, startWorld, token } from '../gateway/setup.ts';
 
 /** Pauses of the mirror are a tenth as long. */
@@ -61,28 +59,8 @@ export const openHouse = async () => {
     });
 
   /** Runs `natter export` and gives what it printed. */
-  const natterExport = async (...words: string[]): Promise<string> => {
-    const out: string[] = [];
-    const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
-    exportCommand(program, {
-      env: { NATTER_DATA_DIR: home },
-      home,
-      terminal: createTerminal({
-        out: { write: (text) => out.push(text) },
-        err: { write: () => {} },
-        interactive: false,
-        now: () => 0,
-      }),
-      input: new PassThrough(),
-      output: new PassThrough(),
-      program: 'natter',
-      version: '0',
-      now: () => Date.now(),
-      interrupted: new AbortController().signal,
-    });
-    await program.parseAsync(['--url', gateway.url, '--token', token, 'export', ...words], { from: 'user' });
-    return out.join('');
-  };
+  const natterExport = (...words: string[]): Promise<string> =>
+    natterWith([exportCommand], { home })('--url', gateway.url, '--token', token, 'export', ...words);
 
   /** Waits until the mirror and its maps are where the log is. */
   const settled = async (service: Service): Promise<void> => {
