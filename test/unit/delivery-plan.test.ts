@@ -74,7 +74,8 @@ describe('plan: what a commit sends', () => {
     ['A9/96: the session itself withholds', under(said('hi', target), 'deny'), policy(), 'denied by override'],
     ['A9/96: also that a turn has failed', under(failed, 'deny'), policy(), 'denied by override'],
     ['A9/96: the session allows what a rule denies', under(said('hi', target), 'allow'), denyIrc, undefined],
-    ['A9/94: the answer to /send off and /send on comes in any case', under(told, 'deny'), policy(), undefined],
+    ['A9/94: /send off is confirmed', under(told, 'deny'), policy(), undefined],
+    ['A9/94: /send on is confirmed though a rule denies', under(told, 'allow'), denyIrc, undefined],
   ])('%s', (_, event, sendPolicy, withheld) => expect(plan(commit(event), sendPolicy)[0]?.withheld).toBe(withheld));
 
   const carriers = new Set<string>(['assistant_message', 'turn_failed', 'notice']);
