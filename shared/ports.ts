@@ -2,7 +2,7 @@ import type { SessionKey } from './routing/session-key.ts';
 import type { EventType } from './session/events.ts';
 import type { PlainState } from './session/evolve.ts';
 import type { IndexRow } from './session/summary.ts';
-import type { DeliveryTarget, StepOutcome, TurnRef } from './session/types.ts';
+import type { DeliveryTarget, Sender, SpawnedRun, StepOutcome, ToolCall, ToolOutcome, TurnRef } from './session/types.ts';
 import type { CommandAnswer, CommandEnvelope, Commit, InboundEnvelope, RecordedCommit } from './wire/envelope.ts';
 
 /**
@@ -287,32 +287,95 @@ export interface Eraser {
 
 // ------------------------------------------------------------------------------------------------ the model
 
-export interface ModelMessage {
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-  /** Who said it, where the role is `user`. */
-  readonly name?: string;
+/** The conversation as a model sees it. A `tool` message follows the assistant's message that has its call. */
+export type ModelMessage =
+  | { readonly role: 'user'; readonly text: string /** Who said it. */; readonly name?: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
+  | {
+      readonly role: 'tool';
+      readonly callId: string;
+      readonly tool: string;
+      readonly outcome: ToolOutcome;
+      readonly text: string;
+    };
+
+/** A tool as a model is told of it. `parameters` is a JSON schema of an object. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 export interface ModelRequest {
   readonly key: SessionKey;
   readonly turn: TurnRef;
   readonly step: number;
+  readonly system: string;
+  /** The conversation up to this step, within the model's window. */
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolSpec[];
   /** The text of the message that the turn answers. */
   readonly prompt: string;
-  /** Texts of this turn's finished steps. */
-  readonly steps: readonly string[];
-  /** The conversation up to and with the message the turn answers; read from the log when called. */
-  history(): Promise<readonly ModelMessage[]>;
+  readonly thinkingLevel?: string;
+  /** What the step is for, if not for an answer: a summary of the conversation, or notes for later. */
+  readonly purpose?: 'compaction' | 'flush';
 }
 export interface Model {
   readonly name: string;
+  /** Tokens its window holds. */
+  readonly windowTokens: number;
   /** One step. Calls `onText` with each piece as it comes. Never rejects but by `signal`: a provider's error is an outcome. */
   step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome>;
   /**
    * Present on a model without effects that may answer at once from the request alone; `null` when it cannot. A turn that ends at once
    * is then one commit (ADR 3): there is no effect in it that could run twice.
    */
-  instantly?(request: Omit<ModelRequest, 'history'>): StepOutcome | null;
+  instantly?(request: Pick<ModelRequest, 'prompt' | 'step'>): StepOutcome | null;
+}
+
+// ------------------------------------------------------------------------------------------------ tools
+
+/** In whose name and where a call is made. */
+export interface ToolScope {
+  readonly key: SessionKey;
+  readonly sessionId: string;
+  readonly turn: TurnRef;
+  /** Who wrote the message that the turn answers. */
+  readonly sender: Sender;
+  /** The model's settings of the session, for runs that it begins in others. */
+  readonly model?: string;
+}
+export interface ToolRun {
+  /** The idempotency key of the effect. */
+  readonly callId: string;
+  /** What the model gave, parsed; a tool checks it with its own schema. */
+  readonly arguments: unknown;
+  readonly scope: ToolScope;
+}
+export interface ToolEnd {
+  readonly outcome: 'ok' | 'error';
+  readonly text: string;
+}
+export interface Tool extends ToolSpec {
+  /** The same call again, with the same id, has no further effect. */
+  readonly idempotent: boolean;
+  /** What the policy says where no rule matches. */
+  readonly usual: 'allow' | 'ask' | 'deny';
+  /** A grant for good does not count: each call is asked about anew. */
+  readonly onceOnly?: true;
+  /** What a call would do, for the person who is asked. */
+  describe(given: unknown): string;
+  /** The run in another session that a call begins: recorded before it does, so that it can be stopped (A11/125). */
+  spawns?(run: Omit<ToolRun, 'arguments'>): SpawnedRun;
+  /** Never rejects but by `signal`; whoever aborts does not want to know how it ends. */
+  run(run: ToolRun, signal: AbortSignal): Promise<ToolEnd>;
+}
+/** The tools of all sessions of a host. */
+export interface Tools {
+  /** Those a session has now, in a stable order. */
+  of(scope: Pick<ToolScope, 'key' | 'sender'>): readonly Tool[];
+  /** Why some are missing that should be there. */
+  problems(): readonly string[];
+  close(): Promise<void>;
 }
 
 // ------------------------------------------------------------------------------------------------ all of them

@@ -50,6 +50,20 @@ export const gist = (event: SessionEvent): string => {
       return oneLine(JSON.stringify(event.changes), width);
     case 'checkpoint_requested':
       return `${event.reason}, rev ${event.fromRev} to ${event.toRev}`;
+    case 'turn_joined':
+      return `message ${event.messageId} joins turn ${event.turn.id}`;
+    case 'prompt_changed':
+      return `system prompt of ${event.parts.length} parts`;
+    case 'tool_call_started':
+      return `${event.tool}, ${event.callId}${event.callAttempt > 1 ? `, attempt ${event.callAttempt}` : ''}`;
+    case 'tool_result':
+      return `${event.tool} ${event.outcome}: ${oneLine(event.text, width)}`;
+    case 'tool_output':
+      return `page ${event.page} of ${event.callId}`;
+    case 'context_compacted':
+      return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
+    case 'runs_stopped':
+      return `${event.runs.length} spawned runs: ${event.reason}`;
     case 'turn_completed':
     case 'session_reopened':
       return '';

@@ -29,6 +29,7 @@ const isOver = (run: Run | null): run is Extract<Run, { status: 'ok' | 'error' }
 const failed = (runId: string, code: string, message: string): Run => ({ runId, status: 'error', error: { code, message } });
 
 const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
+  session_busy: 'another turn is running, and this session does not queue; try again later',
   queue_full: 'too many messages wait in this session; try again later',
   session_deleted: 'the session in which this was planned was deleted',
 };
@@ -38,6 +39,10 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
   switch (event.type) {
     case 'turn_queued':
       return event.turn.id === runId ? { runId, status: 'queued' } : run;
+    case 'turn_joined':
+      return event.runId === runId ? { runId, status: 'running' } : run;
+    case 'tool_call_started':
+    case 'tool_result':
     case 'turn_started':
     case 'turn_resumed':
     case 'model_step':
@@ -69,6 +74,10 @@ const afterEvent = (run: Run | null, event: SessionEvent, runId: string): Run | 
     case 'settings_changed':
     case 'notice':
     case 'checkpoint_requested':
+    case 'prompt_changed':
+    case 'tool_output':
+    case 'context_compacted':
+    case 'runs_stopped':
       return run;
     default:
       return assertNever(event);

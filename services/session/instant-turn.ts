@@ -21,11 +21,12 @@ export const instantTurn = (
 ): { events: readonly SessionEvent[]; machine: MachineSnapshot } => {
   const { turn } = machine.context;
   const message = envelope.data.type === 'append_message' ? undefined : messageOf(envelope.data);
-  const ours = machine.value === 'running' && message !== undefined && turn?.messageId === message.messageId;
+  const answers = machine.value === 'running' && message !== undefined && turn?.messageId === message.messageId;
+  const ours = answers && turn.quietUntil === undefined;
   if (!ours || turn === null || model.instantly === undefined) return { events: [], machine };
 
   const ref = { id: turn.id, attempt: turn.attempt };
-  const outcome = model.instantly({ key: envelope.key, turn: ref, step: turn.step, prompt: message.text, steps: [] });
+  const outcome = model.instantly({ step: turn.step, prompt: message.text });
   if (outcome === null || outcome.kind === 'continue' || isLong(outcome)) return { events: [], machine };
 
   const step: CommandEnvelope = { ...envelope, data: { type: 'record_step', turn: ref, step: turn.step, outcome } };

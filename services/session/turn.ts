@@ -29,7 +29,7 @@ export const runTurn = async ({ turn }: TurnInput, context: TurnContext): Promis
   const { prompt, messages, steps: finished } = await readTranscript(context, key, turn, reach);
   const steps = finished.slice(0, turn.step - 1);
   for (let step = turn.step; !signal.aborted; step++) {
-    const request = { key, turn: ref, step, prompt, steps, history: async () => messages };
+    const request = { key, turn: ref, step, prompt, system: '', messages, tools: [] };
     const outcome = await takeStep(request, context);
     if (signal.aborted || !(await context.record(step, outcome)) || outcome.kind !== 'continue') return;
     steps.push(outcome.text);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sessionKeyProblem } from '../routing/session-key.ts';
+import { contextConfig, mcpConfig, queueConfig, toolsConfig } from './turn-schema.ts';
 
 /** The configuration file (`~/.natter/natter.json`, JSON5). Everything is optional (A14/141); unknown keys are refused with a suggestion. */
 const secret = z.string().min(1).meta({ secret: true });
@@ -132,6 +133,13 @@ export const configSchema = z.strictObject({
       systemPrompt: z.string().default('You are a helpful assistant.'),
       /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
       owners: z.array(z.string().min(1)).default([]),
+      /** Models that are asked in turn when the first does not answer. */
+      fallbacks: z.array(z.string().min(1)).default([]),
+      /** Folder with the agent's files: its instructions, notes, what its tools read and write. Default: none. */
+      workspace: z.string().min(1).optional(),
+      workspaceAccess: z.enum(['read-only', 'read-write']).default('read-write'),
+      /** A turn without progress for so long is begun anew, a few times (B29). */
+      stallMs: z.int().min(1_000).default(900_000),
       /** Names the agent is addressed by in groups. */
       names: z.array(z.string()).default([]),
     })
@@ -146,19 +154,27 @@ export const configSchema = z.strictObject({
             baseUrl: z.url().optional(),
             /** Name of the environment variable that holds the key; the key itself is never in the file. */
             apiKeyEnv: z.string().optional(),
+            /** Tokens that the windows of its models hold, by model, where it is not `context.windowTokens`. */
+            windows: z.record(z.string(), z.int().min(1_000)).default({}),
             /** Its models by name, so that `/new <model>` can find them. */
             models: z.array(z.string().min(1)).default([]),
           }),
         )
         .default({}),
+      connectMs: z.int().min(100).default(30_000),
       firstTokenMs: z.int().min(100).default(60_000),
       idleTokenMs: z.int().min(100).default(60_000),
       totalMs: z.int().min(100).default(600_000),
       maxOutputTokens: z.int().min(1).default(8_192),
+      /** Times a step is asked for again after 429, 5xx or no connection. */
+      retries: z.int().min(0).max(10).default(2),
       /** Short names for models: `/new fast` (A4/54). */
       aliases: z.record(z.string(), z.string()).default({}),
     })
     .prefault({}),
+  context: contextConfig.prefault({}),
+  tools: toolsConfig.prefault({}),
+  mcp: mcpConfig.prefault({}),
   session: z
     .strictObject({
       /** `global`: one session for everything (A3/22). */
@@ -193,6 +209,8 @@ export const configSchema = z.strictObject({
           default: sendAction.default('allow'),
         })
         .prefault({}),
+      /** What a message does that finds a turn running (B6). */
+      queue: queueConfig.prefault({}),
       /** Sessions kept in memory by one host. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })

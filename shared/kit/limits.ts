@@ -20,6 +20,30 @@ export const limits = {
   queuedTurns: 100,
   /** Times a turn may be resumed without a newly recorded step before it fails. */
   turnResumes: 5,
+  /** Times a turn may stand still past its deadline before it fails (B29). */
+  turnStalls: 3,
+  /** Calls of one model step, and how many of them run at a time. */
+  stepCalls: 32,
+  stepCallsAtOnce: 8,
+  /** Characters of a call's id and of its arguments. */
+  callIdCharacters: 160,
+  toolArgumentsCharacters: 128 * 1024,
+  /** UTF-8 bytes of one page of a tool's output, and of all of it; what is longer is cut and says so. */
+  toolPageBytes: 32 * 1024,
+  toolOutputBytes: 512 * 1024,
+  /** Grants for good that one generation remembers, and answered approvals it can still name. */
+  grants: 64,
+  resolvedApprovals: 16,
+  /** Spawned runs of one session that go on at a time, and how deep they may spawn others. */
+  spawnedRuns: 8,
+  spawnDepth: 3,
+  /** Characters of a summary that stands for older messages, and of the conversation a model is given at most. */
+  summaryCharacters: 32 * 1024,
+  contextCharacters: 4 * 1024 * 1024,
+  /** Characters of conversations a host keeps in memory. */
+  cachedContextCharacters: 64 * 1024 * 1024,
+  /** Parts of a system prompt. */
+  promptParts: 200,
   /** Models, besides the configured one, that a host keeps ready for sessions that chose them. */
   models: 100,
   /** Model steps of one turn. */

@@ -3,16 +3,24 @@ import { limits } from '../kit/limits.ts';
 import { expiry, resetCause } from './expiry.ts';
 import { reportFacts } from './report.ts';
 import {
+  approvalRequest,
   deliveryTarget,
   message,
   notice,
   origin,
+  promptPart,
+  queueRule,
+  ruling,
   sender,
   sessionSource,
   settingsChange,
+  spawnedRun,
   stepOutcome,
-  timestamp,
+  toolCall,
+  toolOutcome,
   turnRef,
+  turnTask,
+  usage,
 } from './types.ts';
 
 /** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor (§4). */
@@ -30,7 +38,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   /** Creates the session or makes an inactive one visible again (A5/64–66). `by` is who opens it, resolved anew. */
   z.object({ type: z.literal('open_session'), ...occasion, by: sender.optional() }),
   /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `id`. */
-  z.object({ type: z.literal('post_message'), ...occasion, message }),
+  z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), ...occasion, message }),
   /** Remembers where the session's messages come from and go, without a message (A13/138–139). */
@@ -59,26 +67,72 @@ export const sessionCommand = z.discriminatedUnion('type', [
    * not, `erased` also says that the history before this commit is being removed.
    */
   z.object({ type: z.literal('delete_session'), mode: z.enum(['session', 'key', 'erased']), reason: z.string().max(200) }),
-  /** After a load: a turn that was running when its host died goes on as the next attempt (idea 3). */
-  z.object({ type: z.literal('resume_turn') }),
-  /** The outcome of model step `step` (from 1) of an attempt at a turn. */
-  z.object({ type: z.literal('record_step'), turn: turnRef, step: z.int().min(1), outcome: stepOutcome }),
-  /** The turn waits for a person (A5/62). */
+  /** Summarises what was said so far, in a turn of its own (A11/126). */
+  z.object({ type: z.literal('compact'), ...turnTask.omit({ kind: true }).shape }),
+  /**
+   * After a load: a turn that was running when its host died goes on as the next attempt (idea 3). With `turn` and `reason`: that attempt
+   * has stood still for too long (B29).
+   */
+  z.object({ type: z.literal('resume_turn'), turn: turnRef.optional(), reason: z.string().max(200).optional() }),
+  /**
+   * The outcome of model step `step` (from 1) of an attempt at a turn. `heard`: how many of the messages that joined the turn the model
+   * had before it. `rulings`: what the policy says of the calls. `prompt`: what the system prompt was made of. `flush`: the step served
+   * the memory and answers nobody (A7/85).
+   */
   z.object({
-    type: z.literal('request_approval'),
+    type: z.literal('record_step'),
     turn: turnRef,
-    approvalId: id,
-    action: z.string().max(2_000),
-    expiresAt: timestamp,
+    step: z.int().min(1),
+    outcome: stepOutcome,
+    heard: z.int().min(0).optional(),
+    rulings: z.array(ruling).max(limits.stepCalls).optional(),
+    prompt: z.array(promptPart).max(limits.promptParts).optional(),
+    flush: z.literal(true).optional(),
   }),
-  /** A person's answer to a pending approval. */
+  /** A call is about to run: for the first time, or once more under the same key (I6). */
+  z.object({ type: z.literal('start_call'), turn: turnRef, callId: toolCall.shape.callId, spawn: spawnedRun.optional() }),
+  /** How a call ended. */
+  z.object({
+    type: z.literal('record_result'),
+    turn: turnRef,
+    callId: toolCall.shape.callId,
+    outcome: toolOutcome,
+    text: z.string(),
+  }),
+  /** A summary that stands for all up to `throughRev` from now on; `keptFromSeq` is the sequence of the first commit after it. */
+  z.object({
+    type: z.literal('record_compaction'),
+    turn: turnRef,
+    result: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('compacted'),
+        summary: z.string().min(1).max(limits.summaryCharacters),
+        throughRev: z.int().min(1),
+        keptFromSeq: z.int().min(1),
+        tokensBefore: z.int().min(0),
+        tokensAfter: z.int().min(0),
+        model: z.string().max(256),
+        usage,
+      }),
+      /** There is nothing to summarise. */
+      z.object({ kind: z.literal('nothing'), reason: z.string().max(500) }),
+    ]),
+  }),
+  /** The turn waits for a person (A5/62). */
+  z.object({ type: z.literal('request_approval'), turn: turnRef, ...approvalRequest.shape }),
+  /** A person's answer to a pending approval. With `notice` what became of it is told, a refusal too. */
   z.object({
     type: z.literal('resolve_approval'),
     approvalId: id,
     verdict: z.enum(['granted', 'denied']),
-    by: z.string().min(1).max(256),
+    /** `always`: the same tool with the same arguments is not asked about again in this generation. */
+    scope: z.enum(['once', 'always']).optional(),
+    by: sender,
     reason: z.string().max(2_000).optional(),
+    notice: notice.omit({ text: true }).optional(),
   }),
+  /** Nobody answered in time. */
+  z.object({ type: z.literal('expire_approval'), approvalId: id }),
 ]);
 export type SessionCommand = z.infer<typeof sessionCommand>;
 export type CommandType = SessionCommand['type'];

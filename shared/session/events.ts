@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import { resetCause } from './expiry.ts';
 import {
+  approvalRequest,
   deliveryTarget,
   message,
   notice,
   origin,
+  promptPart,
   sender,
   sessionSource,
   settings,
   settingsChange,
+  spawnedRun,
+  timestamp,
+  toolCall,
+  toolOutcome,
   turnRef,
+  turnTask,
   usage,
 } from './types.ts';
 
@@ -26,6 +33,9 @@ export const queuedTurn = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The session was stale when the message came: its turn begins a generation with this id (A4/43, 57). */
   renews: z.object({ sessionId: id, cause: resetCause }).optional(),
+  /** May be answered together with those that wait before and behind it (B6). */
+  collect: z.literal(true).optional(),
+  task: turnTask.optional(),
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;
 
@@ -47,11 +57,23 @@ export const sessionEvent = z.discriminatedUnion('type', [
     v: v1,
     messageId: id,
     turnId: id.optional(),
-    code: z.enum(['queue_full', 'session_deleted']),
+    code: z.enum(['queue_full', 'session_deleted', 'session_busy']),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
-  z.object({ type: z.literal('turn_started'), v: v1, turn: queuedTurn, attempt: z.int().min(1) }),
-  z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1) }),
+  /** `merged`: turns that waited and are answered by this one. `quietUntil`: no model step before that, more may join (B6). */
+  z.object({
+    type: z.literal('turn_started'),
+    v: v1,
+    turn: queuedTurn,
+    attempt: z.int().min(1),
+    merged: z.array(z.object({ id, messageId: id })).optional(),
+    quietUntil: timestamp.optional(),
+  }),
+  /** The message joins the running turn: its next step hears it, and its run `runId` ends with that turn (B6). */
+  z.object({ type: z.literal('turn_joined'), v: v1, turn: turnRef, messageId: id, runId: id, quietUntil: timestamp.optional() }),
+  z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
+  /** What the system prompt is made of from here on. */
+  z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
   z.object({
     type: z.literal('model_step'),
     v: v1,
@@ -61,7 +83,53 @@ export const sessionEvent = z.discriminatedUnion('type', [
     finish: z.enum(['stop', 'continue']),
     model: z.string(),
     usage,
+    calls: z.array(toolCall).optional(),
+    /** How many of the messages that joined the turn the model had before this step. */
+    heard: z.int().min(0).optional(),
+    /** The step served the memory and answers nobody (A7/85). */
+    flush: z.literal(true).optional(),
   }),
+  /** The intent: recorded before the tool runs (I6). `callAttempt` counts how often this call was begun; `approvalId` allowed it. */
+  z.object({
+    type: z.literal('tool_call_started'),
+    v: v1,
+    turn: turnRef,
+    callId: id,
+    tool: z.string(),
+    callAttempt: z.int().min(1),
+    approvalId: id.optional(),
+    spawn: spawnedRun.optional(),
+  }),
+  /** How a call ended. `text` is what the model sees; with `pages` it is the first of as many, and `tool_output` has them all. */
+  z.object({
+    type: z.literal('tool_result'),
+    v: v1,
+    turn: turnRef,
+    callId: id,
+    tool: z.string(),
+    outcome: toolOutcome,
+    text: z.string(),
+    bytes: z.int().min(0),
+    pages: z.int().min(2).optional(),
+  }),
+  /** One page of a long output, from 1. */
+  z.object({ type: z.literal('tool_output'), v: v1, callId: id, page: z.int().min(1), text: z.string() }),
+  /** The summary stands for what was said up to `throughRev`; the events themselves stay as they are (A11/126). */
+  z.object({
+    type: z.literal('context_compacted'),
+    v: v1,
+    turn: turnRef,
+    summary: z.string(),
+    throughRev: z.int().min(1),
+    keptFromSeq: z.int().min(1),
+    tokensBefore: z.int().min(0),
+    tokensAfter: z.int().min(0),
+    instructions: z.string().optional(),
+    model: z.string(),
+    usage,
+  }),
+  /** Runs that this session began in others are to end (A11/125). */
+  z.object({ type: z.literal('runs_stopped'), v: v1, runs: z.array(spawnedRun).min(1), reason: z.string() }),
   z.object({
     type: z.literal('assistant_message'),
     v: v1,
@@ -88,9 +156,9 @@ export const sessionEvent = z.discriminatedUnion('type', [
     type: z.literal('approval_requested'),
     v: v1,
     turn: turnRef,
-    approvalId: id,
-    action: z.string(),
-    expiresAt: z.number(),
+    ...approvalRequest.shape,
+    deliverTo: deliveryTarget.optional(),
+    sendPolicy: settings.shape.sendPolicy,
   }),
   z.object({
     type: z.literal('approval_resolved'),
@@ -99,6 +167,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     approvalId: id,
     verdict: z.enum(['granted', 'denied', 'expired']),
     by: id,
+    scope: z.enum(['once', 'always']).optional(),
+    callId: id.optional(),
     reason: z.string().optional(),
   }),
   z.object({
@@ -166,6 +236,8 @@ const headlines: readonly EventType[] = [
   'turn_resumed',
   'user_message',
   'notice',
+  'runs_stopped',
+  'context_compacted',
 ];
 
 /** The headline of a commit with these events. */

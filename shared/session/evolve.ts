@@ -3,8 +3,9 @@ import { assert } from '../kit/assert.ts';
 import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
+import type { SessionContext } from './context.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
-import { type MachineSnapshot, type SessionContext, type SessionStatus, sessionMachine } from './machine.ts';
+import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
 
 /**
  * The one fold: live state, replay and snapshot + tail all come from here (I4). It runs no effect. `machine.transition` is called with
@@ -38,8 +39,10 @@ export interface Position {
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
   readonly recentIds: readonly string[];
-  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to read the model's context from. */
+  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to look for what was said lately. */
   readonly window: readonly number[];
+  /** Sequence from which the model's context is read: where this generation begins, or what its last summary left. */
+  readonly contextSeq: number;
 }
 
 /** A session as its log says it is. */
@@ -60,6 +63,7 @@ export const initialState: SessionState = {
     command: { seq: 0, incarnation: 0 },
     recentIds: [],
     window: [],
+    contextSeq: 0,
   },
 };
 
@@ -87,6 +91,16 @@ const idsOf = (commit: RecordedCommit): string[] => {
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
 
+/** The messages of turns that waited are older than the generation they are answered in. */
+const contextSeqAfter = (
+  before: number,
+  { seq, events }: RecordedCommit,
+  { starts, keepsQueue }: { starts: boolean; keepsQueue: boolean },
+): number => {
+  if (starts) return keepsQueue ? before : seq;
+  return events.find((event) => event.type === 'context_compacted')?.keptFromSeq ?? before;
+};
+
 /**
  * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
  * begins anew, wherever it is read: the position is the same whether the history before it is there, gone or just going.
@@ -111,6 +125,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
     window: bounded(starts && !keepsQueue ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+    contextSeq: contextSeqAfter(before.contextSeq, commit, { starts, keepsQueue }),
   };
 };
 

@@ -1,7 +1,24 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
 import { flat } from '../kit/flat.ts';
-import type { EventOf, QueuedTurn, SessionEvent } from './events.ts';
-import type { DeliveryTarget, Origin, Settings, SettingsChange, TurnRef } from './types.ts';
+import {
+  type ActiveTurn,
+  answered,
+  asked,
+  begun,
+  blank,
+  callEnded,
+  callStarted,
+  compacted,
+  joined,
+  nobody,
+  remembered,
+  resumed,
+  runsStopped,
+  type SessionContext,
+  settingsAfter,
+  stepped,
+} from './context.ts';
+import type { EventOf, SessionEvent } from './events.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
@@ -9,44 +26,6 @@ import type { DeliveryTarget, Origin, Settings, SettingsChange, TurnRef } from '
  * and it starts only because a freshly recorded event made the live actor enter `running`.
  */
 
-/** The running turn. `step` is the next model step to take, from 1; `resumes` counts attempts since the last recorded step. */
-export interface ActiveTurn extends TurnRef {
-  readonly messageId: string;
-  readonly step: number;
-  readonly resumes: number;
-  readonly deliverTo?: DeliveryTarget;
-}
-export interface PendingApproval {
-  readonly approvalId: string;
-  readonly action: string;
-  readonly expiresAt: number;
-}
-/** Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). */
-export interface TokenCounts {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  readonly contextTokens: number;
-}
-export interface SessionContext {
-  readonly sessionId: string;
-  /** Grows with each reset. 0: never opened. */
-  readonly generation: number;
-  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
-  readonly epoch: number;
-  readonly messages: number;
-  readonly completedTurns: number;
-  readonly usage: TokenCounts;
-  readonly settings: Settings;
-  readonly origin: Origin;
-  /** Deleted: the next message begins anew instead of reopening (C9). */
-  readonly deleted: boolean;
-  /** The last generation that was deleted; 0: none. */
-  readonly deletedGeneration: number;
-  readonly queue: readonly QueuedTurn[];
-  readonly turn: ActiveTurn | null;
-  readonly approval: PendingApproval | null;
-}
 /** What a turn needs to begin. */
 export interface TurnInput {
   readonly sessionId: string;
@@ -55,49 +34,6 @@ export interface TurnInput {
 }
 
 const notProvided = fromCallback<SessionEvent, TurnInput>(() => {});
-
-const begin = ({ turn, attempt }: EventOf<'turn_started'>, queue: readonly QueuedTurn[]): Partial<SessionContext> => ({
-  turn: {
-    id: turn.id,
-    attempt,
-    messageId: turn.messageId,
-    step: 1,
-    resumes: 0,
-    ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
-  },
-  queue: queue.filter(({ id }) => id !== turn.id),
-});
-
-const withTurn = (turn: ActiveTurn | null, change: Partial<ActiveTurn>): Partial<SessionContext> => ({
-  turn: turn && { ...turn, ...change },
-});
-
-const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0 };
-/** What a new generation has none of. */
-const blank = { messages: 0, completedTurns: 0, usage: noTokens, queue: [], turn: null, approval: null } as const;
-
-/** A session of which nothing is known. */
-const nobody: SessionContext = {
-  ...blank,
-  sessionId: '',
-  generation: 0,
-  epoch: 0,
-  settings: {},
-  origin: {},
-  deleted: false,
-  deletedGeneration: 0,
-};
-
-/** Settings after a change; `null` unsets. */
-export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
-  Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
-
-const usageAfter = (before: TokenCounts, { usage }: EventOf<'model_step'>): TokenCounts => ({
-  inputTokens: before.inputTokens + usage.inputTokens,
-  outputTokens: before.outputTokens + usage.outputTokens,
-  totalTokens: before.totalTokens + usage.totalTokens,
-  contextTokens: usage.inputTokens + usage.outputTokens,
-});
 
 export const sessionMachine = setup({
   types: { context: {} as SessionContext, events: {} as SessionEvent },
@@ -109,29 +45,27 @@ export const sessionMachine = setup({
       deleted: false,
     })),
     learn: assign((_, p: EventOf<'origin_changed'>) => ({ origin: p.origin })),
+    route: assign((_, p: EventOf<'route_changed'>) => ({ route: p.deliverTo })),
     set: assign(({ context }, p: EventOf<'settings_changed'>) => ({ settings: settingsAfter(context.settings, p.changes) })),
-    remember: assign(({ context }) => ({ messages: context.messages + 1 })),
+    prompt: assign((_, p: EventOf<'prompt_changed'>) => ({ prompt: p.parts })),
+    remember: assign(({ context }, p: EventOf<'user_message'>) => remembered(context, p)),
+    say: assign(({ context }) => ({ messages: context.messages + 1 })),
     note: assign(({ context }) => ({ messages: context.messages })),
     enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
-    begin: assign(({ context }, p: EventOf<'turn_started'>) => begin(p, context.queue)),
-    resume: assign(({ context }, p: EventOf<'turn_resumed'>) =>
-      withTurn(context.turn, { attempt: p.turn.attempt, resumes: (context.turn?.resumes ?? 0) + 1 }),
-    ),
-    step: assign(({ context }, p: EventOf<'model_step'>) => ({
-      ...withTurn(context.turn, { step: p.step + 1, resumes: 0 }),
-      usage: usageAfter(context.usage, p),
-    })),
+    begin: assign(({ context }, p: EventOf<'turn_started'>) => begun(context, p)),
+    join: assign(({ context }, p: EventOf<'turn_joined'>) => joined(context, p)),
+    resume: assign(({ context }, p: EventOf<'turn_resumed'>) => resumed(context, p)),
+    step: assign(({ context }, p: EventOf<'model_step'>) => stepped(context, p)),
+    startCall: assign(({ context }, p: EventOf<'tool_call_started'>) => callStarted(context, p)),
+    endCall: assign(({ context }, p: EventOf<'tool_result'>) => callEnded(context, p)),
+    compact: assign(({ context }, p: EventOf<'context_compacted'>) => compacted(context, p)),
     finish: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
     fail: assign({ turn: null }),
     abort: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
     clearQueue: assign({ queue: [] }),
-    ask: assign((_, p: EventOf<'approval_requested'>) => ({
-      approval: { approvalId: p.approvalId, action: p.action, expiresAt: p.expiresAt },
-    })),
-    answer: assign(({ context }, p: EventOf<'approval_resolved'>) => ({
-      approval: null,
-      ...withTurn(context.turn, { attempt: p.turn.attempt }),
-    })),
+    stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
+    ask: assign((_, p: EventOf<'approval_requested'>) => asked(p)),
+    answer: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
       ...blank,
       sessionId: flat(p.sessionId),
@@ -153,11 +87,13 @@ export const sessionMachine = setup({
   initial: 'inactive',
   context: nobody,
   on: {
-    user_message: { actions: 'remember' },
+    user_message: { actions: { type: 'remember', params: ({ event }) => event } },
     message_refused: { actions: 'note' },
     participant_resolved: { actions: 'note' },
     origin_changed: { actions: { type: 'learn', params: ({ event }) => event } },
-    route_changed: { actions: 'note' },
+    route_changed: { actions: { type: 'route', params: ({ event }) => event } },
+    tool_output: { actions: 'note' },
+    runs_stopped: { actions: { type: 'stopRuns', params: ({ event }) => event } },
     settings_changed: { actions: { type: 'set', params: ({ event }) => event } },
     notice: { actions: 'note' },
     checkpoint_requested: { actions: 'note' },
@@ -185,9 +121,14 @@ export const sessionMachine = setup({
       },
       on: {
         turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
+        turn_joined: { actions: { type: 'join', params: ({ event }) => event } },
+        prompt_changed: { actions: { type: 'prompt', params: ({ event }) => event } },
+        tool_call_started: { actions: { type: 'startCall', params: ({ event }) => event } },
+        tool_result: { actions: { type: 'endCall', params: ({ event }) => event } },
+        context_compacted: { actions: { type: 'compact', params: ({ event }) => event } },
         turn_resumed: { target: 'running', reenter: true, actions: { type: 'resume', params: ({ event }) => event } },
         model_step: { actions: { type: 'step', params: ({ event }) => event } },
-        assistant_message: { actions: 'remember' },
+        assistant_message: { actions: 'say' },
         turn_completed: { target: 'idle', actions: 'finish' },
         turn_failed: { target: 'idle', actions: 'fail' },
         turn_aborted: { target: 'idle', actions: 'abort' },
@@ -198,6 +139,7 @@ export const sessionMachine = setup({
     awaiting_approval: {
       on: {
         turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
+        turn_joined: { actions: { type: 'join', params: ({ event }) => event } },
         turn_aborted: { target: 'idle', actions: 'abort' },
         queue_cleared: { actions: 'clearQueue' },
         approval_resolved: { target: 'running', actions: { type: 'answer', params: ({ event }) => event } },

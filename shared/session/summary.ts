@@ -2,10 +2,11 @@ import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import { withoutSilence } from '../routing/silence.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import { isInteraction, type SessionEvent } from './events.ts';
+import { settingsAfter } from './context.ts';
+import { type EventOf, isInteraction, type SessionEvent } from './events.ts';
 import { isErasure } from './evolve.ts';
-import { type SessionStatus, settingsAfter } from './machine.ts';
-import type { DeliveryTarget, Origin, Sender, SessionSource, Settings } from './types.ts';
+import type { SessionStatus } from './machine.ts';
+import type { ApprovalRequest, DeliveryTarget, Origin, Sender, SessionSource, Settings } from './types.ts';
 
 /** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
 export interface IndexRow {
@@ -28,6 +29,9 @@ export interface IndexRow {
   readonly refusedMessages: number;
   readonly queuedTurns: number;
   readonly activeTurnId: string | null;
+  /** What a person is asked now, and since when, ms (A5/62). */
+  readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
+  readonly costUsd: number;
   readonly lastMessagePreview: string;
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */
   readonly participants: readonly string[];
@@ -67,6 +71,8 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   refusedMessages: 0,
   queuedTurns: 0,
   activeTurnId: null,
+  approval: null,
+  costUsd: 0,
   lastMessagePreview: '',
   participants: [],
   inputTokens: 0,
@@ -99,10 +105,19 @@ const joined = (participants: readonly string[], sender: Sender): readonly strin
     : [...participants, id].slice(-limits.participants);
 };
 
-const ended = { activeTurnId: null, status: 'idle' } as const;
+const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
+
+const requestOf = ({
+  v: _,
+  type: __,
+  turn: ___,
+  deliverTo: ____,
+  sendPolicy: _____,
+  ...request
+}: EventOf<'approval_requested'>): ApprovalRequest => request;
 
 /** What one event changes in a row. Exhaustive: a new event type must decide here what lists show of it. */
-const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, at: number): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -118,7 +133,21 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
       return { settings: settingsAfter(row.settings, event.changes) };
     case 'notice':
     case 'checkpoint_requested':
+    case 'turn_joined':
+    case 'prompt_changed':
+    case 'tool_call_started':
+    case 'tool_result':
+    case 'tool_output':
+    case 'runs_stopped':
       return {};
+    case 'context_compacted':
+      return {
+        inputTokens: row.inputTokens + event.usage.inputTokens,
+        outputTokens: row.outputTokens + event.usage.outputTokens,
+        totalTokens: row.totalTokens + event.usage.totalTokens,
+        contextTokens: event.tokensAfter,
+        costUsd: row.costUsd + (event.usage.costUsd ?? 0),
+      };
     case 'user_message':
       return {
         messageCount: row.messageCount + 1,
@@ -134,7 +163,10 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
       return {
         status: 'running',
         activeTurnId: event.turn.id,
-        queuedTurns: Math.max(0, row.queuedTurns - (row.status === 'idle' && row.queuedTurns > 0 ? 1 : 0)),
+        queuedTurns: Math.max(
+          0,
+          row.queuedTurns - (row.status === 'idle' && row.queuedTurns > 0 ? 1 : 0) - (event.merged?.length ?? 0),
+        ),
       };
     case 'turn_resumed':
       return { status: 'running' };
@@ -144,6 +176,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         outputTokens: row.outputTokens + event.usage.outputTokens,
         totalTokens: row.totalTokens + event.usage.totalTokens,
         contextTokens: event.usage.inputTokens + event.usage.outputTokens,
+        costUsd: row.costUsd + (event.usage.costUsd ?? 0),
         model: event.model,
         systemSent: true,
       };
@@ -161,9 +194,9 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
     case 'queue_cleared':
       return { queuedTurns: 0 };
     case 'approval_requested':
-      return { status: 'awaiting_approval' };
+      return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
     case 'approval_resolved':
-      return { status: 'running' };
+      return { status: 'running', approval: null };
     case 'session_reset':
       return {
         ...ended,
@@ -178,6 +211,7 @@ const change = (row: IndexRow, event: SessionEvent): Partial<IndexRow> => {
         outputTokens: 0,
         totalTokens: 0,
         contextTokens: 0,
+        costUsd: 0,
         systemSent: false,
       };
     case 'session_deactivated':
@@ -196,7 +230,7 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   // Of what was erased not even the beginning is known.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   let changed = row;
-  for (const event of commit.events) changed = { ...changed, ...change(changed, event) };
+  for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit.at) };
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
   return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };

@@ -96,6 +96,8 @@ export const usage = z.object({
   outputTokens: z.int().min(0),
   totalTokens: z.int().min(0),
   estimated: z.boolean().optional(),
+  /** What the step cost, in US dollars, where the provider says so. */
+  costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
 
@@ -105,12 +107,89 @@ export const message = z.object({
   text: z.string().max(262_144),
   sender,
   deliverTo: deliveryTarget.optional(),
+  /** The spawned run that this is the result of; its answer goes where the session's last answers went (A13/138). */
+  answers: z.string().min(1).max(limits.idCharacters).optional(),
 });
+export type Message = z.infer<typeof message>;
+
+/** What a message does that finds a turn running (B6). `debounceMs`: messages that follow within that time join the turn before its first step. */
+export const queueRule = z.object({
+  mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
+  limit: z.int().min(0).max(limits.queuedTurns).optional(),
+  debounceMs: z.int().min(0).max(60_000).optional(),
+});
+export type QueueRule = z.infer<typeof queueRule>;
+
+/** A call of a tool as the model wrote it: `arguments` is its text, JSON if the model got it right. */
+export const requestedCall = z.object({
+  tool: z.string().min(1).max(128),
+  arguments: z.string().max(limits.toolArgumentsCharacters),
+});
+/** `callId` is unique among all calls of the session and is the idempotency key of the tool's effect (I6). */
+export const toolCall = requestedCall.extend({ callId: z.string().min(1).max(limits.callIdCharacters) });
+export type RequestedCall = z.infer<typeof requestedCall>;
+export type ToolCall = z.infer<typeof toolCall>;
+
+/** A run in another session that this one began and that ends when this one is stopped (A11/125). */
+export const spawnedRun = z.object({
+  key: z.string().min(1).max(limits.sessionKeyBytes),
+  runId: z.string().min(1).max(limits.idCharacters),
+});
+export type SpawnedRun = z.infer<typeof spawnedRun>;
+
+/** What a person is asked about a call (A5/62). `hash` binds the answer to the tool and its exact arguments (I7). */
+export const approvalRequest = z.object({
+  approvalId: z.string().min(1).max(limits.idCharacters),
+  /** What is to be done, for people. */
+  action: z.string().max(2_000),
+  expiresAt: timestamp,
+  callId: toolCall.shape.callId.optional(),
+  tool: requestedCall.shape.tool.optional(),
+  hash: z.string().max(128).optional(),
+  /** `retry`: the call was started, its host died, and nobody knows whether it took effect (I6). Default: `run`. */
+  asks: z.enum(['run', 'retry']).optional(),
+  /** Principals who may answer, besides the owner. */
+  approvers: z.array(z.string().min(1).max(512)).max(64).optional(),
+  /** The answer counts for this call alone, whatever it says. */
+  onceOnly: z.literal(true).optional(),
+});
+export type ApprovalRequest = z.infer<typeof approvalRequest>;
+
+/** What the policy says of a call, in the order of the calls. */
+export const ruling = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
+  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000) }),
+  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
+]);
+export type Ruling = z.infer<typeof ruling>;
+
+/** What became of a call. `unknown`: it was started and nobody knows how it ended; `cancelled`: its turn ended first. */
+export const toolOutcome = z.enum(['ok', 'error', 'denied', 'expired', 'unknown']);
+export type ToolOutcome = z.infer<typeof toolOutcome>;
+
+/** A part of the system prompt and how long it is (A11/124). */
+export const promptPart = z.object({ name: z.string().max(128), characters: z.int().min(0) });
+export type PromptPart = z.infer<typeof promptPart>;
+
+/** What a turn is for, if not for answering a message. */
+export const turnTask = z.object({
+  kind: z.literal('compact'),
+  instructions: z.string().max(2_000).optional(),
+  notice: notice.omit({ text: true }).optional(),
+});
+export type TurnTask = z.infer<typeof turnTask>;
 
 /** What the model said in one step, or why it could not. */
 export const stepOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
-  z.object({ kind: z.literal('continue'), text: z.string(), model: z.string(), usage }),
+  /** More steps follow: after these calls, or at once. */
+  z.object({
+    kind: z.literal('continue'),
+    text: z.string(),
+    model: z.string(),
+    usage,
+    calls: z.array(requestedCall).max(limits.stepCalls).optional(),
+  }),
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);
 export type StepOutcome = z.infer<typeof stepOutcome>;

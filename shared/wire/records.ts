@@ -3,7 +3,7 @@ import { limits } from '../kit/limits.ts';
 import type { CustodyRecord, DeadLetter, Delta } from '../ports.ts';
 import { sessionKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
-import { deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
+import { approvalRequest, deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
 import { check, decode, encode } from './codec.ts';
 import { type CommandAnswer, commandAnswer } from './envelope.ts';
 
@@ -38,6 +38,8 @@ const indexRow = z.object({
   refusedMessages: count,
   queuedTurns: count,
   activeTurnId: z.string().nullable(),
+  approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
+  costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
   participants: z.array(z.string()).max(limits.participants),
   inputTokens: count,

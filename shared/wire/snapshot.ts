@@ -4,11 +4,11 @@ import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import { queuedTurn } from '../session/events.ts';
 import type { PlainState } from '../session/evolve.ts';
-import { deliveryTarget, origin, settings } from '../session/types.ts';
+import { approvalRequest, deliveryTarget, origin, promptPart, settings, spawnedRun, turnTask } from '../session/types.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-const snapshotSchema = 3;
+const snapshotSchema = 4;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -21,9 +21,17 @@ const plainState = z.strictObject({
     epoch: count,
     messages: count,
     completedTurns: count,
-    usage: z.strictObject({ inputTokens: count, outputTokens: count, totalTokens: count, contextTokens: count }),
+    compactions: count,
+    usage: z.strictObject({
+      inputTokens: count,
+      outputTokens: count,
+      totalTokens: count,
+      contextTokens: count,
+      costUsd: z.number().min(0),
+    }),
     settings: settings.strict(),
     origin: origin.strict(),
+    route: deliveryTarget.nullable(),
     deleted: z.boolean(),
     deletedGeneration: count,
     queue: z.array(queuedTurn.strict()),
@@ -34,10 +42,28 @@ const plainState = z.strictObject({
         messageId: id,
         step: z.int().min(1),
         resumes: count,
+        stalls: count,
+        calls: z.array(
+          z.strictObject({
+            callId: id,
+            tool: id,
+            status: z.enum(['pending', 'started', 'done']),
+            attempt: z.int().min(1),
+            tries: count,
+          }),
+        ),
+        joined: count,
+        quietUntil: z.number().optional(),
+        merged: z.array(id).optional(),
         deliverTo: deliveryTarget.optional(),
+        task: turnTask.optional(),
       })
       .nullable(),
-    approval: z.strictObject({ approvalId: id, action: z.string(), expiresAt: z.number() }).nullable(),
+    approval: approvalRequest.strict().nullable(),
+    resolved: z.array(z.strictObject({ approvalId: id, verdict: z.enum(['granted', 'denied', 'expired']), by: id })),
+    grants: z.array(id),
+    prompt: z.array(promptPart.strict()),
+    spawned: z.array(spawnedRun.strict()),
   }),
   position: z.strictObject({
     seq: count,
@@ -48,6 +74,7 @@ const plainState = z.strictObject({
     command: z.strictObject({ seq: count, incarnation: z.number() }),
     recentIds: z.array(id),
     window: z.array(count),
+    contextSeq: count,
   }),
 }) satisfies z.ZodType<PlainState, unknown>;
 

@@ -94,7 +94,7 @@ export class Workload {
   }
   /** A person answers. */
   approve(key: SessionKey, approvalId: string): void {
-    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: 'somebody' }, key);
+    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: { id: 'somebody', role: 'owner' } }, key);
   }
 
   #message<T extends 'post_message' | 'append_message'>(type: T, wish: string) {
@@ -238,7 +238,7 @@ export class Workload {
       key,
       client,
     );
-    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: client }, key, client);
+    this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: { id: client, role: 'owner' } }, key, client);
     return true;
   }
 

@@ -5,6 +5,7 @@ import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type Decision, decide, type RefusalCode } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
+import type { QueueRule, Ruling, ToolOutcome } from '../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 
 /**
@@ -87,11 +88,65 @@ const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     action: 'send mail',
     expiresAt: Number(until),
   }),
-  answer: (approvalId = '', verdict) => ({
+  /** A message under a queue mode: `post-as m2 steer`, `post-as m2 collect 500` (debounce, ms). */
+  'post-as': (message, mode = 'followup', debounceMs) => ({
+    type: 'post_message',
+    sessionId: 's1',
+    message: messageOf(message),
+    queue: { mode: mode as QueueRule['mode'], ...(debounceMs !== undefined && { debounceMs: Number(debounceMs) }) },
+  }),
+  /** A step with calls of a tool, one for each ruling: `call m1/1 1 read run deny ask`. `spawn` runs and begins another session. */
+  call: (ref, number, tool = 'read', ...rulings) => ({
+    type: 'record_step',
+    turn: refOf(ref),
+    step: Number(number),
+    outcome: {
+      kind: 'continue',
+      text: '',
+      model: 'test',
+      usage,
+      calls: rulings.map((_, index) => ({ tool, arguments: JSON.stringify({ index }) })),
+    },
+    rulings: rulings.map((ruling, index): Ruling => {
+      if (ruling === 'deny') return { kind: 'deny', reason: 'the policy says no' };
+      if (ruling === 'ask') {
+        return { kind: 'ask', request: { approvalId: `p${index}`, action: tool, expiresAt: 1_000, hash: `h${index}` } };
+      }
+      const spawn = { key: 'agent:main:subagent:1', runId: `spawned-${index}` };
+      return { kind: 'run', ...(ruling === 'spawn' && { spawn }) };
+    }),
+  }),
+  start: (ref, callId = '') => ({ type: 'start_call', turn: refOf(ref), callId }),
+  result: (ref, callId = '', outcome = 'ok') => ({
+    type: 'record_result',
+    turn: refOf(ref),
+    callId,
+    outcome: outcome as ToolOutcome,
+    text: `${outcome} of ${callId}`,
+  }),
+  compact: () => ({ type: 'compact', notice: { code: 'compacted' } }),
+  compacted: (ref, throughRev, keptFromSeq) => ({
+    type: 'record_compaction',
+    turn: refOf(ref),
+    result: {
+      kind: 'compacted',
+      summary: 'what was said',
+      throughRev: Number(throughRev),
+      keptFromSeq: Number(keptFromSeq),
+      tokensBefore: 90,
+      tokensAfter: 10,
+      model: 'test',
+      usage,
+    },
+  }),
+  expire: (approvalId = '') => ({ type: 'expire_approval', approvalId }),
+  stall: (ref) => ({ type: 'resume_turn', turn: refOf(ref), reason: 'no progress' }),
+  answer: (approvalId = '', verdict, scope) => ({
     type: 'resolve_approval',
     approvalId,
     verdict: verdict === 'granted' ? 'granted' : 'denied',
-    by: 'owner-1',
+    ...(scope === 'always' && { scope }),
+    by: { id: 'owner-1', role: 'owner' },
   }),
 };
 
@@ -106,6 +161,7 @@ export const command = (row: string, id = `command ${row}`): CommandEnvelope => 
   const [words = '', at = '100'] = row.split(' @');
   const [verb = '', ...rest] = words.split(' ');
   const make = verbs[verb];
+  if (verb === 'compact') return envelope(verbs.compact?.() as SessionCommand, rest[0] ?? id, Number(at));
   if (make === undefined) throw new Error(`no command is called "${verb}" in "${row}"`);
   return envelope(make(...rest), id, Number(at));
 };
@@ -154,6 +210,20 @@ export const rowOf = (event: SessionEvent): string => {
       return `${event.type} ${turn} ${event.reason}`;
     case 'queue_cleared':
       return `${event.type} ${event.turnIds.join(' ')}`;
+    case 'turn_joined':
+      return `${event.type} ${turn} ${event.messageId}`;
+    case 'prompt_changed':
+      return `${event.type} ${event.parts.map(({ name }) => name).join(' ')}`;
+    case 'tool_call_started':
+      return `${event.type} ${turn} ${event.callId} #${event.callAttempt}`;
+    case 'tool_result':
+      return `${event.type} ${turn} ${event.callId} ${event.outcome}`;
+    case 'tool_output':
+      return `${event.type} ${event.callId} page ${event.page}`;
+    case 'context_compacted':
+      return `${event.type} ${turn} through ${event.throughRev}`;
+    case 'runs_stopped':
+      return `${event.type} ${event.runs.map(({ runId }) => runId).join(' ')}`;
     case 'approval_requested':
       return `${event.type} ${turn} ${event.approvalId}`;
     case 'approval_resolved':

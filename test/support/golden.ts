@@ -81,6 +81,17 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   settings_changed: ['append m1', 'send deny', 'reset s2', 'send inherit', 'send allow'],
   notice: ['notice hello', 'append m1', 'report'],
   checkpoint_requested: ['post m1', 'reset s2 m2', 'append m3'],
+  turn_joined: ['post m1', 'post-as m2 steer', 'continue m1/1 1'],
+  prompt_changed: [
+    'post m1',
+    { type: 'prompt_changed', v: 1, parts: [{ name: 'instructions', characters: 28 }] },
+    'reply m1/1 1',
+  ],
+  tool_call_started: ['post m1', 'call m1/1 1 read run', 'resume', 'start m1/2 m1.1.0'],
+  tool_result: ['post m1', 'call m1/1 1 read run', 'result m1/1 m1.1.0 ok', 'reply m1/1 2'],
+  tool_output: ['post m1', 'call m1/1 1 read run', { type: 'tool_output', v: 1, callId: 'm1.1.0', page: 1, text: 'first page' }],
+  context_compacted: ['post m1', 'reply m1/1 1', 'compact c1', 'compacted c1/1 1 3', 'append m2'],
+  runs_stopped: ['post m1', 'call m1/1 1 sessions_spawn spawn', 'stop'],
   session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 

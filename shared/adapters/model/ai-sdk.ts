@@ -8,7 +8,6 @@ import { estimateUsage } from './estimate.ts';
 export interface AiSdkOptions {
   readonly name: string;
   readonly model: LanguageModel;
-  readonly systemPrompt: string;
   readonly clock: Clock;
   readonly limits: {
     readonly firstTokenMs: number;
@@ -21,6 +20,7 @@ export interface AiSdkOptions {
 /** Any language model of the AI SDK behind our port: one streamed step a call, deadlines of our own, every failure an outcome. */
 export class AiSdkModel implements Model {
   readonly name: string;
+  readonly windowTokens = 128_000;
   readonly #options: AiSdkOptions;
 
   constructor(options: AiSdkOptions) {
@@ -29,13 +29,13 @@ export class AiSdkModel implements Model {
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    const { model, systemPrompt, limits } = this.#options;
+    const { model, limits } = this.#options;
     const deadline = new Deadline(this.#options.clock, limits, signal);
     try {
-      const messages = toSdk(await request.history());
+      const messages = toSdk(request.messages);
       const result = streamText({
         model,
-        system: systemPrompt,
+        system: request.system,
         messages,
         maxOutputTokens: limits.maxOutputTokens,
         maxRetries: 2,
@@ -67,11 +67,15 @@ const failed = (code: string, message: string): StepOutcome => ({ kind: 'failed'
 
 /** The conversation as the provider wants it; in a group each person's name stands before the text. */
 const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {
-  const speakers = new Set(messages.flatMap(({ role, name }) => (role === 'user' && name !== undefined ? [name] : [])));
-  return messages.map(({ role, text, name }) => ({
-    role,
-    content: role === 'user' && speakers.size > 1 && name !== undefined ? `${name}: ${text}` : text,
-  }));
+  const speakers = new Set(
+    messages.flatMap((message) => (message.role === 'user' && message.name !== undefined ? [message.name] : [])),
+  );
+  return messages.flatMap((message): SdkMessage[] => {
+    if (message.role === 'tool') return [];
+    if (message.role === 'assistant') return [{ role: 'assistant', content: message.text }];
+    const { text, name } = message;
+    return [{ role: 'user', content: speakers.size > 1 && name !== undefined ? `${name}: ${text}` : text }];
+  });
 };
 
 interface ProviderUsage {

@@ -17,8 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export const createModel = (config: Config, env: Environment, clock: Clock, name = config.agent.model): Model => {
   if (name === 'offline') return new OfflineModel(clock);
-  const { systemPrompt } = config.agent;
-  return new AiSdkModel({ name, model: languageModel(name, config, env), systemPrompt, limits: config.model, clock });
+  return new AiSdkModel({ name, model: languageModel(name, config, env), limits: config.model, clock });
 };
 
 /**
@@ -30,19 +29,23 @@ export const createModels = (config: Config, env: Environment, clock: Clock): ((
   const usual = createModel(config, env, clock);
   return (name = usual.name) => {
     if (name === usual.name) return usual;
-    const model = made.get(name) ?? createOrFail(name, () => createModel(config, env, clock, name));
+    const model = made.get(name) ?? createOrFail(name, config.context.windowTokens, () => createModel(config, env, clock, name));
     made.set(name, model);
     return model;
   };
 };
 
-const createOrFail = (name: string, create: () => Model): Model => {
+const createOrFail = (name: string, windowTokens: number, create: () => Model): Model => {
   try {
     return create();
   } catch (error) {
     if (!(error instanceof NatterError)) throw error;
     const { message } = error;
-    return { name, step: async () => ({ kind: 'failed', code: 'model_unknown', message }) };
+    return {
+      name,
+      windowTokens: config.context.windowTokens,
+      step: async () => ({ kind: 'failed', code: 'model_unknown', message }),
+    };
   }
 };
 

@@ -51,6 +51,7 @@ const outcomeOf = (script: Script, step: number, prompt: string): StepOutcome =>
 
 export class OfflineModel implements Model {
   readonly name = 'offline';
+  readonly windowTokens = 128_000;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -70,7 +71,7 @@ export class OfflineModel implements Model {
   }
 
   /** A plain message is answered from itself alone; one that asks for time or steps goes through the recorded loop. */
-  instantly({ prompt, step }: Omit<ModelRequest, 'history'>): StepOutcome | null {
+  instantly({ prompt, step }: Pick<ModelRequest, 'prompt' | 'step'>): StepOutcome | null {
     const script = scriptOf(prompt);
     return script.thinkMs > 0 || script.steps > 1 ? null : outcomeOf(script, step, prompt);
   }

@@ -1,12 +1,19 @@
 import type { CommandEnvelope } from '../../wire/envelope.ts';
 import type { CommandOf, CommandType } from '../commands.ts';
+import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import type { Position } from '../evolve.ts';
-import type { ActiveTurn, SessionContext } from '../machine.ts';
 import type { TurnRef } from '../types.ts';
 
 /** Why a command is refused. Part of the API; the message says what to do. */
-export type RefusalCode = 'session_busy' | 'session_unknown' | 'session_retained' | 'approval_not_pending';
+export type RefusalCode =
+  | 'session_busy'
+  | 'session_unknown'
+  | 'session_retained'
+  | 'approval_unknown'
+  | 'approval_resolved'
+  | 'approval_expired'
+  | 'approval_forbidden';
 
 /** What a command leads to: facts to record (none: it is legal and changes nothing) or a refusal. */
 export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly refuse: RefusalCode; readonly message: string };
@@ -21,6 +28,9 @@ export type SessionView = { readonly context: SessionContext; readonly position:
   | { readonly status: 'running' | 'awaiting_approval'; readonly turn: ActiveTurn }
 );
 
+/** A session whose turn runs or waits for a person. */
+export type BusyView = SessionView & { readonly turn: ActiveTurn };
+
 /** A command of one type with its envelope. */
 export type Given<T extends CommandType> = CommandEnvelope & { readonly data: CommandOf<T> };
 
@@ -30,3 +40,9 @@ export const isCurrent = (view: SessionView, turn: TurnRef): boolean =>
 
 /** The reference to a turn without its progress. */
 export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
+
+/** Where what a turn says goes, and the session's own word on sending it (A9/96). */
+export const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({
+  ...(deliverTo && { deliverTo }),
+  ...(sendPolicy && { sendPolicy }),
+});

@@ -16,6 +16,10 @@ export const ending = (view: SessionView, reason: string): SessionEvent[] => {
   return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason }];
 };
 
+/** The runs that this session began in others end with it (A11/125). */
+export const stoppingRuns = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
+  spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
+
 /** A session id that differs from the one before: sources with one fixed id, such as `cli:work`, are numbered (C8). */
 const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
   last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
@@ -47,12 +51,21 @@ export const renewing = (view: SessionView, sessionId: string, cause: ResetCause
 export const nextTurn = (view: SessionView): SessionEvent[] => {
   const [next] = view.context.queue;
   if (next === undefined) return [];
-  const { renews, ...turn } = next;
-  const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1 };
+  const { renews, collect: _, ...turn } = next;
+  const merged = collected(view.context.queue).map(({ id, messageId }) => ({ id, messageId }));
+  const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1, ...(merged.length > 0 && { merged }) };
   if (renews === undefined) return [started];
   const { sessionId, cause } = renews;
   // The look back includes this very commit, in which the last turn ends.
   return [...lookingBack(view, view.position.rev + 1), { ...resetting(view, sessionId, cause), keepsQueue: true }, started];
+};
+
+/** The turns behind the first that are answered together with it: up to the first that must not be (B6). */
+const collected = ([first, ...others]: readonly QueuedTurn[]): readonly QueuedTurn[] => {
+  if (!first?.collect) return [];
+  const place = JSON.stringify(first.deliverTo);
+  const end = others.findIndex(({ collect, renews, deliverTo }) => !collect || renews || JSON.stringify(deliverTo) !== place);
+  return end === -1 ? others : others.slice(0, end);
 };
 
 /** What a message that has to wait will do to a session that it finds stale: nobody resets it under the turn that runs. */

@@ -2,11 +2,13 @@ import { assert, assertNever } from '../../kit/assert.ts';
 import type { CommandEnvelope } from '../../wire/envelope.ts';
 import { messageOf } from '../commands.ts';
 import type { SessionState } from '../evolve.ts';
-import { requestApproval, resolveApproval } from './approval.ts';
+import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
+import { compact, recordCompaction } from './compaction.ts';
 import type { Decision, Given, SessionView } from './decision.ts';
 import { deactivate, deleteSession, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
+import { recordResult, startCall } from './tools.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
 export type { Decision, RefusalCode } from './decision.ts';
@@ -57,10 +59,20 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
       return resumeTurn(given, session);
     case 'record_step':
       return recordStep(given, session);
+    case 'start_call':
+      return startCall(given, session);
+    case 'record_result':
+      return recordResult(given, session);
+    case 'compact':
+      return compact(given, session);
+    case 'record_compaction':
+      return recordCompaction(given, session);
     case 'request_approval':
       return requestApproval(given, session);
     case 'resolve_approval':
       return resolveApproval(given, session);
+    case 'expire_approval':
+      return expireApproval(given, session);
     default:
       return assertNever(data);
   }
@@ -83,5 +95,8 @@ export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: P
   // The id of a routed command has the channel in it. Its platform's own id has not, and two channels can both have a message 17.
   const isRouted = causationId === message.messageId;
   if (!isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
-  return data.type !== 'append_message' && (context.turn?.id === id || context.queue.some((turn) => turn.id === id));
+  return (
+    data.type !== 'append_message' &&
+    (context.turn?.id === id || context.turn?.merged?.includes(id) === true || context.queue.some((turn) => turn.id === id))
+  );
 };

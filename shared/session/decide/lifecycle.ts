@@ -1,7 +1,7 @@
 import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { ending, isNew, learning, readying, renewing, resolving, setting, telling } from './generation.ts';
+import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
 import { asking } from './message.ts';
 
 /** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
@@ -10,9 +10,9 @@ const many = (count: number, noun: string): string => `${count} ${noun}${count =
 
 /** Ends the run and its queue by one step of the epoch; a message that comes later runs. */
 export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
-  const ended = ending(view, data.reason);
+  const ended = [...ending(view, data.reason), ...stoppingRuns(view, data.reason)];
   if (data.notice === undefined) return accept(...ended);
-  const runs = view.turn === null ? 0 : 1;
+  const runs = (view.turn === null ? 0 : 1) + view.context.spawned.length;
   const text =
     ended.length === 0
       ? 'Nothing was running.'
@@ -29,7 +29,7 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
   const begun: SessionEvent[] = isNew(view)
     ? readying(view, { ...occasion, sessionId, origin }, at)
     : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
-  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? asking(id, message) : []));
+  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? asking(id, message, view) : []));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {
@@ -54,6 +54,8 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
   if (mode === 'session' && view.turn !== null) {
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
-  const turnIds = [...(view.turn ? [view.turn.id] : []), ...queue.map(({ id }) => id)];
-  return accept({ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason });
+  const turnIds = [...(view.turn ? [view.turn.id, ...(view.turn.merged ?? [])] : []), ...queue.map(({ id }) => id)];
+  const deleted = { type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason } as const;
+  // An erased history begins with its erasure (C9).
+  return mode === 'erased' ? accept(deleted, ...stoppingRuns(view, reason)) : accept(...stoppingRuns(view, reason), deleted);
 };

@@ -1,13 +1,12 @@
 import { limits } from '../../kit/limits.ts';
 import type { CommandEnvelope } from '../../wire/envelope.ts';
-import { type CommandOf, messageOf } from '../commands.ts';
+import { messageOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
-import { accept, type Decision, type Given, type SessionView } from './decision.ts';
+import type { Message } from '../types.ts';
+import { accept, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isNew, learning, readying, renewal, resolving } from './generation.ts';
 
-/** Opening and messages: A5/64–70, A13/138. */
-
-type Message = CommandOf<'append_message'>['message'];
+/** Opening and messages: A5/64–70, A13/138, B6. */
 
 /** Who opens a session wants to see what is in it: only the next message ends one that is stale (A4/43, 58). */
 export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
@@ -23,41 +22,90 @@ export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: Session
 export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
   accept(...readying(view, data, at), { type: 'user_message', v: 1, message: data.message });
 
-const turnOf = (id: string, { messageId, deliverTo }: Message): QueuedTurn => ({
-  id,
-  messageId,
-  ...(deliverTo && { deliverTo }),
-});
+/** The result of a spawned run is answered where the session's last answers went (A13/138). */
+const turnOf = (id: string, { messageId, deliverTo, answers }: Message, { context: { route } }: SessionView): QueuedTurn => {
+  const target = deliverTo ?? (answers === undefined ? undefined : (route ?? undefined));
+  return { id, messageId, ...(target && { deliverTo: target }) };
+};
 
-/** The message is stored and its turn begins. */
-export const asking = (turnId: string, message: Message): SessionEvent[] => [
+/** The message is stored and its turn begins. `quietMs`: others may join it meanwhile, before its first step (B6). */
+export const asking = (turnId: string, message: Message, view: SessionView, quietUntil?: number): SessionEvent[] => [
   { type: 'user_message', v: 1, message, turnId },
-  { type: 'turn_started', v: 1, turn: turnOf(turnId, message), attempt: 1 },
+  {
+    type: 'turn_started',
+    v: 1,
+    turn: turnOf(turnId, message, view),
+    attempt: 1,
+    ...(quietUntil !== undefined && { quietUntil }),
+  },
 ];
 
-/** Stores the message; starts its turn, or queues it behind the running one, or refuses it when the queue is full. The refusal is a
- * fact too: the sender was told "accepted", so what became of it must be in the history (I1). */
-export const postMessage = ({ id: turnId, at, data }: Given<'post_message'>, view: SessionView): Decision => {
-  const { message } = data;
+/** Stores the message; starts its turn, or does what the queue's mode says while another runs (B6). */
+export const postMessage = (given: Given<'post_message'>, view: SessionView): Decision => {
+  const { id: turnId, at, data } = given;
   switch (view.status) {
     case 'idle':
     case 'inactive':
-      return accept(...readying(view, data, at), ...asking(turnId, message));
+      return accept(...readying(view, data, at), ...asking(turnId, data.message, view, quietUntil(given)));
     case 'running':
-    case 'awaiting_approval': {
-      const position = view.context.queue.length + 1;
-      if (position > limits.queuedTurns) {
-        return accept({ type: 'message_refused', v: 1, messageId: message.messageId, turnId, code: 'queue_full' });
-      }
-      const turn = { ...turnOf(turnId, message), ...renewal(view, data, at) };
-      return accept(
-        ...readying(view, data, at),
-        { type: 'user_message', v: 1, message, turnId },
-        { type: 'turn_queued', v: 1, turn, position },
-      );
-    }
+    case 'awaiting_approval':
+      return whileBusy(given, view);
   }
 };
+
+/** How long a turn that a message joins or begins is quiet. */
+const quietUntil = ({ at, data: { queue } }: Given<'post_message'>): number | undefined =>
+  queue?.debounceMs ? at + queue.debounceMs : undefined;
+
+const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
+  const { id: turnId, at, data } = given;
+  const { message, queue: { mode, limit } = { mode: 'followup' } } = data;
+  const ready = readying(view, data, at);
+  const renews = renewal(view, data, at);
+  const isQuiet = view.turn.step === 1 && view.turn.quietUntil !== undefined && at < view.turn.quietUntil;
+  const mayJoin = renews.renews === undefined && view.turn.task === undefined && (mode === 'steer' || isQuiet);
+  if (mode === 'reject' && !isQuiet) return refusing(given, 'session_busy');
+  if (mayJoin && view.turn.joined < limits.queuedTurns) return accept(...ready, ...joining(given, view));
+  if (mode === 'interrupt')
+    return accept(...interrupting(view), ...readying(aborted(view), data, at), ...asking(turnId, message, view));
+
+  const position = view.context.queue.length + 1;
+  if (position > (limit ?? limits.queuedTurns)) return refusing(given, 'queue_full');
+  const turn = { ...turnOf(turnId, message, view), ...renews, ...(mode === 'collect' && { collect: true as const }) };
+  return accept(...ready, { type: 'user_message', v: 1, message, turnId }, { type: 'turn_queued', v: 1, turn, position });
+};
+
+/** The running turn's next step hears the message. */
+const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent[] => {
+  const { message } = given.data;
+  const until = turn.step === 1 ? quietUntil(given) : undefined;
+  return [
+    { type: 'user_message', v: 1, message, turnId: given.id },
+    {
+      type: 'turn_joined',
+      v: 1,
+      turn: refOf(turn),
+      messageId: message.messageId,
+      runId: given.id,
+      ...(until !== undefined && { quietUntil: until }),
+    },
+  ];
+};
+
+/** The newest message wins; what waits goes on waiting. */
+const interrupting = ({ turn }: BusyView): SessionEvent[] => [
+  { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts' },
+];
+const aborted = ({ context, position }: BusyView): SessionView => ({
+  status: 'idle',
+  turn: null,
+  context: { ...context, turn: null, approval: null },
+  position,
+});
+
+/** The sender was told "accepted", so what became of it must be in the history (I1). */
+const refusing = ({ id: turnId, data: { message } }: Given<'post_message'>, code: 'queue_full' | 'session_busy'): Decision =>
+  accept({ type: 'message_refused', v: 1, messageId: message.messageId, turnId, code });
 
 /** True of what was planned in a session that has been deleted since, whether it was used again or not (C9). */
 export const isCancelled = ({ ifGeneration }: CommandEnvelope, { context }: SessionView): boolean =>

@@ -1,5 +1,5 @@
+import { settingsAfter } from '../context.ts';
 import type { SessionState } from '../evolve.ts';
-import { settingsAfter } from '../machine.ts';
 import { reportText } from '../report.ts';
 import { accept, type Decision, type Given, refuse, type SessionView } from './decision.ts';
 import { isNew, setting, telling } from './generation.ts';

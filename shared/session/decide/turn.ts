@@ -1,64 +1,99 @@
 import { limits } from '../../kit/limits.ts';
-import type { SessionEvent } from '../events.ts';
-import type { ActiveTurn, SessionContext } from '../machine.ts';
-import { accept, type Decision, type Given, isCurrent, nothing, refOf, type SessionView } from './decision.ts';
+import type { ActiveTurn, SessionContext } from '../context.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import type { PromptPart, StepOutcome, ToolCall } from '../types.ts';
+import {
+  accept,
+  type BusyView,
+  type Decision,
+  type Given,
+  isCurrent,
+  nothing,
+  refOf,
+  type SessionView,
+  sending,
+} from './decision.ts';
 import { nextTurn } from './generation.ts';
+import { ruled } from './tools.ts';
 
 /** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
 
-/** Where an answer goes and the session's own word on sending it (A9/96). */
-const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({
-  ...(deliverTo && { deliverTo }),
-  ...(sendPolicy && { sendPolicy }),
-});
-
-const failing = (view: SessionView & { readonly turn: ActiveTurn }, code: string, message: string): SessionEvent[] => [
+const failing = (view: BusyView, code: string, message: string): SessionEvent[] => [
   { type: 'turn_failed', v: 1, turn: refOf(view.turn), code, message, ...sending(view.context, view.turn) },
   ...nextTurn(view),
 ];
 
+export const completing = (view: BusyView): SessionEvent[] => [
+  { type: 'turn_completed', v: 1, turn: refOf(view.turn) },
+  ...nextTurn(view),
+];
+
 /** A step of an attempt that is over, or one that is recorded already, changes nothing. */
-export const recordStep = ({ data: { turn: ref, step, outcome } }: Given<'record_step'>, view: SessionView): Decision => {
-  if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step) return nothing;
-  const { context, turn } = view;
+export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): Decision => {
+  const { turn: ref, step, outcome, heard = 0, flush } = data;
+  if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step || !isReady(view.turn)) return nothing;
   if (outcome.kind === 'failed') return accept(...failing(view, outcome.code, outcome.message));
-  const recorded = (finish: 'stop' | 'continue'): SessionEvent => ({
+
+  const { turn } = view;
+  const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
+  // Whoever joined the turn too late for this step has not been heard yet (B6).
+  const ends = outcome.kind === 'reply' && !flush && heard >= turn.joined;
+  const taken: SessionEvent = {
     type: 'model_step',
     v: 1,
     turn: refOf(turn),
     step,
     text: outcome.text,
-    finish,
+    finish: ends ? 'stop' : 'continue',
     model: outcome.model,
     usage: outcome.usage,
-  });
-  if (outcome.kind === 'continue') {
-    const exhausted = step >= limits.turnSteps ? failing(view, 'steps_exhausted', `no answer after ${step} model steps`) : [];
-    return accept(recorded('continue'), ...exhausted);
-  }
-  return accept(
-    recorded('stop'),
-    {
-      type: 'assistant_message',
-      v: 1,
-      turn: refOf(turn),
-      messageId: turn.id,
-      text: outcome.text,
-      ...sending(context, turn),
-    },
-    { type: 'turn_completed', v: 1, turn: refOf(turn) },
-    ...nextTurn(view),
-  );
+    ...(calls.length > 0 && { calls }),
+    ...(heard > 0 && { heard }),
+    ...(flush && { flush }),
+  };
+  const recorded = [...prompting(view.context, data.prompt), taken];
+  if (ends) return accept(...recorded, answering(view, outcome), ...completing(view));
+  if (step >= limits.turnSteps)
+    return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
+  return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
 };
 
-/** The next attempt at a turn whose host is gone. Attempt numbers are never used again; resumes without progress are bounded. */
-export const resumeTurn = (_: Given<'resume_turn'>, view: SessionView): Decision => {
-  if (view.status !== 'running') return nothing;
+/** All calls of the last step have ended. */
+const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
+
+/** A call's id is the same on every host that decides this, and no other call of the session has it. */
+const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
+  calls.map(({ tool, arguments: given }, index) => ({ callId: `${turn.id}.${step}.${index}`, tool, arguments: given }));
+
+const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | undefined): SessionEvent[] =>
+  parts === undefined || JSON.stringify(parts) === JSON.stringify(prompt)
+    ? []
+    : [{ type: 'prompt_changed', v: 1, parts: [...parts] }];
+
+const answering = ({ context, turn }: BusyView, { text }: StepOutcome & { kind: 'reply' }): EventOf<'assistant_message'> => ({
+  type: 'assistant_message',
+  v: 1,
+  turn: refOf(turn),
+  messageId: turn.id,
+  text,
+  ...sending(context, turn),
+});
+
+/**
+ * The next attempt at a turn whose host is gone, or which stood still. Attempt numbers are never used again; attempts without progress are
+ * bounded.
+ */
+export const resumeTurn = ({ data: { turn: ref, reason } }: Given<'resume_turn'>, view: SessionView): Decision => {
+  if (view.status !== 'running' || (ref !== undefined && !isCurrent(view, ref))) return nothing;
   const { turn } = view;
-  if (turn.resumes >= limits.turnResumes) {
-    return accept(
-      ...failing(view, 'attempts_exhausted', `given up after ${turn.attempt} attempts, ${turn.resumes} without a finished step`),
-    );
+  const { attempt, step, resumes, stalls } = turn;
+  if (reason !== undefined && stalls + 1 >= limits.turnStalls) {
+    return accept(...failing(view, 'turn_stalled', `given up after ${attempt} attempts: ${reason}`));
   }
-  return accept({ type: 'turn_resumed', v: 1, turn: { id: turn.id, attempt: turn.attempt + 1 }, step: turn.step });
+  if (resumes >= limits.turnResumes) {
+    const message = `given up after ${attempt} attempts, ${resumes} without a finished step`;
+    return accept(...failing(view, 'attempts_exhausted', message));
+  }
+  const next = { id: turn.id, attempt: attempt + 1 };
+  return accept({ type: 'turn_resumed', v: 1, turn: next, step, ...(reason !== undefined && { reason }) });
 };

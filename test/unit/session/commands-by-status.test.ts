@@ -62,7 +62,7 @@ const table = `
   deleted  | resume          | -
   deleted  | reply m1/1 1    | -
   deleted  | ask m1/1 p9     | -
-  deleted  | answer p1 granted | refused: approval_not_pending
+  deleted  | answer p1 granted | refused: approval_unknown
 
   unknown  | origin x        | session_opened s1 g1, origin_changed x
   idle     | origin x        | origin_changed x
@@ -155,12 +155,12 @@ const table = `
   awaiting | ask m1/1 p9     | -
   inactive | ask m1/1 p9     | -
 
-  unknown  | answer p1 granted | refused: approval_not_pending
-  idle     | answer p1 granted | refused: approval_not_pending
-  running  | answer p1 granted | refused: approval_not_pending
-  queued   | answer p1 granted | refused: approval_not_pending
+  unknown  | answer p1 granted | refused: approval_unknown
+  idle     | answer p1 granted | refused: approval_unknown
+  running  | answer p1 granted | refused: approval_unknown
+  queued   | answer p1 granted | refused: approval_unknown
   awaiting | answer p1 granted | approval_resolved m1/2 p1 granted
-  inactive | answer p1 granted | refused: approval_not_pending
+  inactive | answer p1 granted | refused: approval_unknown
 `;
 
 const rows = table

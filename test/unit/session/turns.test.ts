@@ -94,22 +94,28 @@ describe('approvals (A5/62, I7)', () => {
       .then('approval_resolved m1/2 p1 expired');
     given(...asked)
       .when('answer p1 denied @501')
+      .thenRefused('approval_expired');
+    given(...asked)
+      .when('expire p1 @500')
+      .thenNothing();
+    given(...asked)
+      .when('expire p1 @501')
       .then('approval_resolved m1/2 p1 expired');
   });
 
   test('the first answer wins', () => {
     given(...asked, 'answer p1 denied')
       .when('answer p1 granted')
-      .thenRefused('approval_not_pending');
+      .thenRefused('approval_resolved');
   });
 
   test('an answer to another request is refused', () => {
     given(...asked)
       .when('answer p2 granted')
-      .thenRefused('approval_not_pending');
+      .thenRefused('approval_unknown');
     given(...asked, 'answer p1 granted', 'ask m1/2 p2')
       .when('answer p1 granted')
-      .thenRefused('approval_not_pending');
+      .thenRefused('approval_resolved');
   });
 
   test('it waits through a restart of the host and takes no result meanwhile', () => {
@@ -125,7 +131,7 @@ describe('approvals (A5/62, I7)', () => {
     expect(stateAfter(...asked, ending).machine.context).toMatchObject({ approval: null, turn: null });
     given(...asked, ending)
       .when('answer p1 granted')
-      .thenRefused('approval_not_pending');
+      .thenRefused('approval_unknown');
   });
 });
 

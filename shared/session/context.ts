@@ -1,0 +1,230 @@
+import { limits } from '../kit/limits.ts';
+import type { EventOf, QueuedTurn } from './events.ts';
+import type {
+  ApprovalRequest,
+  DeliveryTarget,
+  Origin,
+  PromptPart,
+  Settings,
+  SettingsChange,
+  SpawnedRun,
+  TurnRef,
+  TurnTask,
+} from './types.ts';
+
+/** What is known of a session besides its status, and how each fact changes it. Pure data: it survives MessagePack and JSON unchanged. */
+
+/** A call of the running turn. `attempt` is the turn's attempt in which it was last begun: in a later one nobody runs it any more (I6). */
+export interface CallState {
+  readonly callId: string;
+  readonly tool: string;
+  readonly status: 'pending' | 'started' | 'done';
+  readonly attempt: number;
+  /** Times it was begun. */
+  readonly tries: number;
+}
+/** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
+export interface ActiveTurn extends TurnRef {
+  readonly messageId: string;
+  readonly step: number;
+  readonly resumes: number;
+  readonly stalls: number;
+  /** The calls of the last model step, in its order. The next step is taken when all are done. */
+  readonly calls: readonly CallState[];
+  /** Messages that joined the turn so far, and until when more may join before its first step, ms (B6). */
+  readonly joined: number;
+  readonly quietUntil?: number;
+  /** Turns that waited and are answered by this one. */
+  readonly merged?: readonly string[];
+  readonly deliverTo?: DeliveryTarget;
+  readonly task?: TurnTask;
+}
+/** Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). */
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly contextTokens: number;
+  /** US dollars, as far as providers say. */
+  readonly costUsd: number;
+}
+/** An approval that was answered, or not in time. */
+export interface ResolvedApproval {
+  readonly approvalId: string;
+  readonly verdict: EventOf<'approval_resolved'>['verdict'];
+  readonly by: string;
+}
+export interface SessionContext {
+  readonly sessionId: string;
+  /** Grows with each reset. 0: never opened. */
+  readonly generation: number;
+  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
+  readonly epoch: number;
+  readonly messages: number;
+  readonly completedTurns: number;
+  readonly compactions: number;
+  readonly usage: TokenCounts;
+  readonly settings: Settings;
+  readonly origin: Origin;
+  /** Where the last answer that somebody asked for went (A13/138). */
+  readonly route: DeliveryTarget | null;
+  /** Deleted: the next message begins anew instead of reopening (C9). */
+  readonly deleted: boolean;
+  /** The last generation that was deleted; 0: none. */
+  readonly deletedGeneration: number;
+  readonly queue: readonly QueuedTurn[];
+  readonly turn: ActiveTurn | null;
+  readonly approval: ApprovalRequest | null;
+  /** The last answered approvals, oldest first, bounded. */
+  readonly resolved: readonly ResolvedApproval[];
+  /** Hashes of calls that this generation may make without asking again (A5/62). */
+  readonly grants: readonly string[];
+  /** What the system prompt of the last step was made of (A11/124). */
+  readonly prompt: readonly PromptPart[];
+  /** Runs in other sessions that this one began and that go on (A11/125). */
+  readonly spawned: readonly SpawnedRun[];
+}
+
+const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 };
+/** What a new generation has none of. */
+export const blank = {
+  messages: 0,
+  completedTurns: 0,
+  compactions: 0,
+  usage: noTokens,
+  queue: [],
+  turn: null,
+  approval: null,
+  resolved: [],
+  grants: [],
+  prompt: [],
+} as const;
+
+/** A session of which nothing is known. */
+export const nobody: SessionContext = {
+  ...blank,
+  sessionId: '',
+  generation: 0,
+  epoch: 0,
+  settings: {},
+  origin: {},
+  route: null,
+  deleted: false,
+  deletedGeneration: 0,
+  spawned: [],
+};
+
+/** Settings after a change; `null` unsets. */
+export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
+  Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
+
+type Change = Partial<SessionContext>;
+
+const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): Change => ({ turn: turn && { ...turn, ...change } });
+const progress = { resumes: 0, stalls: 0 } as const;
+
+export const begun = ({ queue }: SessionContext, { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>): Change => {
+  const ids = [turn.id, ...(merged ?? []).map(({ id }) => id)];
+  return {
+    turn: {
+      ...progress,
+      id: turn.id,
+      attempt,
+      messageId: turn.messageId,
+      step: 1,
+      calls: [],
+      joined: 0,
+      ...(quietUntil !== undefined && { quietUntil }),
+      ...(merged && { merged: ids.slice(1) }),
+      ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
+      ...(turn.task && { task: turn.task }),
+    },
+    queue: queue.filter(({ id }) => !ids.includes(id)),
+  };
+};
+
+export const joined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): Change =>
+  withTurn(context, { joined: (context.turn?.joined ?? 0) + 1, ...(quietUntil !== undefined && { quietUntil }) });
+
+export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): Change =>
+  withTurn(context, {
+    attempt: turn.attempt,
+    resumes: (context.turn?.resumes ?? 0) + 1,
+    stalls: (context.turn?.stalls ?? 0) + (reason === undefined ? 0 : 1),
+  });
+
+export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): Change => {
+  const { inputTokens, outputTokens, totalTokens, costUsd } = context.usage;
+  return {
+    ...withTurn(context, {
+      ...progress,
+      step: step + 1,
+      calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
+    }),
+    usage: {
+      inputTokens: inputTokens + usage.inputTokens,
+      outputTokens: outputTokens + usage.outputTokens,
+      totalTokens: totalTokens + usage.totalTokens,
+      contextTokens: usage.inputTokens + usage.outputTokens,
+      costUsd: costUsd + (usage.costUsd ?? 0),
+    },
+  };
+};
+
+const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): Change =>
+  withTurn(context, {
+    ...progress,
+    calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
+  });
+
+export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): Change => ({
+  ...withCall(context, event.callId, { status: 'started', attempt: event.turn.attempt, tries: event.callAttempt }),
+  ...(event.spawn && { spawned: [...context.spawned.filter(({ runId }) => runId !== event.spawn?.runId), event.spawn] }),
+});
+export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change =>
+  withCall(context, callId, { status: 'done' });
+
+export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): Change => ({
+  ...withTurn(context, progress),
+  compactions: context.compactions + 1,
+  usage: {
+    inputTokens: context.usage.inputTokens + usage.inputTokens,
+    outputTokens: context.usage.outputTokens + usage.outputTokens,
+    totalTokens: context.usage.totalTokens + usage.totalTokens,
+    contextTokens: tokensAfter,
+    costUsd: context.usage.costUsd + (usage.costUsd ?? 0),
+  },
+});
+
+export const asked = ({
+  v: _,
+  type: __,
+  turn: ___,
+  deliverTo: ____,
+  sendPolicy: _____,
+  ...request
+}: EventOf<'approval_requested'>): Change => ({
+  approval: request,
+});
+
+export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): Change => {
+  const { approvalId, verdict, by, scope, turn } = event;
+  const hash = context.approval?.hash;
+  return {
+    approval: null,
+    resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
+    ...(scope === 'always' && hash !== undefined && { grants: [...context.grants, hash].slice(-limits.grants) }),
+    ...withTurn(context, { attempt: turn.attempt }),
+  };
+};
+
+export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): Change => ({
+  messages: context.messages + 1,
+  ...(message.deliverTo && { route: message.deliverTo }),
+  ...(message.answers !== undefined && { spawned: context.spawned.filter(({ runId }) => runId !== message.answers) }),
+});
+
+export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): Change => {
+  const stopped = new Set(runs.map(({ runId }) => runId));
+  return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
+};
