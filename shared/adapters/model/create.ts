@@ -43,7 +43,7 @@ const createOrFail = (name: string, windowTokens: number, create: () => Model): 
     const { message } = error;
     return {
       name,
-      windowTokens: config.context.windowTokens,
+      windowTokens,
       step: async () => ({ kind: 'failed', code: 'model_unknown', message }),
     };
   }
