@@ -9,6 +9,7 @@ import { homeKey, rig } from './rig.ts';
 
 const named = (name: string): Model => ({
   name,
+  windowTokens: 128_000,
   step: async () => ({
     kind: 'reply',
     text: `this is ${name}`,
@@ -42,7 +43,7 @@ describe('the model of a session (A4/54)', () => {
     expect(modelOf().name).toBe('offline');
     expect(modelOf('local/a')).toBe(modelOf('local/a'));
     expect(modelOf('local/a').name).toBe('local/a');
-    const request = { key: homeKey, turn: { id: 't', attempt: 1 }, step: 1, prompt: '', steps: [], history: async () => [] };
+    const request = { key: homeKey, turn: { id: 't', attempt: 1 }, step: 1, system: '', messages: [], tools: [], prompt: '' };
     expect(await modelOf('gone/model').step(request, () => {}, AbortSignal.timeout(1_000))).toMatchObject({
       kind: 'failed',
       code: 'model_unknown',

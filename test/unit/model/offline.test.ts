@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
-import { homeKey } from './rig.ts';
+import { homeKey } from '../session-host/rig.ts';
 
 const turn = { id: 'a', attempt: 1 };
 const said = (text: string, kind = 'reply') => ({ kind, text });
@@ -11,7 +11,7 @@ const ask = async (prompt: string, step = 1) => {
   const clock = new VirtualClock(1_790_000_000_000);
   const model = new OfflineModel(clock);
   const pieces: string[] = [];
-  const request = { key: homeKey, turn, step, prompt, steps: [], history: async () => [] };
+  const request = { key: homeKey, turn, step, system: '', messages: [], tools: [], prompt };
   let tookMs = Number.POSITIVE_INFINITY;
   const outcome = model
     .step(request, (text) => pieces.push(text), new AbortController().signal)

@@ -46,8 +46,9 @@ const request = (messages: ModelMessage[]) => ({
   turn: { id: 't1', attempt: 1 },
   step: 1,
   prompt: messages.at(-1)?.text ?? '',
-  steps: [],
-  history: async () => messages,
+  system: 'Be brief.',
+  messages,
+  tools: [],
 });
 const never = new AbortController().signal;
 
