@@ -5,16 +5,17 @@ import { longSession, memory } from './sessions.ts';
 import { sessionsList } from './sessions-list.ts';
 import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
+import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,routing,list --setup always,default --seconds 8]`: whole-process
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,routing,list --setup always,default --seconds 8]`: whole-process
  * measurements against real nats-servers; `routing` and `list` need none and run once. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'turns,latency,session,memory,ownership,routing,list' },
+    only: { type: 'string', default: 'turns,latency,session,memory,ownership,tools,waiting,routing,list' },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
   },
@@ -27,6 +28,8 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   session: longSession,
   memory,
   ownership,
+  tools: toolTurns,
+  waiting: waitingTurns,
 };
 const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,12 +43,17 @@ export interface BenchSystem {
 
 const natter = fileURLToPath(new URL('../../services/cli/main.js', import.meta.url));
 
-/** Starts a real broker, provisions it and opens ports for the driver. Services are started as the scenario wants them. */
-export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
+/**
+ * Starts a real broker, provisions it and opens ports for the driver. Services are started as the scenario wants them, with `settings` as
+ * their configuration.
+ */
+export const startSystem = async (name: SetupName, settings: object = {}): Promise<BenchSystem> => {
   const { replicas, syncInterval } = setups[name];
   const broker = replicas === 3 ? await startCluster({ syncInterval }) : await startServer({ syncInterval });
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-bench-'));
-  const config = configSchema.parse({ dataDir, nats: { url: broker.url, replicas } });
+  const config = configSchema.parse({ ...settings, dataDir, nats: { url: broker.url, replicas } });
+  const configFile = join(dataDir, 'bench.json');
+  await writeFile(configFile, JSON.stringify(settings));
   const connection = await openConnection({ servers: broker.url, name: 'bench', requestTimeoutMs: 10_000 });
   await provision(connection, topologyFor({ ...config, nats: { ...config.nats, url: undefined } }));
   await connection.close();
@@ -56,8 +61,17 @@ export const startSystem = async (name: SetupName): Promise<BenchSystem> => {
   const workers: ChildProcess[] = [];
 
   const start: BenchSystem['start'] = async (service) => {
-    const env = { ...process.env, NATS_URL: broker.url, NATTER_DATA_DIR: dataDir, NATTER_LOG_LEVEL: 'warn' };
-    const child = fork(natter, ['service', service], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const env = {
+      ...process.env,
+      NATS_URL: broker.url,
+      NATTER_DATA_DIR: dataDir,
+      NATTER_LOG_LEVEL: 'warn',
+      NATTER_CONFIG: configFile,
+    };
+    const child = fork(natter, ['service', service], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     workers.push(child);
     const failed = once(child, 'exit').then(([code]) =>
       Promise.reject(new Error(`natter service ${service} ended with ${code}`)),

@@ -1,0 +1,71 @@
+import { appendFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { startSession } from '../../services/session/main.ts';
+import { openNats } from '../../shared/adapters/nats/open.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import type { EventLog, Model, ModelRequest, Tool, Tools } from '../../shared/ports.ts';
+import type { StepOutcome } from '../../shared/session/types.ts';
+
+/**
+ * A session host as a process that ends itself with SIGKILL at one moment of a turn: `DOOM_AT` counts the moments before and after each
+ * durable write, each model step and each effect of a tool; 0: never. What its tools do is a line in the file `DOOM_EFFECTS`. Used by
+ * `test/e2e/turn/killed-anywhere.test.ts`.
+ */
+const { DOOM_AT = '0', DOOM_EFFECTS = '', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
+
+let moments = 0;
+const moment = (): void => {
+  moments += 1;
+  if (moments === Number(DOOM_AT)) process.kill(process.pid, 'SIGKILL');
+};
+
+const doomedLog = (log: EventLog): EventLog => ({
+  ...{ last: log.last.bind(log), read: log.read.bind(log), page: log.page.bind(log) },
+  ...{ follow: log.follow.bind(log), info: log.info.bind(log) },
+  append: async (commit, expectedSeq) => {
+    moment();
+    const result = await log.append(commit, expectedSeq);
+    moment();
+    return result;
+  },
+});
+
+const effect = (name: string, idempotent: boolean): Tool => ({
+  name,
+  description: `Leaves a line (${idempotent ? 'the same id again is no further effect' : 'each time'}).`,
+  parameters: { type: 'object' },
+  idempotent,
+  usual: 'allow',
+  describe: () => name,
+  run: async ({ callId }) => {
+    moment();
+    appendFileSync(DOOM_EFFECTS, `${name} ${callId}\n`);
+    moment();
+    return { outcome: 'ok', text: `${name} is done` };
+  },
+});
+const all = [effect('charge', false), effect('put', true)];
+const tools: Tools = { of: () => all, problems: () => [], close: async () => {} };
+
+/** Two calls, one more, and the answer. */
+const script = [['charge', 'put'], ['put']];
+const model: Model = {
+  name: 'script',
+  windowTokens: 100_000,
+  step: async ({ step }: ModelRequest): Promise<StepOutcome> => {
+    moment();
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const calls = (script[step - 1] ?? []).map((tool) => ({ tool, arguments: '{}' }));
+    moment();
+    return calls.length > 0
+      ? { kind: 'continue', text: '', model: 'script', usage, calls }
+      : { kind: 'reply', text: 'all done', model: 'script', usage };
+  },
+};
+
+const config = configSchema.parse({ prefix: DOOM_PREFIX, nats: { partitions: 1 } });
+const ports = await openNats(config, { name: DOOM_MEMBER, clock: systemClock, servers: NATS_URL });
+const options = { config, log: pino({ level: 'silent' }), member: DOOM_MEMBER, env: {}, model, tools, recoveryEveryMs: 100 };
+await startSession({ ...options, ports: { ...ports, events: doomedLog(ports.events) } });
+process.send?.('ready');
