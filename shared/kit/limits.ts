@@ -31,6 +31,8 @@ export const limits = {
   /** UTF-8 bytes of one page of a tool's output, and of all of it; what is longer is cut and says so. */
   toolPageBytes: 32 * 1024,
   toolOutputBytes: 512 * 1024,
+  /** Tools of one session: as many as every provider takes. */
+  offeredTools: 128,
   /** Grants for good that one generation remembers, and answered approvals it can still name. */
   grants: 64,
   resolvedApprovals: 16,
@@ -74,6 +76,8 @@ export const limits = {
   /** Commits and bytes of one read of the log. */
   readCommits: 256,
   readBytes: 4 * 1024 * 1024,
+  /** Characters of running steps that a process keeps for readers of live text that come late. */
+  liveCharacters: 16 * 1024 * 1024,
   /** Milliseconds a streaming client may leave a full buffer unread. */
   streamStallMs: 30_000,
   /** Streams one gateway keeps open, and calls it lets wait for a run; and those of one token. */

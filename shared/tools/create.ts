@@ -1,0 +1,44 @@
+import type { Config } from '../config/schema.ts';
+import { limits } from '../kit/limits.ts';
+import { matchesPattern } from '../policy/tool-policy.ts';
+import type { Tool, Tools } from '../ports.ts';
+import type { ToolSource } from './tool-source.ts';
+
+/** What every provider takes for a tool's name. */
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * All tools of a host: those of the sources without the ones that `tools.disabled` names, in the order of their names, so that the same
+ * tools make the same prompt. Of two with one name the earlier source's stays; it and what else is left out is a problem.
+ */
+export const createTools = (sources: readonly ToolSource[], { tools: { disabled } }: Pick<Config, 'tools'>): Tools => {
+  const problems = new Set<string>();
+  const complain = (problem: string) => {
+    if (problems.size < limits.offeredTools) problems.add(problem);
+  };
+  const isDisabled = ({ name }: Tool) => disabled.some((pattern) => matchesPattern(pattern, name));
+
+  return {
+    of: (scope) => {
+      const offered = new Map<string, Tool>();
+      for (const tool of sources.flatMap((source) => source.of(scope))) {
+        if (isDisabled(tool)) continue;
+        const problem = refusalOf(tool, offered);
+        if (problem === null) offered.set(tool.name, tool);
+        else complain(problem);
+      }
+      return [...offered.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+    },
+    problems: () => [...sources.flatMap((source) => source.problems()), ...problems],
+    close: async () => {
+      await Promise.allSettled(sources.map((source) => source.close()));
+    },
+  };
+};
+
+const refusalOf = ({ name }: Tool, offered: ReadonlyMap<string, Tool>): string | null => {
+  if (!namePattern.test(name)) return `the tool ${JSON.stringify(name.slice(0, 64))} is left out: no provider takes this name`;
+  if (offered.has(name)) return `a second tool "${name}" is left out: disable or rename one of them`;
+  if (offered.size >= limits.offeredTools) return `the tool "${name}" is left out: there are more than ${limits.offeredTools}`;
+  return null;
+};
