@@ -152,13 +152,16 @@ export const approvalRequest = z.object({
   approvers: z.array(z.string().min(1).max(512)).max(64).optional(),
   /** The answer counts for this call alone, whatever it says. */
   onceOnly: z.literal(true).optional(),
+  /** The run in another session that the call begins once it may. */
+  spawn: spawnedRun.optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
 /** What the policy says of a call, in the order of the calls. */
 export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
-  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000) }),
+  /** `invalid`: nobody forbids it; there is no such tool, or its arguments cannot be read. The call ends as an error. */
+  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
   z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
 ]);
 export type Ruling = z.infer<typeof ruling>;

@@ -84,7 +84,7 @@ const problemOf = (
 
 const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, scope, reason }: Answer): SessionEvent[] => {
   if (approval === null) return [];
-  const { approvalId, callId, onceOnly } = approval;
+  const { approvalId, callId, onceOnly, spawn } = approval;
   const next = { id: turn.id, attempt: turn.attempt + 1 };
   const resolved: SessionEvent = {
     type: 'approval_resolved',
@@ -99,7 +99,7 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
   };
   const call = turn.calls.find((known) => known.callId === callId && known.status !== 'done');
   if (call === undefined) return [resolved];
-  if (verdict === 'granted') return [resolved, starting(next, call, { approvalId })];
+  if (verdict === 'granted') return [resolved, starting(next, call, { approvalId, spawn })];
   return [resolved, ...ended(next, call, ...refusalOf(approval, verdict, nameOf(by), reason))];
 };
 

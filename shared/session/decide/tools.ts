@@ -90,7 +90,7 @@ export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], r
     const ruling = rulings[index];
     const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
     if (ruling?.kind === 'run') events.push(starting(turn, call, { spawn: ruling.spawn }));
-    if (ruling?.kind === 'deny') events.push(...ended(turn, call, 'denied', ruling.reason));
+    if (ruling?.kind === 'deny') events.push(...ended(turn, call, ruling.invalid ? 'error' : 'denied', ruling.reason));
     if (ruling?.kind === 'ask') question ??= asking(context, turn, { ...ruling.request, callId, tool });
   }
   const runs = events.some(({ type }) => type === 'tool_call_started');

@@ -61,9 +61,11 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
 /** All calls of the last step have ended. */
 const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
 
-/** A call's id is the same on every host that decides this, and no other call of the session has it. */
+/** A call's id is the same on every host that decides this, and no other call of the session has it. `index`: its place in the step, from 0. */
+export const callIdOf = (turnId: string, step: number, index: number): string => `${turnId}.${step}.${index}`;
+
 const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
-  calls.map(({ tool, arguments: given }, index) => ({ callId: `${turn.id}.${step}.${index}`, tool, arguments: given }));
+  calls.map(({ tool, arguments: given }, index) => ({ callId: callIdOf(turn.id, step, index), tool, arguments: given }));
 
 const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | undefined): SessionEvent[] =>
   parts === undefined || JSON.stringify(parts) === JSON.stringify(prompt)
