@@ -72,7 +72,7 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   turn_aborted: ['post m1', 'stop'],
   queue_cleared: ['post m1', 'post m2', 'post m3', 'stop', 'post m4'],
   approval_requested: ['post m1', 'ask m1/1 p1 500', 'post m2'],
-  approval_resolved: ['post m1', 'ask m1/1 p1 500', 'answer p1 granted @400', 'ask m1/2 p2 500', 'answer p2 denied @501'],
+  approval_resolved: ['post m1', 'ask m1/1 p1 500', 'answer p1 granted @400', 'ask m1/2 p2 500', 'expire p2 @501'],
   session_reset: ['post m1', 'post m2', 'reset s2', 'post m3'],
   session_deactivated: ['append m1', 'deactivate'],
   participant_resolved: ['append m1', 'open-by owner-1'],

@@ -8,6 +8,7 @@ const histories: Record<string, readonly string[]> = {
   idle: ['open'],
   running: ['post m1'],
   queued: ['post m1', 'post m2'],
+  calling: ['post m1', 'call m1/1 1 read run ask'],
   awaiting: ['post m1', 'ask m1/1 p1'],
   inactive: ['open', 'deactivate'],
   deleted: ['post m1', 'delete key'],
@@ -161,6 +162,67 @@ const table = `
   queued   | answer p1 granted | refused: approval_unknown
   awaiting | answer p1 granted | approval_resolved m1/2 p1 granted
   inactive | answer p1 granted | refused: approval_unknown
+
+  unknown  | expire p1 @1001 | -
+  idle     | expire p1 @1001 | -
+  running  | expire p1 @1001 | -
+  queued   | expire p1 @1001 | -
+  awaiting | expire p1 @1001 | approval_resolved m1/2 p1 expired
+  inactive | expire p1 @1001 | -
+  deleted  | expire p1 @1001 | -
+
+  unknown  | start m1/1 m1.1.0 | -
+  idle     | start m1/1 m1.1.0 | -
+  running  | start m1/1 m1.1.0 | -
+  queued   | start m1/1 m1.1.0 | -
+  calling  | start m1/1 m1.1.1 | tool_call_started m1/1 m1.1.1 #1
+  awaiting | start m1/1 m1.1.0 | -
+  inactive | start m1/1 m1.1.0 | -
+  deleted  | start m1/1 m1.1.0 | -
+
+  unknown  | result m1/1 m1.1.0 | -
+  idle     | result m1/1 m1.1.0 | -
+  running  | result m1/1 m1.1.0 | -
+  queued   | result m1/1 m1.1.0 | -
+  calling  | result m1/1 m1.1.0 | tool_result m1/1 m1.1.0 ok
+  awaiting | result m1/1 m1.1.0 | -
+  inactive | result m1/1 m1.1.0 | -
+  deleted  | result m1/1 m1.1.0 | -
+
+  unknown  | compact c9      | notice compacted
+  idle     | compact c9      | notice compacted
+  running  | compact c9      | turn_queued c9 #1
+  queued   | compact c9      | turn_queued c9 #2
+  calling  | compact c9      | turn_queued c9 #1
+  awaiting | compact c9      | turn_queued c9 #1
+  inactive | compact c9      | notice compacted
+  deleted  | compact c9      | notice compacted
+
+  unknown  | compacted m1/1 1 2 | -
+  idle     | compacted m1/1 1 2 | -
+  running  | compacted m1/1 1 2 | context_compacted m1/1 through 1
+  queued   | compacted m1/1 1 2 | context_compacted m1/1 through 1
+  calling  | compacted m1/1 1 2 | context_compacted m1/1 through 1
+  awaiting | compacted m1/1 1 2 | -
+  inactive | compacted m1/1 1 2 | -
+  deleted  | compacted m1/1 1 2 | -
+
+  calling  | open            | -
+  calling  | post m9         | user_message m9 for a turn, turn_queued m9 #1
+  calling  | append m9       | user_message m9
+  calling  | stop            | turn_aborted m1/1 stop
+  calling  | reset s2        | turn_aborted m1/1 /new, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2
+  calling  | origin x        | origin_changed x
+  calling  | send deny       | settings_changed {"sendPolicy":"deny"}
+  calling  | notice hello    | notice told
+  calling  | report          | notice status
+  calling  | delete          | refused: session_busy
+  calling  | deactivate      | refused: session_busy
+  calling  | resume          | turn_resumed m1/2 step 2
+  calling  | reply m1/1 2    | -
+  calling  | ask m1/1 p9     | approval_requested m1/1 p9
+  calling  | answer p1 granted | refused: approval_unknown
+  calling  | expire p1 @1001 | -
 `;
 
 const rows = table
@@ -186,6 +248,6 @@ describe('every command in every status (A4/53, A5/60-64, 68-70, A11/125)', () =
 
   test('the histories are in the statuses they are named after', () => {
     const statuses = Object.values(histories).map((history) => stateAfter(...history).machine.value);
-    expect(statuses).toEqual(['inactive', 'idle', 'running', 'running', 'awaiting_approval', 'inactive', 'inactive']);
+    expect(statuses).toEqual(['inactive', 'idle', 'running', 'running', 'running', 'awaiting_approval', 'inactive', 'inactive']);
   });
 });

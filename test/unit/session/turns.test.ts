@@ -91,7 +91,7 @@ describe('approvals (A5/62, I7)', () => {
       .then('approval_resolved m1/2 p1 granted');
     given(...asked)
       .when('answer p1 granted @501')
-      .then('approval_resolved m1/2 p1 expired');
+      .thenRefused('approval_expired');
     given(...asked)
       .when('answer p1 denied @501')
       .thenRefused('approval_expired');
@@ -155,14 +155,20 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
       epoch: 2,
       messages: 0,
       completedTurns: 0,
-      usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0 },
+      compactions: 0,
+      usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 },
       settings: {},
       origin: {},
+      route: null,
       deleted: false,
       deletedGeneration: 0,
       queue: [],
       turn: null,
       approval: null,
+      resolved: [],
+      grants: [],
+      prompt: [],
+      spawned: [],
     });
   });
 
