@@ -2,11 +2,11 @@ import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { waitForReplica } from '../../shared/kit/read-through.ts';
+import { readable } from '../../shared/kit/readable.ts';
 import type { Clock, EventLog } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { isErasure } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { readable } from './history.ts';
 
 /** Least milliseconds between two reads of the feed: some latency for much less work under load. */
 const feedPauseMs = 2;

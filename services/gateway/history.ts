@@ -1,30 +1,16 @@
-import { AssertionError } from '../../shared/kit/assert.ts';
-import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { readable } from '../../shared/kit/readable.ts';
 import type { EventLog } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { afterCommit, type Cursor, formatCursor } from './cursor.ts';
 
-/** Reading the log for an answer. A record that cannot be read is the log's fault, not the caller's: `quarantined`, never `invalid`. */
+/** Reading the log for an answer. */
 
 /** Commits read at once while a page is filled. */
 const readCommits = 256;
 /** Commits one call may look at; a filter that matches little gets a shorter page and goes on from its cursor. */
 const scannedCommits = 10_000;
-
-const quarantined = (cause: unknown): unknown =>
-  hasCode(cause, 'invalid') || cause instanceof AssertionError
-    ? new NatterError('quarantined', 'part of the history cannot be read by this version; `natter doctor` tells more', { cause })
-    : cause;
-
-/** The work's result, or `NatterError('quarantined')` where a record cannot be read or folded. */
-export const readable = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work;
-  } catch (error) {
-    throw quarantined(error);
-  }
-};
 
 /** The one answer for a session that is not there, is deleted, or is not the caller's to see: word for word the same (A8/89). */
 export const noSuchSession = (): NatterError =>

@@ -5,8 +5,8 @@ import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
 import { eventTypes } from '../../shared/session/events.ts';
+import { keyFrom } from '../../shared/session-tools/named-session.ts';
 import { type Cursor, parseCursor } from './cursor.ts';
-import { keyFrom } from './named-session.ts';
 
 /** Everything that comes in is checked here, once. Each function throws `NatterError('invalid')` that names the field. */
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
+import { keyFrom } from '../../shared/session-tools/named-session.ts';
+import { keyOfRun } from '../../shared/session-tools/run-id.ts';
 import { sessionsSendParameters } from '../../shared/session-tools/schemas.ts';
-import { keyFrom } from './named-session.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';
-import { keyOfRun } from './run-id.ts';
 import { olderRuns } from './runs.ts';
 import { sessionsSend, waitedFor } from './session-tools/send.ts';
 

@@ -4,12 +4,12 @@ import { resolveModel } from '../../shared/policy/model-name.ts';
 import { parseKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import { settings } from '../../shared/session/types.ts';
+import { keyFrom } from '../../shared/session-tools/named-session.ts';
 import { type SessionRow, sessionsListParameters } from '../../shared/session-tools/schemas.ts';
 import { ownersOnly } from './access.ts';
 import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
-import { keyFrom } from './named-session.ts';
 import type { Call } from './rpc.ts';
 import { listRows } from './session-tools/list.ts';
 

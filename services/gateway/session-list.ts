@@ -1,6 +1,7 @@
 import { assert } from '../../shared/kit/assert.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { readThrough } from '../../shared/kit/read-through.ts';
+import { readable } from '../../shared/kit/readable.ts';
 import { channelOfNamespace } from '../../shared/policy/access.ts';
 import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
@@ -10,7 +11,6 @@ import { listFactsOf } from '../../shared/session-tools/row.ts';
 import type { ListKind } from '../../shared/session-tools/schemas.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { wantsKey } from './cursor.ts';
-import { readable } from './history.ts';
 
 const retryMs = 500;
 

@@ -1,5 +1,6 @@
 import { assert } from '../../shared/kit/assert.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import { readable } from '../../shared/kit/readable.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import {
@@ -12,7 +13,7 @@ import {
   toPlain,
 } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { lastOf, readable } from './history.ts';
+import { lastOf } from './history.ts';
 
 /** A session's state, by the one fold (I4). */
 export interface StateAnswer extends PlainState {

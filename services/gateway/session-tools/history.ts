@@ -1,10 +1,10 @@
 import { limits } from '../../../shared/kit/limits.ts';
 import { shownKey } from '../../../shared/routing/legacy-key.ts';
+import { keyFrom } from '../../../shared/session-tools/named-session.ts';
+import { recentMessages } from '../../../shared/session-tools/recent-messages.ts';
 import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/session-tools/schemas.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
-import { keyFrom } from '../named-session.ts';
-import { recentMessages } from '../recent-messages.ts';
 
 /** `sessions_history` (A10/115–116): the last messages of a session's present generation, as transcripts have them. */
 export const sessionsHistory = async (

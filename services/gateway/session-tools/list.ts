@@ -1,6 +1,7 @@
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
+import { recentMessages } from '../../../shared/session-tools/recent-messages.ts';
 import { sessionRowOf } from '../../../shared/session-tools/row.ts';
 import type {
   SessionRow,
@@ -10,7 +11,6 @@ import type {
 } from '../../../shared/session-tools/schemas.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
-import { recentMessages } from '../recent-messages.ts';
 import type { ListOptions } from '../session-list.ts';
 
 /** Histories read side by side. */

@@ -1,5 +1,5 @@
-import { limits } from '../../shared/kit/limits.ts';
-import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
+import { limits } from '../kit/limits.ts';
+import { type SessionKey, sessionKeyProblem } from '../routing/session-key.ts';
 
 /**
  * A run's id that says whose run it is, so that any replica finds the run by its id alone, after any restart (A10/122):

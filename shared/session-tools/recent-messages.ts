@@ -1,10 +1,10 @@
-import { NatterError } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { TranscriptMessage } from '../../shared/session-tools/schemas.ts';
-import { RecentMessages } from '../../shared/session-tools/transcript.ts';
-import { readable } from './history.ts';
+import { NatterError } from '../kit/errors.ts';
+import { limits } from '../kit/limits.ts';
+import { readable } from '../kit/readable.ts';
+import type { Ports } from '../ports.ts';
+import type { SessionKey } from '../routing/session-key.ts';
+import type { TranscriptMessage } from './schemas.ts';
+import { RecentMessages } from './transcript.ts';
 
 interface Wanted {
   readonly key: SessionKey;

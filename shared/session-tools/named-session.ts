@@ -1,7 +1,7 @@
-import type { Config } from '../../shared/config/schema.ts';
-import { NatterError } from '../../shared/kit/errors.ts';
-import { canonicalKey } from '../../shared/routing/legacy-key.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { Config } from '../config/schema.ts';
+import { NatterError } from '../kit/errors.ts';
+import { canonicalKey } from '../routing/legacy-key.ts';
+import type { SessionKey } from '../routing/session-key.ts';
 
 /** The session that callers name, in a short, older or full form (C2, A3/35–40). Throws `NatterError('invalid')` that names the field. */
 export const keyFrom = ({ agent, session }: Config, text: string, field = 'sessionKey'): SessionKey => {
