@@ -196,17 +196,25 @@ export interface Delta {
   readonly text: string;
 }
 export interface Live {
+  /** Tells whoever listens, and keeps the text of the step until its next one, for those who come later. */
   publish(key: SessionKey, delta: Delta): void;
+  /** The attempt writes no more of its step: who comes now finds it in the log. */
+  ended(key: SessionKey, turn: TurnRef): void;
+  /** The running step's text from its beginning, whenever one comes, and what follows: no gap, nothing twice. A new attempt begins anew. */
   subscribe(key: SessionKey, signal: AbortSignal): AsyncIterable<Delta>;
 }
 
-/** One message on its way out. `id` is `<stream seq>.<index>` of the event: the idempotency key of the send (I9). */
+/**
+ * One message on its way out. `id` is `<stream seq>.<index>` of the event, with a third number where one event has several: the idempotency
+ * key of the send (I9).
+ */
 export interface Outbound {
   readonly id: string;
   readonly seq: number;
   readonly key: SessionKey;
   readonly target: DeliveryTarget;
-  readonly kind: 'assistant_message' | 'notice';
+  /** `stop`, for channel `session` alone: the run there is to end. */
+  readonly kind: 'assistant_message' | 'notice' | 'stop';
   readonly text: string;
   readonly turnId: string;
   /** Why it is not sent: there is nothing to say (A6/78), or the rule that denies it (A9/98). Recorded as `suppressed`. */
@@ -343,6 +351,10 @@ export interface ToolScope {
   readonly sender: Sender;
   /** The model's settings of the session, for runs that it begins in others. */
   readonly model?: string;
+  /** The session's generation: once it is deleted, nothing that comes of a call reaches the key any more (C9). */
+  readonly generation?: number;
+  /** Runs in other sessions that this one has begun before the call and that go on, those of the step's earlier calls included. */
+  readonly spawned?: number;
 }
 export interface ToolRun {
   /** The idempotency key of the effect. */
@@ -364,8 +376,11 @@ export interface Tool extends ToolSpec {
   readonly onceOnly?: true;
   /** What a call would do, for the person who is asked. */
   describe(given: unknown): string;
-  /** The run in another session that a call begins: recorded before it does, so that it can be stopped (A11/125). */
-  spawns?(run: Omit<ToolRun, 'arguments'>): SpawnedRun;
+  /**
+   * The run in another session that a call begins: recorded before it does, so that it can be stopped (A11/125). `undefined`: the call will
+   * say no. Without arguments it is not known whether they are right.
+   */
+  spawns?(run: Omit<ToolRun, 'arguments'> & { readonly arguments?: unknown }): SpawnedRun | undefined;
   /** Never rejects but by `signal`; whoever aborts does not want to know how it ends. */
   run(run: ToolRun, signal: AbortSignal): Promise<ToolEnd>;
 }

@@ -150,7 +150,14 @@ export const sessionEvent = z.discriminatedUnion('type', [
     deliverTo: deliveryTarget.optional(),
     sendPolicy: settings.shape.sendPolicy,
   }),
-  z.object({ type: z.literal('turn_aborted'), v: v1, turn: turnRef, reason: z.string() }),
+  /** `deliverTo`: the session that began the run and waits for its end (A11/125); people are told by whoever aborts. */
+  z.object({
+    type: z.literal('turn_aborted'),
+    v: v1,
+    turn: turnRef,
+    reason: z.string(),
+    deliverTo: deliveryTarget.optional(),
+  }),
   z.object({ type: z.literal('queue_cleared'), v: v1, turnIds: z.array(id), reason: z.string() }),
   z.object({
     type: z.literal('approval_requested'),
@@ -205,6 +212,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     epoch: z.int().min(1),
     turnIds: z.array(id),
     reason: z.string(),
+    /** The session that began the run which was going on, and waits for its end. */
+    deliverTo: deliveryTarget.optional(),
   }),
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);
@@ -229,13 +238,13 @@ const headlines: readonly EventType[] = [
   'turn_failed',
   'turn_aborted',
   'session_deleted',
+  'approval_resolved',
+  'notice',
   'session_reset',
   'message_refused',
-  'approval_resolved',
   'turn_started',
   'turn_resumed',
   'user_message',
-  'notice',
   'runs_stopped',
   'context_compacted',
 ];

@@ -30,6 +30,8 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that began it (A11/125). */
+export const sessionChannel = 'session';
 
 /** Where a session comes from (A3/42). Set once, preserved on reopening (A5/65). */
 export const sessionSource = z.object({

@@ -3,7 +3,7 @@ import type { CommandOf, CommandType } from '../commands.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import type { Position } from '../evolve.ts';
-import type { TurnRef } from '../types.ts';
+import { sessionChannel, type TurnRef } from '../types.ts';
 
 /** Why a command is refused. Part of the API; the message says what to do. */
 export type RefusalCode =
@@ -40,6 +40,10 @@ export const isCurrent = (view: SessionView, turn: TurnRef): boolean =>
 
 /** The reference to a turn without its progress. */
 export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
+
+/** The session that began the turn's run and waits for its end, however it ends (A11/125). */
+export const awaiting = (turn: ActiveTurn | null) =>
+  turn?.deliverTo?.channel === sessionChannel ? { deliverTo: turn.deliverTo } : {};
 
 /** Where what a turn says goes, and the session's own word on sending it (A9/96). */
 export const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({

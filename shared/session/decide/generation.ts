@@ -2,7 +2,7 @@ import type { CommandOf } from '../commands.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
 import type { Notice, Origin, Sender, SessionSource, Settings, SettingsChange } from '../types.ts';
-import { refOf, type SessionView } from './decision.ts';
+import { awaiting, refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
 
@@ -13,7 +13,7 @@ export const ending = (view: SessionView, reason: string): SessionEvent[] => {
   if (view.turn === null) return [];
   const turnIds = view.context.queue.map(({ id }) => id);
   const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
-  return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason }];
+  return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason, ...awaiting(view.turn) }];
 };
 
 /** The runs that this session began in others end with it (A11/125). */

@@ -1,6 +1,6 @@
 import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
-import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
+import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
 import { asking } from './message.ts';
 
@@ -55,7 +55,10 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
   }
   const turnIds = [...(view.turn ? [view.turn.id, ...(view.turn.merged ?? [])] : []), ...queue.map(({ id }) => id)];
-  const deleted = { type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason } as const;
+  const deleted: SessionEvent = {
+    ...{ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason },
+    ...awaiting(view.turn),
+  };
   // An erased history begins with its erasure (C9).
   return mode === 'erased' ? accept(deleted, ...stoppingRuns(view, reason)) : accept(...stoppingRuns(view, reason), deleted);
 };

@@ -3,7 +3,7 @@ import type { CommandEnvelope } from '../../wire/envelope.ts';
 import { messageOf } from '../commands.ts';
 import type { QueuedTurn, SessionEvent } from '../events.ts';
 import type { Message } from '../types.ts';
-import { accept, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
+import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isNew, learning, readying, renewal, resolving } from './generation.ts';
 
 /** Opening and messages: A5/64–70, A13/138, B6. */
@@ -94,7 +94,7 @@ const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent
 
 /** The newest message wins; what waits goes on waiting. */
 const interrupting = ({ turn }: BusyView): SessionEvent[] => [
-  { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts' },
+  { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
 ];
 const aborted = ({ context, position }: BusyView): SessionView => ({
   status: 'idle',
