@@ -1,3 +1,4 @@
+import { limits } from '../../shared/kit/limits.ts';
 import type { Delta } from '../../shared/ports.ts';
 import { outsideMarkers, silenceFilter } from '../../shared/routing/silence.ts';
 
@@ -7,11 +8,27 @@ export interface VisibleDelta extends Delta {
 }
 
 /**
- * Takes silence markers out of one stream's live text (A6/79). `offset` and `end` count the characters of the text as the model writes it,
- * so they are the same on every stream, whenever it began. Whoever joins in the middle, or has missed a piece, may be in the middle of a
- * marker: such a text is taken up at its first character that no marker has. `null`: nothing to see yet.
+ * One stream's live text without silence markers (A6/79), and only of turns that `shows` lets it see: what comes before it does is held
+ * back. `offset` and `end` count the characters of the text as the model writes it, so they are the same on every stream. Whoever begins in
+ * the middle may be in the middle of a marker: such a text is taken up at its first character that no marker has. `null`: nothing to see yet.
  */
-export const visibleText = (): ((delta: Delta) => VisibleDelta | null) => {
+export const visibleText = (shows: (turnId: string) => boolean = () => true): ((delta: Delta) => VisibleDelta | null) => {
+  const withoutMarkers = markerFilter();
+  let held: Delta | null = null;
+  return (delta) => {
+    const all: Delta = held !== null && follows(held, delta) ? { ...held, text: held.text + delta.text } : delta;
+    held = null;
+    if (shows(delta.turn.id)) return withoutMarkers(all);
+    if (all.text.length <= limits.modelOutputBytes) held = all;
+    return null;
+  };
+};
+
+const nameOf = ({ turn, step }: Delta): string => JSON.stringify([turn.id, turn.attempt, step]);
+const follows = (one: Delta, next: Delta): boolean =>
+  nameOf(one) === nameOf(next) && next.offset === one.offset + one.text.length;
+
+const markerFilter = (): ((delta: Delta) => VisibleDelta | null) => {
   let filter = silenceFilter();
   let current = '';
   /** Where the next piece should begin, and up to where all is seen. */
@@ -19,8 +36,9 @@ export const visibleText = (): ((delta: Delta) => VisibleDelta | null) => {
   let shown = 0;
   let astray = false;
 
-  return ({ turn, step, offset, text }) => {
-    const name = JSON.stringify([turn.id, turn.attempt, step]);
+  return (delta) => {
+    const { turn, step, offset, text } = delta;
+    const name = nameOf(delta);
     if (name !== current || offset !== taken) {
       filter = silenceFilter();
       current = name;

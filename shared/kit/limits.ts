@@ -12,6 +12,9 @@ export const limits = {
   commitBytes: 896 * 1024,
   /** UTF-8 bytes of what a model step may answer. */
   modelOutputBytes: 256 * 1024,
+  /** Bytes a provider may send for one step, with all that it wraps around the answer, and of one line of it. */
+  modelStreamBytes: 32 * 1024 * 1024,
+  modelLineBytes: 1024 * 1024,
   /** Nesting of a decoded message. */
   decodeDepth: 32,
   /** Array elements plus map entries of a decoded message. */
@@ -25,14 +28,28 @@ export const limits = {
   /** Calls of one model step, and how many of them run at a time. */
   stepCalls: 32,
   stepCallsAtOnce: 8,
-  /** Characters of a call's id and of its arguments. */
+  /** Characters of a call's id, of its tool's name and of its arguments. */
   callIdCharacters: 160,
+  toolNameCharacters: 128,
   toolArgumentsCharacters: 128 * 1024,
   /** UTF-8 bytes of one page of a tool's output, and of all of it; what is longer is cut and says so. */
   toolPageBytes: 32 * 1024,
   toolOutputBytes: 512 * 1024,
   /** Tools of one session: as many as every provider takes. */
   offeredTools: 128,
+  /** Names of one list of files. */
+  listedFiles: 1_000,
+  /** Bytes of what a program writes that are kept; milliseconds it may take to end, and its pipes to empty after it has. */
+  programOutputBytes: 256 * 1024,
+  programGraceMs: 2_000,
+  programDrainMs: 500,
+  /** Bytes of one page of the web, and times it may lead elsewhere. */
+  webBytes: 256 * 1024,
+  webRedirects: 5,
+  /** Commits of a session in which the pages of an output are looked for. */
+  outputSearchCommits: 100_000,
+  /** Outputs that a process remembers the place of. */
+  outputPlaces: 1_000,
   /** Grants for good that one generation remembers, and answered approvals it can still name. */
   grants: 64,
   resolvedApprovals: 16,
@@ -110,6 +127,8 @@ export const limits = {
   /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,
+  /** Approvals a gateway remembers the session of. */
+  askedApprovals: 10_000,
   /** Commits of a session up to which a run is looked for in all of its history. */
   runSearchCommits: 1_000,
   /** Rows of one page of any list. */

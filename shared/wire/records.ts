@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import type { CustodyRecord, DeadLetter, Delta } from '../ports.ts';
-import { sessionKey } from '../routing/session-key.ts';
+import { type SessionKey, sessionKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
 import { check, decode, encode } from './codec.ts';
@@ -93,6 +93,11 @@ const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, tex
 >;
 /** Pieces of an answer in the making. */
 export const deltaCodec = codecOf<Delta>(delta, limits.commandBytes);
+
+/** Who asks for the text of the running step so far, and where it is to be told. */
+export const joinCodec = codecOf<{ key: SessionKey; answerTo: string }>(
+  z.object({ key: sessionKey, answerTo: z.string().max(256) }),
+);
 
 /** Outcomes of commands, on their way to whoever asked. */
 export const answerCodec = codecOf<CommandAnswer>(commandAnswer);

@@ -63,6 +63,8 @@ export interface Subjects {
   deliveriesTo(target: DeliveryTarget): string;
   dead(service: string): string;
   live(key: SessionKey): string;
+  /** Where a reader of live text that comes late asks for what it missed. */
+  readonly join: string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -96,6 +98,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
     dead: (service) => `${prefix}.dead.${token(service)}`,
     live: (key) => `${prefix}.live.${path(key)}`,
+    join: `${prefix}.join`,
     keyOfEvent: (subject) =>
       unescapeText(
         subject

@@ -69,7 +69,7 @@ const hostOver = (parts: {
     cursors: createCursors(buckets.index),
     leases: createLeases(buckets.hosts, systemClock, (_, error) => complaints.push(error)),
     answers: createAnswers(ephemera, systemClock, address),
-    live: createLive(ephemera, subjects),
+    live: createLive(ephemera, subjects, `${address}.live`),
     custody,
     deadLetters,
     complaints,

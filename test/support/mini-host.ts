@@ -68,14 +68,16 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
       if (held) return void pending.add(key);
       const text = texts.get(turn.messageId) ?? '';
       const reply = `you said: ${text}`;
-      ports.live.publish(key, { turn: { id: turn.id, attempt: turn.attempt }, step: turn.step, offset: 0, text: reply });
+      const ref = { id: turn.id, attempt: turn.attempt };
+      ports.live.publish(key, { turn: ref, step: turn.step, offset: 0, text: reply });
+      ports.live.ended(key, ref);
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
       const outcome: StepOutcome = text.startsWith('fail')
         ? { kind: 'failed', code: 'model_error', message: 'the model would not' }
         : { kind: 'reply', text: reply, model: 'test', usage };
       const data: SessionCommand = {
         type: 'record_step',
-        turn: { id: turn.id, attempt: turn.attempt },
+        turn: ref,
         step: turn.step,
         outcome,
       };

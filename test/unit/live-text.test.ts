@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { visibleText } from '../../services/gateway/live-text.ts';
+import { limits } from '../../shared/kit/limits.ts';
 
 const turn = { id: 't1', attempt: 1 };
 /** `[offset, text]`, or `[offset, text, step]`. */
@@ -104,3 +105,23 @@ it.each<[string, Piece[], string[]]>([
     ['0..4 one ', '0..3 two'],
   ],
 ])('A6/79: %s', (_, pieces, expected) => expect(shown(...pieces)).toEqual(expected));
+
+it('A8/89: what a stream may not see yet is held back and comes whole once it may, of the same step only', () => {
+  const mine = new Set<string>();
+  const visible = visibleText((turnId) => mine.has(turnId));
+  const see = (offset: number, text: string, step = 1) => visible({ turn, step, offset, text });
+  expect(see(0, 'not seen')).toBeNull();
+  expect([see(0, 'Hi <NO_', 2), see(7, 'REPLY>', 2)]).toEqual([null, null]);
+  mine.add(turn.id);
+  expect(see(13, ' Ann', 2)).toMatchObject({ step: 2, offset: 0, text: 'Hi  Ann', end: 17 });
+  expect(see(17, '!', 2)).toMatchObject({ offset: 17, text: '!', end: 18 });
+});
+
+it('I11: what is held back is bounded; a longer text is taken up where the stream may see it', () => {
+  let mine = false;
+  const visible = visibleText(() => mine);
+  const long = 'x'.repeat(limits.modelOutputBytes + 1);
+  expect(visible({ turn, step: 1, offset: 0, text: long })).toBeNull();
+  mine = true;
+  expect(visible({ turn, step: 1, offset: long.length, text: 'end' })).toMatchObject({ text: 'end', end: long.length + 3 });
+});

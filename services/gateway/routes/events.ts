@@ -110,12 +110,11 @@ const streamDeltas = async (
   key: SessionKey,
   principal: Principal,
 ): Promise<void> => {
-  const visible = visibleText();
+  const visible = visibleText((turnId) => access.showsText(principal, key, turnId));
   try {
     for await (const delta of ports.live.subscribe(key, client.signal)) {
-      if (!access.showsText(principal, key, delta.turn.id)) continue;
       const seen = visible(delta);
-      if (seen !== null) client.offer(sseFrame('delta', { key, ...seen }));
+      if (seen !== null && !(await client.write(sseFrame('delta', { key, ...seen })))) return;
     }
   } catch (error) {
     log.warn({ err: error }, 'live text of a stream ended');

@@ -3,10 +3,7 @@ import { limits } from '../../kit/limits.ts';
 import type { Answers, Clock } from '../../ports.ts';
 import type { CommandAnswer } from '../../wire/envelope.ts';
 import { answerCodec } from '../../wire/records.ts';
-import type { Ephemera } from './ephemera.ts';
-
-/** Answers are told to inboxes only: a forged `answerTo` must not make a host publish into a stream or an API of the broker. */
-const inbox = /^_INBOX[A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/;
+import { type Ephemera, isInbox } from './ephemera.ts';
 
 /** Outcomes of commands over one subscription to `address`, an inbox of this process alone. Waits are bounded: one more is refused as `overloaded`. */
 export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string): Answers & { close(): void } => {
@@ -48,7 +45,7 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
     },
     tell: (answerTo, answer) => {
       const bytes = orNull(() => answerCodec.encode(answer));
-      if (bytes !== null && inbox.test(answerTo)) ephemera.publish(answerTo, bytes);
+      if (bytes !== null && isInbox(answerTo)) ephemera.publish(answerTo, bytes);
     },
     close,
   };

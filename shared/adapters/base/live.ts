@@ -1,35 +1,66 @@
 import { limits } from '../../kit/limits.ts';
 import type { Delta, Live } from '../../ports.ts';
-import { deltaCodec } from '../../wire/records.ts';
+import type { SessionKey } from '../../routing/session-key.ts';
+import { deltaCodec, joinCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
-import type { Ephemera } from './ephemera.ts';
+import { type Ephemera, isInbox } from './ephemera.ts';
+import { LiveReader } from './live-reader.ts';
+import { RunningSteps } from './running-steps.ts';
 
-/** Live text on `<prefix>.live.<key path>`. A slow reader loses the oldest pieces; offsets show the gap. */
-export const createLive = (ephemera: Ephemera, subjects: Subjects): Live => ({
-  publish: (key, delta) => {
-    const bytes = orNull(() => deltaCodec.encode(delta));
-    if (bytes !== null) ephemera.publish(subjects.live(key), bytes);
-  },
-  subscribe: (key, signal) => {
-    const buffer = createBuffer();
-    const unsubscribe = ephemera.subscribe(subjects.live(key), (bytes) => {
-      const delta = orNull(() => deltaCodec.decode(bytes));
-      if (delta !== null) buffer.push(delta);
-    });
-    const end = (): void => {
-      unsubscribe();
-      buffer.end();
-    };
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-    return read(buffer, () => {
-      signal.removeEventListener('abort', end);
-      end();
-    });
-  },
-});
+/**
+ * Live text on `<prefix>.live.<key path>`. Who subscribes, or has missed a piece, asks on `<prefix>.join`; the process that runs the step
+ * tells its text so far to the asker's own inbox, under `address`, so that a thousand who join cost each other nothing.
+ */
+export const createLive = (ephemera: Ephemera, subjects: Subjects, address: string): Live & { close(): void } => {
+  const running = new RunningSteps();
+  let readers = 0;
 
-/** A piece that is too large or not a delta is lost like any other. */
+  const tell = (subject: string, delta: Delta): void => {
+    for (const piece of piecesOf(delta)) {
+      const bytes = orNull(() => deltaCodec.encode(piece));
+      if (bytes !== null) ephemera.publish(subject, bytes);
+    }
+  };
+  const answer = (bytes: Uint8Array): void => {
+    const join = orNull(() => joinCodec.decode(bytes));
+    const soFar = join === null ? null : running.of(join.key);
+    if (join !== null && soFar !== null && isInbox(join.answerTo)) tell(join.answerTo, soFar);
+  };
+  const ask = (key: SessionKey, answerTo: string): void => {
+    const bytes = orNull(() => joinCodec.encode({ key, answerTo }));
+    if (bytes !== null) ephemera.publish(subjects.join, bytes);
+  };
+  // From the start, so that in a cluster every server knows of it before there is a text to ask for.
+  const close = ephemera.subscribe(subjects.join, answer);
+
+  return {
+    publish: (key, delta) => {
+      running.add(key, delta);
+      tell(subjects.live(key), delta);
+    },
+    ended: (key, turn) => running.end(key, turn),
+    subscribe: (key, signal) => {
+      const answerTo = `${address}.${++readers}`;
+      const reader = new LiveReader(() => ask(key, answerTo));
+      const receive = (bytes: Uint8Array): void => {
+        const delta = orNull(() => deltaCodec.decode(bytes));
+        if (delta !== null) reader.take(delta);
+      };
+      const subscriptions = [subjects.live(key), answerTo].map((subject) => ephemera.subscribe(subject, receive));
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+      ask(key, answerTo);
+      return reader.read(signal, end);
+    },
+    close,
+  };
+};
+
+/** Anybody may write to these subjects: what cannot be read, or written, is lost like any other piece. */
 const orNull = <T>(attempt: () => T): T | null => {
   try {
     return attempt();
@@ -38,50 +69,16 @@ const orNull = <T>(attempt: () => T): T | null => {
   }
 };
 
-interface Buffer {
-  push(delta: Delta): void;
-  /** The next delta; `null` after the end, when all are read. */
-  next(): Promise<Delta | null>;
-  end(): void;
-}
+/** UTF-16 units of one message: at most three bytes each. */
+const pieceCharacters = Math.floor(limits.commandBytes / 4);
 
-/** Keeps the newest deltas within the limits of a streaming client. */
-const createBuffer = (): Buffer => {
-  const deltas: Delta[] = [];
-  let characters = 0;
-  let ended = false;
-  let wake = (): void => {};
-  const drop = (): Delta | null => {
-    const delta = deltas.shift() ?? null;
-    characters -= delta?.text.length ?? 0;
-    return delta;
-  };
-  return {
-    push: (delta) => {
-      deltas.push(delta);
-      characters += delta.text.length;
-      while (deltas.length > limits.streamFrames || characters > limits.streamBytes) drop();
-      wake();
-    },
-    next: async () => {
-      while (deltas.length === 0 && !ended) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      return drop();
-    },
-    end: () => {
-      ended = true;
-      wake();
-    },
-  };
-};
-
-async function* read(buffer: Buffer, end: () => void): AsyncGenerator<Delta, void, undefined> {
-  try {
-    for (let delta = await buffer.next(); delta !== null; delta = await buffer.next()) yield delta;
-  } finally {
-    end();
+/** The same text in messages that are small enough; no character is cut in two. */
+function* piecesOf(delta: Delta): Generator<Delta> {
+  const { text } = delta;
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(start + pieceCharacters, text.length);
+    if (end < text.length && isHighSurrogate(text, end - 1)) end--;
+    yield { ...delta, offset: delta.offset + start, text: text.slice(start, end) };
   }
 }
+const isHighSurrogate = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;

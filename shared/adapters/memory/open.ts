@@ -62,7 +62,9 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
   const ephemera = createMemoryEphemera();
 
   const portsFor = (member: string): Ports => {
-    const answers = createAnswers(ephemera, clock, `_INBOX.${member}`);
+    const address = `_INBOX.${member}`;
+    const answers = createAnswers(ephemera, clock, address);
+    const live = createLive(ephemera, subjects, `${address}.live`);
     return {
       clock,
       events,
@@ -73,11 +75,14 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
       index: createSessionIndex(buckets.index, clock),
       cursors: createCursors(buckets.index),
       leases: createLeases(buckets.hosts, clock, options.leaseFailed),
-      live: createLive(ephemera, subjects),
+      live,
       custody,
       deadLetters,
       problems: () => [],
-      close: async () => answers.close(),
+      close: async () => {
+        answers.close();
+        live.close();
+      },
     };
   };
   const snapshots = createSnapshots(buckets.snapshots);

@@ -56,6 +56,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
   const answers = createAnswers(ephemera, clock, answersAddress());
+  const live = createLive(ephemera, subjects, answersAddress());
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: messageOf(error) }, 'lease failed');
   const manager = await jetstreamManager(commits, { checkAPI: false, timeout: requestTimeoutMs });
@@ -71,7 +72,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     index: createSessionIndex(index, clock),
     cursors: createCursors(index),
     leases: createLeases(hosts, clock, leaseFailed),
-    live: createLive(ephemera, subjects),
+    live,
     custody: await openCustodyLog(inCommits),
     deadLetters,
     problems: () => {
@@ -80,6 +81,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     },
     close: async () => {
       answers.close();
+      live.close();
       watch.stop();
       await connections.close();
     },
