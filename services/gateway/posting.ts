@@ -1,15 +1,15 @@
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { sendDecision } from '../../shared/policy/send-policy.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
-import { listFactsOf } from '../../shared/session-tools/row.ts';
+import type { QueueRule } from '../../shared/session/types.ts';
+import type { Run } from '../../shared/session-tools/run.ts';
+import { runIdOf } from '../../shared/session-tools/run-id.ts';
+import { refuseWhenDenied } from '../../shared/session-tools/sending.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 import { type Asker, envelopeOf, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
-import { runIdOf } from './run-id.ts';
-import type { Run } from './runs.ts';
 import { commandSaid } from './said.ts';
 import { speakerOf } from './speaker.ts';
 
@@ -34,8 +34,8 @@ export const post = async (context: GatewayContext, asker: Asker, posting: Posti
   const envelope = envelopeFor(context, asker, posting);
   const row = await context.sessions.get(key);
   // A command such as `/new hello` brings a message too.
-  if ('message' in envelope.data) refuseWhenDenied(context, key, row);
-  if (envelope.data.type === 'post_message') refuseFull(row);
+  if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
+  if (envelope.data.type === 'post_message') refuseFull(row, envelope.data.queue);
   return { ...(await accept(context, envelope, { waitMs, signal, seen })), seen };
 };
 
@@ -67,27 +67,31 @@ export const accept = async (
   return { run: await runs.outcome(key, runId, { after, seen, waitMs, signal, answer, duplicate }), duplicate };
 };
 
-/** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
-const refuseWhenDenied = ({ config }: GatewayContext, key: SessionKey, row: IndexRow | null): void => {
-  const { action, rule } = sendDecision(config.session.sendPolicy, {
-    key,
-    ...(row && { channel: listFactsOf(row, config.session.mainKey).channel, override: row.settings.sendPolicy }),
-  });
-  if (action === 'deny') throw new NatterError('send_denied', `nothing may be sent in this session: ${rule} denies it`);
-};
-
 /**
  * Says no at once where the session would say no later; the session's own refusal is what counts, this saves the way. The index may be
  * late, so a queue that seems full is looked at again: a message sent after `/stop` runs (A11/125).
  */
-export const refuseWhenFull = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {
-  if (isFull(sessions.peek(key))) refuseFull(await sessions.get(key));
+export const refuseWhenFull = async (
+  { sessions }: GatewayContext,
+  key: SessionKey,
+  queue: QueueRule | undefined,
+): Promise<void> => {
+  if (isFull(sessions.peek(key), queue)) refuseFull(await sessions.get(key), queue);
 };
 
-const isFull = (row: IndexRow | null | undefined): boolean => (row?.queuedTurns ?? 0) >= limits.queuedTurns;
+const roomIn = (queue: QueueRule | undefined): number => queue?.limit ?? limits.queuedTurns;
 
-const refuseFull = (row: IndexRow | null): void => {
-  if (isFull(row)) throw new NatterError('overloaded', `${limits.queuedTurns} messages wait in this session; try again later`);
+/** Only a message that has to wait needs room: others join the turn that runs, or end it (B6). */
+const isFull = (row: IndexRow | null | undefined, queue: QueueRule | undefined): boolean => {
+  const { mode = 'followup', debounceMs } = queue ?? {};
+  const waits = (mode === 'followup' || mode === 'collect') && !debounceMs;
+  const isBusy = row ? row.activeTurnId !== null : false;
+  return waits && isBusy && (row?.queuedTurns ?? 0) >= roomIn(queue);
+};
+
+const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void => {
+  if (!isFull(row, queue)) return;
+  throw new NatterError('overloaded', `a turn runs, and ${roomIn(queue)} messages may wait behind it; try again later`);
 };
 
 const envelopeFor = (

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { keyFrom } from '../../shared/session-tools/named-session.ts';
+import { waitedFor } from '../../shared/session-tools/run.ts';
 import { keyOfRun } from '../../shared/session-tools/run-id.ts';
 import { sessionsSendParameters } from '../../shared/session-tools/schemas.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';
 import { olderRuns } from './runs.ts';
-import { sessionsSend, waitedFor } from './session-tools/send.ts';
+import { sessionsSend } from './session-tools/send.ts';
 
 /** The methods that begin runs and wait for them: `chat.send`, `agent`, `agent.wait` (A10/117–122, B32). */
 

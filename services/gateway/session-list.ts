@@ -1,15 +1,12 @@
-import { assert } from '../../shared/kit/assert.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
-import { readThrough } from '../../shared/kit/read-through.ts';
-import { readable } from '../../shared/kit/readable.ts';
 import { channelOfNamespace } from '../../shared/policy/access.ts';
 import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionStatus } from '../../shared/session/machine.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
 import { listFactsOf } from '../../shared/session-tools/row.ts';
+import { rowNow } from '../../shared/session-tools/row-now.ts';
 import type { ListKind } from '../../shared/session-tools/schemas.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { wantsKey } from './cursor.ts';
 
 const retryMs = 500;
@@ -107,20 +104,8 @@ export class SessionList {
    * The key's row as of now, of a deleted session too: the index's, brought up to date from the log. Throws `NatterError('unavailable')`
    * when less of the log is at hand than its leader has: an old row must not pass for the truth.
    */
-  async row(key: SessionKey): Promise<IndexRow | null> {
-    const last = await readable(this.#events.last(key));
-    if (last === null) return null;
-    const indexed = this.peek(key) ?? null;
-    return indexed !== null && indexed.seq >= last.seq ? indexed : readable(this.#upTo(last, indexed));
-  }
-
-  async #upTo(last: RecordedCommit, indexed: IndexRow | null): Promise<IndexRow> {
-    let row = indexed;
-    const sources = { events: this.#events, clock: this.#clock };
-    for await (const commit of readThrough(sources, last.key, { after: row?.seq ?? 0, through: last.seq }))
-      row = summarize(row, commit);
-    assert(row !== null, 'a key with a last commit has a row');
-    return row;
+  row(key: SessionKey): Promise<IndexRow | null> {
+    return rowNow({ events: this.#events, clock: this.#clock }, key, this.peek(key) ?? null);
   }
 
   /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
@@ -138,6 +123,13 @@ export class SessionList {
       rows.push(row);
     }
     return { rows, nextCursor: null };
+  }
+
+  /** The session that waits for this approval (A5/62). */
+  awaiting(approvalId: string): SessionKey | undefined {
+    const facet = (text: string) => text.startsWith('awaiting_approval ');
+    for (const row of this.#view?.newestFirst({ facet }) ?? []) if (row.approval?.approvalId === approvalId) return row.key;
+    return undefined;
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,9 @@
-import { NatterError } from '../kit/errors.ts';
+import { hasCode, NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import { readable } from '../kit/readable.ts';
 import type { Ports } from '../ports.ts';
 import type { SessionKey } from '../routing/session-key.ts';
+import type { IndexRow } from '../session/summary.ts';
 import type { TranscriptMessage } from './schemas.ts';
 import { RecentMessages } from './transcript.ts';
 
@@ -44,4 +45,30 @@ export const recentMessages = async (
 const beginning = (window: readonly number[], limit: number): number => {
   const first = window.length < limits.windowCommits ? window[0] : undefined;
   return (window.at(-limit) ?? first ?? 1) - 1;
+};
+
+/** Histories read side by side. */
+const readsAtOnce = 8;
+
+/** The last messages of each session, without tool results (A10/102). One that cannot be read has none: the others are shown. */
+export const lastMessagesOf = async (
+  ports: Pick<Ports, 'events' | 'snapshots'>,
+  rows: readonly Pick<IndexRow, 'key' | 'seq'>[],
+  limit: number,
+  allCharacters: number = limits.toolCharacters,
+): Promise<readonly TranscriptMessage[][]> => {
+  const characters = Math.floor(allCharacters / Math.max(1, rows.length));
+  const found: TranscriptMessage[][] = rows.map(() => []);
+  const rest = rows.entries();
+  const read = async (): Promise<void> => {
+    for (const [at, { key, seq }] of rest) {
+      try {
+        found[at] = [...(await recentMessages(ports, { key, through: seq, limit, characters, includeTools: false }))];
+      } catch (error) {
+        if (!hasCode(error, 'quarantined')) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, read));
+  return found;
 };

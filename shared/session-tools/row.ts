@@ -11,6 +11,10 @@ export type ListConfig = { readonly agent: Pick<Config['agent'], 'id'> } & {
   readonly session: Pick<Config['session'], 'mainKey' | 'scope' | 'store'>;
 };
 
+/** What a list may tell: where files are on the host is the owner's to know. */
+export const listConfigFor = ({ agent, session }: ListConfig, isOwner: boolean): ListConfig =>
+  isOwner ? { agent, session } : { agent, session: { ...session, store: undefined } };
+
 /** What a key and its row say of a session's place in a list. `internal`: no list shows it by its own name (A3/40). */
 export interface ListFacts {
   readonly kind: ListKind;

@@ -1,20 +1,10 @@
-import { hasCode } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
-import { recentMessages } from '../../../shared/session-tools/recent-messages.ts';
-import { sessionRowOf } from '../../../shared/session-tools/row.ts';
-import type {
-  SessionRow,
-  SessionsListParameters,
-  SessionsListResult,
-  TranscriptMessage,
-} from '../../../shared/session-tools/schemas.ts';
+import { lastMessagesOf } from '../../../shared/session-tools/recent-messages.ts';
+import { listConfigFor, sessionRowOf } from '../../../shared/session-tools/row.ts';
+import type { SessionRow, SessionsListParameters, SessionsListResult } from '../../../shared/session-tools/schemas.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import type { ListOptions } from '../session-list.ts';
-
-/** Histories read side by side. */
-const readsAtOnce = 8;
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = SessionsListParameters & Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix'>;
@@ -42,34 +32,10 @@ export const listRows = async (
     withGlobal: config.session.scope === 'global',
     reach: access.reach(asker.principal),
   });
-  const messages = messageLimit === 0 ? [] : await messagesOf(context, rows, messageLimit);
-  // Where files are on the host is the owner's to know.
-  const { agent, session } = config;
-  const shown = asker.principal.role === 'owner' ? config : { agent, session: { ...session, store: undefined } };
+  const messages = messageLimit === 0 ? [] : await lastMessagesOf(ports, rows, messageLimit);
+  const shown = listConfigFor(config, asker.principal.role === 'owner');
   return {
     sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) })),
     nextCursor,
   };
-};
-
-/** The last messages of each session, without tool results (A10/102). One that cannot be read has none: the others are shown. */
-const messagesOf = async (
-  { ports }: GatewayContext,
-  rows: readonly IndexRow[],
-  limit: number,
-): Promise<readonly TranscriptMessage[][]> => {
-  const characters = Math.floor(limits.toolCharacters / Math.max(1, rows.length));
-  const found: TranscriptMessage[][] = rows.map(() => []);
-  const rest = rows.entries();
-  const read = async (): Promise<void> => {
-    for (const [at, { key, seq }] of rest) {
-      try {
-        found[at] = [...(await recentMessages(ports, { key, through: seq, limit, characters, includeTools: false }))];
-      } catch (error) {
-        if (!hasCode(error, 'quarantined')) throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: readsAtOnce }, read));
-  return found;
 };

@@ -1,0 +1,32 @@
+import { assert } from '../kit/assert.ts';
+import { readThrough } from '../kit/read-through.ts';
+import { readable } from '../kit/readable.ts';
+import type { Clock, EventLog } from '../ports.ts';
+import type { SessionKey } from '../routing/session-key.ts';
+import { type IndexRow, summarize } from '../session/summary.ts';
+
+/**
+ * The key's row as of now, of a deleted session too: the index's, brought up to date from the log. `null`: nothing is recorded. Throws
+ * `NatterError('unavailable')` when less of the log is at hand than its leader has: an old row must not pass for the truth.
+ */
+export const rowNow = async (
+  sources: { readonly events: EventLog; readonly clock: Clock },
+  key: SessionKey,
+  indexed: IndexRow | null,
+): Promise<IndexRow | null> => {
+  const last = await readable(sources.events.last(key));
+  if (last === null) return null;
+  return indexed !== null && indexed.seq >= last.seq ? indexed : readable(upTo(sources, key, indexed, last.seq));
+};
+
+const upTo = async (
+  sources: { readonly events: EventLog; readonly clock: Clock },
+  key: SessionKey,
+  indexed: IndexRow | null,
+  through: number,
+): Promise<IndexRow> => {
+  let row = indexed;
+  for await (const commit of readThrough(sources, key, { after: row?.seq ?? 0, through })) row = summarize(row, commit);
+  assert(row !== null, 'a key with a last commit has a row');
+  return row;
+};
