@@ -1,26 +1,90 @@
+import { LRUCache } from 'lru-cache';
+import { Conversation } from '../../shared/context/conversation.ts';
 import type { TurnView } from '../../shared/context/said.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { readThrough } from '../../shared/kit/read-through.ts';
 import type { Clock, EventLog } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
 import type { Position } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
-/** The conversations of a host's sessions, as far as they are in memory. */
-export class Conversations {
-  constructor(_log: { readonly events: EventLog; readonly clock: Clock }) {}
+/** Characters that a conversation costs in memory with nothing said in it. */
+const leastCharacters = 1_000;
 
-  /** What the turn sees, with all that is recorded up to `position`. */
-  async read(
-    _key: SessionKey,
-    _turn: Pick<ActiveTurn, 'id'>,
-    _position: Pick<Position, 'seq' | 'contextSeq'>,
-  ): Promise<TurnView> {
-    throw new Error('not there yet');
+/** The conversations of a host's sessions, as far as they fit in memory: a cache of the log, read once and then only what is new. */
+export class Conversations {
+  readonly #log: { readonly events: EventLog; readonly clock: Clock };
+  readonly #cache = new LRUCache<SessionKey, Conversation>({
+    maxSize: limits.cachedContextCharacters,
+    sizeCalculation: ({ characters }) => leastCharacters + characters,
+  });
+
+  constructor({ events, clock }: { readonly events: EventLog; readonly clock: Clock }) {
+    this.#log = { events, clock };
   }
 
-  /** Told of a commit that was just recorded, a conversation in memory need not read it. Optional. */
-  note(_commit: RecordedCommit): void {}
+  /** What the turn sees, with all that is recorded up to `position`. Rejects when that turn is over. */
+  async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: Pick<Position, 'seq' | 'contextSeq'>): Promise<TurnView> {
+    const known = this.#cache.get(key);
+    const view = known && (await this.#extend(key, known, position.seq)) ? known.view(turn.id) : null;
+    if (view) return view;
+    return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
+  }
+
+  /** Told of a commit that was just recorded, a conversation in memory need not read it. */
+  note(commit: RecordedCommit): void {
+    const known = this.#cache.peek(commit.key);
+    if (!known?.isNext(commit)) return;
+    known.add(commit);
+    this.#keep(commit.key, known);
+  }
 
   /** The session is no longer ours. */
-  forget(_key: SessionKey): void {}
+  forget(key: SessionKey): void {
+    this.#cache.delete(key);
+  }
+
+  async #loadAll(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: Pick<Position, 'seq'>): Promise<TurnView> {
+    const view = await this.#load(key, turn, position, 1);
+    if (view === null) throw new Error(`turn ${turn.id} is not the one that runs in ${key} at ${position.seq}`);
+    return view;
+  }
+
+  /** Reads from a sequence on. `null`: that was too late to know all that the turn is about. */
+  async #load(
+    key: SessionKey,
+    turn: Pick<ActiveTurn, 'id'>,
+    { seq }: Pick<Position, 'seq'>,
+    from: number,
+  ): Promise<TurnView | null> {
+    const conversation = new Conversation();
+    for await (const commit of readThrough(this.#log, key, { after: Math.max(0, from - 1), through: seq })) {
+      if (commit.seq > seq) break;
+      conversation.add(commit);
+    }
+    const view = conversation.isWhole ? conversation.view(turn.id) : null;
+    if (view) this.#keep(key, conversation);
+    return view;
+  }
+
+  /** Brings a conversation up to a sequence. False: what was read does not go on from it. */
+  async #extend(key: SessionKey, known: Conversation, seq: number): Promise<boolean> {
+    if (known.seq >= seq) return true;
+    for await (const commit of readThrough(this.#log, key, { after: known.seq, through: seq })) {
+      // Another reader may have been faster, or `note`.
+      if (commit.seq <= known.seq) continue;
+      if (commit.seq > seq) break;
+      if (!known.isNext(commit)) return false;
+      known.add(commit);
+    }
+    this.#keep(key, known);
+    return true;
+  }
+
+  /** The cache asks for the size of a conversation only when it comes in. */
+  #keep(key: SessionKey, conversation: Conversation): void {
+    this.#cache.delete(key);
+    this.#cache.set(key, conversation);
+  }
 }

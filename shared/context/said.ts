@@ -11,6 +11,8 @@ export interface Said {
   readonly turnId?: string;
   /** What its turn is to answer: as long as that runs no summary takes its place. */
   readonly asks?: true;
+  /** It stands for what was said before (A11/126). */
+  readonly summary?: true;
   readonly message: ModelMessage;
 }
 

@@ -2,7 +2,7 @@ import type { ModelMessage, ToolSpec } from '../ports.ts';
 import type { TurnView } from './said.ts';
 
 /** Tokens where no provider has counted them: four characters each, which is about right for English and too few for none that we know of. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 
 export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
 

@@ -1,0 +1,44 @@
+import type { ModelMessage } from '../ports.ts';
+import type { EventOf } from '../session/events.ts';
+import type { ToolCall } from '../session/types.ts';
+
+/** A step with its calls, until each of them has its result. */
+export interface CallBlock {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly results: Map<string, ModelMessage>;
+  readonly begun: Set<string>;
+}
+
+export const openBlock = (text: string, calls: readonly ToolCall[]): CallBlock => ({
+  text,
+  calls,
+  results: new Map(),
+  begun: new Set(),
+});
+
+export const isComplete = ({ calls, results }: CallBlock): boolean => results.size >= calls.length;
+
+/** The first page stands for a long output until the model asks for the others. */
+export const resultMessage = (
+  { callId, tool, outcome, text, pages }: EventOf<'tool_result'>,
+  copy: (text: string) => string,
+): ModelMessage => ({
+  role: 'tool',
+  callId: copy(callId),
+  tool: copy(tool),
+  outcome,
+  text: pages === undefined ? copy(text) : `${text}\n[Page 1 of ${pages}. read_output has the others, by call id ${callId}.]`,
+});
+
+/** The messages of a block: calls and results in one order, whichever came first. What has no result when its turn ends was cut off. */
+export const messagesOf = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
+  { role: 'assistant', text, calls },
+  ...calls.map(
+    ({ callId, tool }): ModelMessage =>
+      results.get(callId) ??
+      (begun.has(callId)
+        ? { role: 'tool', callId, tool, outcome: 'unknown', text: 'Cut off: the turn ended first. It may have taken effect.' }
+        : { role: 'tool', callId, tool, outcome: 'error', text: 'Cut off: the turn ended before this was run.' }),
+  ),
+];

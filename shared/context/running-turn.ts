@@ -1,0 +1,65 @@
+import { flat } from '../kit/flat.ts';
+import type { ModelMessage } from '../ports.ts';
+import type { Message, Sender, ToolCall } from '../session/types.ts';
+import type { CallBlock } from './call-block.ts';
+import type { Said } from './said.ts';
+
+/** A message that waits to be heard, and where it is written. */
+export interface Waiting {
+  readonly message: Message;
+  readonly seq: number;
+}
+
+/** What a conversation knows of the turn that runs. */
+export interface RunningTurn {
+  readonly id: string;
+  /** Whoever reads from here on gets to know all of the turn. */
+  readonly fromSeq: number;
+  readonly prompt: string;
+  /** False: its message is not in what was read. */
+  readonly isWhole: boolean;
+  /** Who has a part in it: who asked for it first. */
+  readonly senders: readonly Sender[];
+  /** Messages that joined it, and how many of them a step has heard. */
+  readonly joined: Message[];
+  heard: number;
+  calls: ReadonlyMap<string, ToolCall>;
+  block: CallBlock | null;
+  /** Heard as soon as the block is complete. */
+  readonly later: Said[];
+  flush: readonly ModelMessage[];
+  flushing: boolean;
+}
+
+/** The program itself, when nobody wrote what the turn is about. */
+const nobody: Sender = { id: 'natter', role: 'program' };
+
+export const runningTurn = (
+  id: string,
+  { fromSeq, asked, task }: { fromSeq: number; asked: readonly Message[]; task: string | null },
+): RunningTurn => ({
+  id,
+  fromSeq,
+  prompt: task ?? asked.map(({ text }) => text).join('\n\n'),
+  isWhole: task !== null || asked.length > 0,
+  senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
+  joined: [],
+  heard: 0,
+  calls: new Map(),
+  block: null,
+  later: [],
+  flush: [],
+  flushing: false,
+});
+
+/** A participant's word in an owner's turn must not act with the owner's rights. */
+export const actingSender = ({ senders, joined }: RunningTurn): Sender => {
+  const all = [...senders, ...joined.map(({ sender }) => sender)];
+  return all.find(({ role }) => role === 'participant') ?? all[0] ?? nobody;
+};
+
+export const userMessage = ({ text, sender }: Message): ModelMessage => ({
+  role: 'user',
+  text,
+  name: flat(sender.name ?? sender.id),
+});
