@@ -1,9 +1,14 @@
+import { statSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
-import type { Clock, EventLog } from '../ports.ts';
+import type { Clock, EventLog, Tool } from '../ports.ts';
+import { execTool } from './exec.ts';
+import { fileTools } from './files.ts';
+import { readOutputTool } from './read-output.ts';
 import type { ToolSource } from './tool-source.ts';
+import { webFetchTool } from './web-fetch.ts';
 
 export interface LocalToolsOptions {
-  readonly config: Config;
+  readonly config: Pick<Config, 'agent' | 'tools'>;
   /** The process's environment, for the variables that programs may have. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly events: EventLog;
@@ -11,8 +16,38 @@ export interface LocalToolsOptions {
 }
 
 /** The tools that this process itself has: files, programs, the web, long outputs. Throws `invalid` when they are configured wrongly. */
-export const localTools = (_options: LocalToolsOptions): ToolSource => ({
-  of: () => [],
-  problems: () => [],
-  close: async () => {},
-});
+export const localTools = ({ config, env, events, clock }: LocalToolsOptions): ToolSource => {
+  const { workspace, workspaceAccess } = config.agent;
+  const { exec, web } = config.tools;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  /** Its calls end when the source closes. */
+  const untilClosed = (tool: Tool): Tool => ({
+    ...tool,
+    run: async (run, signal) => {
+      const end = tool.run(run, AbortSignal.any([signal, closing.signal]));
+      running.add(end);
+      return end.finally(() => running.delete(end));
+    },
+  });
+  const tools = [
+    ...(workspace === undefined ? [] : fileTools(workspace, workspaceAccess)),
+    ...(exec.enabled ? [execTool({ exec, workspace, env, clock })] : []),
+    ...(web.hosts.length > 0 ? [webFetchTool(web.hosts)] : []),
+    readOutputTool(events),
+  ].map(untilClosed);
+
+  return {
+    of: () => tools,
+    problems: () => (workspace === undefined || isFolder(workspace) ? [] : [missing(workspace)]),
+    close: async () => {
+      closing.abort(new Error('the tools are closed'));
+      await Promise.allSettled(running);
+    },
+  };
+};
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const missing = (path: string): string =>
+  `agent.workspace: there is no folder ${JSON.stringify(path)}; make it, or correct the path`;

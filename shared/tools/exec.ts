@@ -1,0 +1,67 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../config/schema.ts';
+import { limits } from '../kit/limits.ts';
+import type { Clock, Tool, ToolEnd } from '../ports.ts';
+import { defineTool } from './define.ts';
+import { checkEnvironment, programEnvironment } from './environment.ts';
+import { quoted } from './one-line.ts';
+import { type ProgramEnd, runProgram } from './program.ts';
+
+export interface ExecOptions {
+  readonly exec: Config['tools']['exec'];
+  /** Folder that programs run in. Default: a new one for each, removed afterwards. */
+  readonly workspace?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+/** Runs one program. What it does is known to nobody before: each call is asked about. Throws `invalid` for a forbidden variable. */
+export const execTool = ({ exec, workspace, env, clock }: ExecOptions): Tool => {
+  checkEnvironment(exec.environment, 'tools.exec.environment');
+  const argument = z
+    .string()
+    .max(limits.toolArgumentsCharacters)
+    .regex(/^[^\0]*$/, 'contains a zero character; remove it');
+  const place = workspace === undefined ? 'an empty folder' : 'the workspace';
+
+  return defineTool({
+    name: 'exec',
+    description: `Runs one program, without a shell, in ${place}. Its output and its exit code come back. A person is asked each time.`,
+    input: z.strictObject({
+      command: z
+        .array(argument)
+        .min(1, 'is empty; name a program')
+        .max(256)
+        .refine(([program]) => program !== '', 'begins with an empty text; name a program')
+        .describe('The program and its arguments, such as ["git", "status"]. No shell: no pipes, no "*", no variables.'),
+      timeoutMs: z.int().min(100).optional().describe(`Milliseconds it may take; ${exec.timeoutMs} at most and by default.`),
+    }),
+    usual: 'ask',
+    onceOnly: true,
+    idempotent: false,
+    line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
+    act: async ({ command, timeoutMs = exec.timeoutMs }, _, signal) => {
+      const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));
+      try {
+        const program = {
+          command,
+          cwd: workspace === undefined ? home : await realpath(workspace),
+          env: programEnvironment(env, exec.environment, home),
+          timeoutMs: Math.min(timeoutMs, exec.timeoutMs),
+        };
+        return endOf(await runProgram(program, signal, clock), program.timeoutMs);
+      } finally {
+        // What the program has made unremovable must not cost its result.
+        await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+      }
+    },
+  });
+};
+
+const endOf = ({ code, signal, timedOut, output }: ProgramEnd, timeoutMs: number): ToolEnd => {
+  const how = timedOut ? `stopped after ${timeoutMs} ms` : code === null ? `ended by ${signal}` : `exit code ${code}`;
+  return { outcome: code === 0 && !timedOut ? 'ok' : 'error', text: `[${how}]\n${output}` };
+};
