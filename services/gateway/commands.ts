@@ -10,19 +10,25 @@ import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 
 /** Commands as the door makes them: the caller's wish with an identity and a time. */
 
+/** The header that makes a call one that can be repeated; nothing where it is not sent. Throws `NatterError('invalid')`. */
+export const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined => {
+  const given = headers['idempotency-key'];
+  if (given === undefined) return undefined;
+  if (typeof given !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(given)) {
+    const message = 'idempotency-key: use 1 to 255 printable ASCII characters without spaces';
+    throw new NatterError('invalid', message, { field: 'idempotency-key' });
+  }
+  return given;
+};
+
 /**
  * The id of a command, which is its run's. With an `Idempotency-Key` it is derived from that, the caller, the session key and the command's
  * type: the same request again is the same run on any replica, and no key reaches into another session or another caller's runs. Throws
  * `NatterError('invalid')`.
  */
 export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: SessionCommand['type']): string => {
-  const given = request.headers['idempotency-key'];
-  if (given === undefined) return uuidv7();
-  if (typeof given !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(given)) {
-    const message = 'idempotency-key: use 1 to 255 printable ASCII characters without spaces';
-    throw new NatterError('invalid', message, { field: 'idempotency-key' });
-  }
-  return onceIdOf(request, key, type, given);
+  const given = idempotencyKeyOf(request);
+  return given === undefined ? uuidv7() : onceIdOf(request, key, type, given);
 };
 
 /** Who asks: the request's id, and on whose behalf it is made. */

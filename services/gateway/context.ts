@@ -2,6 +2,7 @@ import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { Access } from './access.ts';
+import type { AskedApprovals } from './approvals.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -20,6 +21,7 @@ export interface GatewayContext {
   readonly frames: EventFrames;
   readonly sessions: SessionList;
   readonly access: Access;
+  readonly approvals: AskedApprovals;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
   /** For event streams, and for calls that wait. */

@@ -24,6 +24,7 @@ export class EventFeed {
   readonly #events: EventLog;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #seen: (commit: RecordedCommit) => void;
   readonly #closing = new AbortController();
   readonly #waiting = new Map<SessionKey | '*', Set<Wake>>();
   readonly #running: Promise<void>;
@@ -34,7 +35,9 @@ export class EventFeed {
   #position = 0;
   #problem: string | null = 'the event log has not answered yet';
 
-  constructor(events: EventLog, clock: Clock, log: Logger) {
+  /** `seen` is told of each commit as it comes. */
+  constructor(events: EventLog, clock: Clock, log: Logger, seen: (commit: RecordedCommit) => void = () => {}) {
+    this.#seen = seen;
     this.#events = events;
     this.#clock = clock;
     this.#log = log;
@@ -99,6 +102,7 @@ export class EventFeed {
   }
 
   #take(commit: RecordedCommit): void {
+    this.#seen(commit);
     if (isErasure(commit)) this.#forget(commit.key);
     this.#recent.push(commit);
     this.#characters += charactersOf(commit);

@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import type { Ports } from '../../shared/ports.ts';
 import { Access } from './access.ts';
+import { AskedApprovals } from './approvals.ts';
 import { callersOf } from './callers.ts';
 import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
@@ -51,7 +52,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   refusePublicBind(config.gateway);
   const callers = callersOf(config, token);
   const closing = new AbortController();
-  const feed = new EventFeed(ports.events, ports.clock, log);
+  const approvals = new AskedApprovals();
+  const feed = new EventFeed(ports.events, ports.clock, log, (commit) => approvals.take(commit));
   const sessions = new SessionList(ports, config.session.mainKey);
   const metrics = new GatewayMetrics(() => [
     service,
@@ -77,6 +79,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     frames: new EventFrames(),
     sessions,
     access: new Access(sessions, () => options.config.current()),
+    approvals,
     runs: new Runs(ports, feed),
     metrics,
     streams,

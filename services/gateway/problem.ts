@@ -15,6 +15,10 @@ export type ProblemCode =
   | 'session_busy'
   | 'session_unknown'
   | 'session_retained'
+  | 'approval_unknown'
+  | 'approval_resolved'
+  | 'approval_expired'
+  | 'approval_forbidden'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
@@ -30,6 +34,10 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   session_busy: [409, 'The session is busy'],
   session_retained: [409, 'The session is retained'],
   session_unknown: [404, 'There is no such session yet'],
+  approval_forbidden: [403, 'The approval is not yours to answer'],
+  approval_unknown: [404, 'There is no such approval'],
+  approval_resolved: [409, 'The approval was answered already'],
+  approval_expired: [410, 'The approval has expired'],
   erased: [410, 'Erased'],
   too_large: [413, 'Too large'],
   unsupported_media_type: [415, 'Send JSON'],

@@ -3,7 +3,17 @@ import { dangers } from '../../shared/policy/dm-safety.ts';
 import { nextResetOf } from '../../shared/policy/reset.ts';
 import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
 import { type Methods, method } from './rpc.ts';
-import { agent, agentParameters, chatSend, chatSendParameters, wait, waitParameters } from './rpc-runs.ts';
+import { approvalsList, approvalsListParameters, approvalsResolve, approvalsResolveParameters } from './rpc-approvals.ts';
+import {
+  agent,
+  agentParameters,
+  chatSend,
+  chatSendParameters,
+  compactParameters,
+  compactSession,
+  wait,
+  waitParameters,
+} from './rpc-runs.ts';
 import {
   deleteParameters,
   deleteSession,
@@ -25,6 +35,9 @@ export const methods: Methods = {
   'sessions.patch': method(patchParameters, patchSession),
   'sessions.reset': method(resetParameters, resetSession),
   'sessions.delete': method(deleteParameters, deleteSession),
+  'sessions.compact': method(compactParameters, compactSession, ({ timeoutSeconds }) => timeoutSeconds),
+  'approvals.list': method(approvalsListParameters, approvalsList),
+  'approvals.resolve': method(approvalsResolveParameters, approvalsResolve),
   'chat.history': method(
     sessionsHistoryParameters.extend({ includeTools: z.boolean().default(true) }),
     ({ context, asker }, parameters) => sessionsHistory(context, asker, parameters),

@@ -1,16 +1,18 @@
+import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { keyFrom } from '../../shared/session-tools/named-session.ts';
 import { waitedFor } from '../../shared/session-tools/run.ts';
-import { keyOfRun } from '../../shared/session-tools/run-id.ts';
+import { keyOfRun, runIdOf } from '../../shared/session-tools/run-id.ts';
 import { sessionsSendParameters } from '../../shared/session-tools/schemas.ts';
+import { compact, instructions } from './compacting.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';
 import { olderRuns } from './runs.ts';
 import { sessionsSend } from './session-tools/send.ts';
 
-/** The methods that begin runs and wait for them: `chat.send`, `agent`, `agent.wait` (A10/117–122, B32). */
+/** The methods that begin runs and wait for them: `chat.send`, `agent`, `agent.wait`, `sessions.compact` (A10/117–122, A11/126, B32). */
 
 const idempotencyKey = z
   .string()
@@ -40,6 +42,21 @@ export const agentParameters = sessionsSendParameters.extend({
 /** Begins a run; with `timeoutSeconds` it waits for the answer. */
 export const agent = ({ context, asker, signal }: Call, parameters: z.infer<typeof agentParameters>) =>
   sessionsSend(context, asker, parameters, signal);
+
+export const compactParameters = z.strictObject({
+  key: z.string().min(1).max(1_024),
+  instructions,
+  timeoutSeconds: agentParameters.shape.timeoutSeconds,
+});
+
+/** Summarises what was said so far; with `timeoutSeconds` it waits for the end. */
+export const compactSession = async ({ context, asker, signal }: Call, given: z.infer<typeof compactParameters>) => {
+  const key = keyFrom(context.config, given.key, 'key');
+  const waitMs = given.timeoutSeconds * 1_000;
+  const wanted = { key, runId: runIdOf(key, uuidv7()), instructions: given.instructions, waitMs, signal };
+  const { run } = await compact(context, asker, wanted);
+  return waitMs === 0 ? { runId: run.runId, status: 'accepted' } : waitedFor(run);
+};
 
 export const waitParameters = z.strictObject({
   runId: z.string().min(1).max(limits.idCharacters),

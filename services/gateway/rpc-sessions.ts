@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Config } from '../../shared/config/schema.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { resolveModel } from '../../shared/policy/model-name.ts';
 import { parseKey } from '../../shared/routing/session-key.ts';
@@ -11,6 +12,7 @@ import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import type { Call } from './rpc.ts';
+import { queueModeOf } from './said.ts';
 import { listRows } from './session-tools/list.ts';
 
 /** The methods `sessions.*`: lists with all that user interfaces show, and changes, which the session itself answers. */
@@ -32,23 +34,22 @@ export const listParameters = sessionsListParameters.extend({
  * A row for a user interface: that of the tool, under the key it is stored by, with what else people want to see (A1/3, A2/13–14, 17).
  * The session `global` has no name of its own here either (A3/40).
  */
-const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, global: boolean) => {
+const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, { session }: Config) => {
   const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
-  const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants } = row;
+  const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, approval, costUsd } = row;
   const { subject, room, space } = origin;
   return {
     ...shown,
-    key: global ? shown.key : row.key,
+    key: parseKey(row.key).kind === 'global' ? shown.key : row.key,
     ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
     ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
-    ...{ origin, subject, room, space },
+    ...{ origin, subject, room, space, approval, costUsd, queueMode: queueModeOf(row, session) },
   };
 };
 
 export const listSessions = async ({ context, asker }: Call, parameters: z.infer<typeof listParameters>) => {
   const { sessions, nextCursor } = await listRows(context, asker, parameters);
-  const isGlobal = ({ row }: { row: IndexRow }) => parseKey(row.key).kind === 'global';
-  return { sessions: sessions.map((session) => wideRow(session, isGlobal(session))), nextCursor };
+  return { sessions: sessions.map((session) => wideRow(session, context.config)), nextCursor };
 };
 
 const key = z.string().min(1, 'is empty; use for example "main"').max(1_024);

@@ -8,6 +8,7 @@ import type { Caller } from './callers.ts';
 import type { GatewayContext } from './context.ts';
 import { readJson } from './input.ts';
 import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
+import { approvalRoutes } from './routes/approvals.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inboundRoutes } from './routes/inbound.ts';
@@ -95,6 +96,7 @@ export const buildServer = (context: GatewayContext, callers: readonly Caller[])
   messageRoutes(app, context);
   runRoutes(app, context);
   controlRoutes(app, context);
+  approvalRoutes(app, context);
   sessionRoutes(app, context);
   eventRoutes(app, context);
   rpcRoutes(app, context);

@@ -2,6 +2,7 @@ import { NatterError } from '../../shared/kit/errors.ts';
 import { channelOfNamespace, type Principal } from '../../shared/policy/access.ts';
 import type { Identities } from '../../shared/routing/identity.ts';
 import type { DeliveryTarget, Sender } from '../../shared/session/types.ts';
+import type { Asker } from './commands.ts';
 
 /** In whose name a call speaks. Only the owner is taken at their word: for others it is what their token says (A5/66). */
 
@@ -20,11 +21,17 @@ export const speakerOf = (
   const person = personOf(principal);
   if (person !== null) {
     if (given !== undefined) throw forbidden('sender', `this token speaks for ${person} and nobody else; leave it out`);
-    return { id: person, role: 'participant', principal: person };
+    return { id: person, role: 'participant', principal: identities.resolve(person) };
   }
   if (given === undefined) return { id: 'api', role: 'program' };
   if (principal.role !== 'channel') return { ...given, role: 'participant' };
   return { ...given, role: 'participant', principal: identities.principalOf(channelOfNamespace(principal.namespace), given.id) };
+};
+
+/** Who decides something by a call: the person of the token, else whoever holds it. Only the owner's token decides as the owner. */
+export const holderOf = ({ principal, actor }: Asker, identities: Identities): Sender => {
+  if (personOf(principal) !== null) return speakerOf(principal, undefined, identities);
+  return { id: actor, role: principal.role === 'owner' ? 'owner' : 'program' };
 };
 
 /**

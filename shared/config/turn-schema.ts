@@ -102,13 +102,15 @@ export const mcpConfig = z.strictObject({
 
 /** `followup`: it waits; `collect`: it waits and is answered with the others; `steer`: the running turn hears it; see `docs/queue-modes.md`. */
 const queue = {
-  mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']).default('followup'),
-  limit: z.int().min(0).max(100).default(20),
-  debounceMs: z.int().min(0).max(60_000).default(0),
+  mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
+  limit: z.int().min(0).max(100),
+  debounceMs: z.int().min(0).max(60_000),
 };
 
-/** What a message does that finds a turn running (B6). */
+/** What a message does that finds a turn running (B6). What a channel does not say is as for all. */
 export const queueConfig = z.strictObject({
-  ...queue,
+  mode: queue.mode.default('followup'),
+  limit: queue.limit.default(20),
+  debounceMs: queue.debounceMs.default(0),
   byChannel: z.record(z.string(), z.strictObject(queue).partial()).default({}),
 });

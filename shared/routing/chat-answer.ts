@@ -8,7 +8,7 @@ import type { DeliveryTarget, Sender, Settings } from '../session/types.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { parseKey, resetTypeOf, type SessionKey } from './session-key.ts';
 
-/** What becomes of a chat command: A4/53–55, A9/94, A11/123–125. Answers are notices in the log; no model writes them. */
+/** What becomes of a chat command: A4/53–55, A5/62, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
 
 /** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
 export interface Asked {
@@ -45,6 +45,14 @@ export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand 
       return { type: 'report', facts: factsOf(`context_${chat.kind}`, asked), notice: noticeOf('context', asked) };
     case 'send':
       return send(chat.value, asked);
+    case 'compact':
+      return compact(chat.instructions, asked);
+    case 'approve':
+      return resolving(asked, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
+    case 'deny':
+      return deny(chat, asked);
+    case 'misspelt':
+      return telling('approval_misspelt', spellings[chat.word], asked);
   }
 };
 
@@ -101,6 +109,35 @@ const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
   const { policy, text } = policies[value];
   return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', asked), text } };
 };
+
+/** Characters of the words that go with a command (A5/62, A11/126). */
+const wordsCharacters = 2_000;
+
+/** A summary instead of what was said so far (A11/126). */
+const compact = (instructions: string, asked: Asked): SessionCommand =>
+  instructions.length > wordsCharacters
+    ? telling('too_long', `Nothing was compacted: write instructions of at most ${wordsCharacters} characters.`, asked)
+    : { type: 'compact', ...(instructions !== '' && { instructions }), notice: noticeOf('compacted', asked) };
+
+type Answer = Pick<CommandOf<'resolve_approval'>, 'approvalId' | 'verdict' | 'scope' | 'reason'>;
+
+/** Who answers is who wrote, as the configuration knows them; whether they may is the session's to say (A5/62, 66). */
+const resolving = (asked: Asked, answer: Answer): SessionCommand => ({
+  type: 'resolve_approval',
+  ...answer,
+  by: asked.sender,
+  notice: noticeOf('approval', asked),
+});
+
+const deny = ({ approvalId, reason }: ChatCommand & { type: 'deny' }, asked: Asked): SessionCommand =>
+  reason.length > wordsCharacters
+    ? telling('too_long', `Nothing was denied: write a reason of at most ${wordsCharacters} characters.`, asked)
+    : resolving(asked, { approvalId, verdict: 'denied', ...(reason !== '' && { reason }) });
+
+const spellings = {
+  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID stands in the request.',
+  '/deny': 'Nothing was denied. Write /deny ID, and a reason if you like; the ID stands in the request.',
+} as const;
 
 /** The configuration's side of a report (A11/123–124). */
 const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel, occasion: { expiry } }: Asked): ReportFacts => {

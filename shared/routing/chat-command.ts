@@ -1,4 +1,6 @@
-/** The commands people type in a chat: A4/53, A9/94–95, A11/123–125. Parsed once, by the router; the answers are in `chat-answer.ts`. */
+import { limits } from '../kit/limits.ts';
+
+/** The commands people type in a chat: A4/53, A5/62, A9/94–95, A11/123–126. Parsed once; the answers are in `chat-answer.ts`. */
 
 /** What somebody asks of Natter itself and not of the model. */
 export type ChatCommand =
@@ -6,7 +8,12 @@ export type ChatCommand =
   | { readonly type: 'stop' }
   | { readonly type: 'status' }
   | { readonly type: 'context'; readonly kind: 'list' | 'detail' }
-  | { readonly type: 'send'; readonly value: 'on' | 'off' | 'inherit' };
+  | { readonly type: 'send'; readonly value: 'on' | 'off' | 'inherit' }
+  | { readonly type: 'compact'; readonly instructions: string }
+  | { readonly type: 'approve'; readonly approvalId: string; readonly scope: 'once' | 'always' }
+  | { readonly type: 'deny'; readonly approvalId: string; readonly reason: string }
+  /** An answer to an approval that cannot be understood. */
+  | { readonly type: 'misspelt'; readonly word: '/approve' | '/deny' };
 
 /** Always there; `session.resetTriggers` adds to them (C17). */
 const resetWords = ['/new', '/reset'] as const;
@@ -23,6 +30,13 @@ const standalone: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand
   ['/send inherit', { type: 'send', value: 'inherit' }],
 ]);
 
+/** Commands that go on with words of their own. What begins like an answer to an approval is never for the model. */
+const worded: ReadonlyMap<string, (rest: string) => ChatCommand> = new Map<string, (rest: string) => ChatCommand>([
+  ['/compact', (instructions) => ({ type: 'compact', instructions })],
+  ['/approve', (rest) => approvalIn(rest)],
+  ['/deny', (rest) => denialIn(rest)],
+]);
+
 /**
  * The command a message is, or `null` when it is an ordinary text. Case does not matter in the command's word. `triggers` are the
  * configuration's further reset words. `names` are the agent's: one may stand in front (`@natter /new`, `natter: /stop`) or behind the
@@ -35,13 +49,35 @@ export const chatCommandIn = (
   const said = withoutMention(text.trim(), names);
   if (!said.startsWith('/')) return resetIn(said, triggers);
   const command = withoutSuffix(said, names);
-  return standaloneIn(command) ?? resetIn(command, [...resetWords, ...triggers]);
+  return standaloneIn(command) ?? wordedIn(command) ?? resetIn(command, [...resetWords, ...triggers]);
 };
 
 /** The longest command that stands alone, with room for white space between its words. */
 const standaloneCharacters = 64;
 const standaloneIn = (said: string): ChatCommand | null =>
   said.length > standaloneCharacters ? null : (standalone.get(said.toLowerCase().split(/\s+/u).join(' ')) ?? null);
+
+const wordedIn = (said: string): ChatCommand | null => {
+  const [word = ''] = said.split(/\s/u, 1);
+  return worded.get(word.toLowerCase())?.(said.slice(word.length).trim()) ?? null;
+};
+
+/** `ID`, `ID once` or `ID always`. Ids of approvals have no capitals, so that people may write them as they like (A5/62). */
+const approvalIn = (rest: string): ChatCommand => {
+  const [approvalId = '', scope = 'once', ...more] = rest.toLowerCase().split(/\s+/u, 3);
+  const isClear = isId(approvalId) && (scope === 'once' || scope === 'always') && more.length === 0;
+  return isClear ? { type: 'approve', approvalId, scope } : { type: 'misspelt', word: '/approve' };
+};
+
+/** `ID`, and a reason that the model is told. */
+const denialIn = (rest: string): ChatCommand => {
+  const [id = ''] = rest.split(/\s/u, 1);
+  return isId(id)
+    ? { type: 'deny', approvalId: id.toLowerCase(), reason: rest.slice(id.length).trim() }
+    : { type: 'misspelt', word: '/deny' };
+};
+
+const isId = (word: string): boolean => /^[\x21-\x7e]+$/.test(word) && word.length <= limits.idCharacters;
 
 /** The longest trigger that the text is or begins with as a word (A4/53). */
 const resetIn = (said: string, triggers: readonly string[]): ChatCommand | null => {

@@ -10,6 +10,7 @@ import { type ChannelRules, channelRules, nameFinder, ruleOn, usualRules } from 
 import { identitiesOf } from './identity.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
+import { queueRuleOf } from './queue-rule.ts';
 
 /** A command for one session, why the configuration wants no session to have it, or why none can. */
 export type Routed = { readonly command: CommandEnvelope } | { readonly dropped: string } | { readonly unroutable: string };
@@ -86,6 +87,8 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
   const { agent, session } = config;
   const namesAgent = nameFinder(agent.names);
   const chatWords = { triggers: session.resetTriggers, names: agent.names };
+  const usualQueue = queueRuleOf(session);
+  const queues = new Map(Object.keys(session.queue.byChannel).map((channel) => [channel, queueRuleOf(session, channel)]));
 
   /** A command counts in a group if it stands alone or is addressed, and from whoever may give it (A4/53, A11). */
   const chatCommandOf = (text: string, who: Parameters<typeof mayCommand>[0]): ChatCommand | null => {
@@ -124,7 +127,9 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // Written out: a spread here would be a quarter of the time that routing takes.
     const { sessionId, source, origin, expiry } = occasion;
-    return { type: ruled.verdict === 'post' ? 'post_message' : 'append_message', sessionId, source, origin, expiry, message };
+    if (ruled.verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
+    const queue = queues.get(envelope.channel) ?? usualQueue;
+    return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };
 };
 

@@ -5,9 +5,11 @@ import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import { ask } from '../asking.ts';
 import { commandIdOf, occasionFor } from '../commands.ts';
+import { compact, compactBody } from '../compacting.ts';
 import type { GatewayContext } from '../context.ts';
-import { bodyOf, keyOf, noQuery, queryOf } from '../input.ts';
+import { bodyOf, keyOf, noQuery, queryOf, waitParameter } from '../input.ts';
 import { speakerOf } from '../speaker.ts';
+import { waiting } from '../waiting.ts';
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
 const emptyBody = z.strictObject({});
@@ -29,9 +31,11 @@ const commandsByName = {
   },
 } as const;
 
+const waitQuery = z.object({ wait: waitParameter });
+
 /**
  * `POST /v1/sessions/{key}/stop|reset|open` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
- * A8/87–88).
+ * A8/87–88). `POST …/compact` begins a run, as a message does (A11/126).
  */
 export const controlRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, access } = context;
@@ -50,6 +54,18 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
       return answer(request, reply, key, data);
     });
   }
+
+  app.post('/v1/sessions/:key/compact', async (request, reply) => {
+    const key = keyOf(context.config, request);
+    const waitMs = queryOf(waitQuery, request).wait * 1_000;
+    const wanted = { key, runId: commandIdOf(request, key, 'compact'), ...bodyOf(compactBody, request), waitMs };
+    if (waitMs > 0) {
+      const { run } = await waiting(context, reply, (signal) => compact(context, request, { ...wanted, signal }));
+      return reply.send(run);
+    }
+    const { run, duplicate } = await compact(context, request, { ...wanted, signal: context.closing });
+    return reply.code(202).send({ ...run, duplicate });
+  });
 
   app.delete('/v1/sessions/:key', async (request, reply) => {
     const key = keyOf(context.config, request);

@@ -6,7 +6,7 @@ import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
-import { deliveryTarget, message, sender } from '../../../shared/session/types.ts';
+import { deliveryTarget, message, queueRule, sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
@@ -25,6 +25,8 @@ const postBody = z.strictObject({
   deliverTo: deliveryTarget.strict().optional(),
   /** `append`: remembered without a turn (A5/69). */
   mode: z.enum(['post', 'append']).default('post'),
+  /** What it does when it finds a turn running (B6). Default: as configured. */
+  queue: queueRule.shape.mode.optional(),
   /** `false`: a text such as `/new` is for the model and commands nothing (A11). */
   commands: z.boolean().default(true),
   sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
@@ -70,6 +72,9 @@ const commandOf = (
   const id = commandIdOf(request, key, type);
   const from = speakerOf(request.principal, body.sender, access.identities);
   checkSaid(request.principal, body);
+  if (type === 'append_message' && body.queue !== undefined) {
+    throw new NatterError('invalid', 'queue: is for a message that asks for a turn; leave it out', { field: 'queue' });
+  }
   const message = {
     messageId: body.messageId ?? id,
     text: body.text,
@@ -80,7 +85,7 @@ const commandOf = (
   const data: SessionCommand =
     type === 'append_message'
       ? { type, ...occasionFor(config, key, at), message }
-      : commandSaid(config, { key, at, message, principal: request.principal, literal: !body.commands });
+      : commandSaid(config, { key, at, message, principal: request.principal, literal: !body.commands, mode: body.queue });
   return envelopeOf(request, { id, key, at, data });
 };
 
@@ -116,7 +121,7 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
-    if (envelope.data.type === 'post_message') await refuseWhenFull(context, key);
+    if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data.queue);
     if (wait === 0) {
       const { run, duplicate } = await accept(context, envelope, { waitMs: 0, signal: context.closing, seen });
       return reply.code(202).send({ ...run, duplicate });

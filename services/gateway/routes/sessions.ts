@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { nextResetOf } from '../../../shared/policy/reset.ts';
+import type { IndexRow } from '../../../shared/session/summary.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, keyOf, limitParameter, minutesParameter, momentParameter, noQuery, queryOf } from '../input.ts';
+import { queueModeOf } from '../said.ts';
 import { currentState, stateAt } from '../state.ts';
 
 const listQuery = z.object({
@@ -19,11 +21,13 @@ const stateQuery = z.object({ at: momentParameter });
 /** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
 export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, sessions, access } = context;
+  const withMode = (row: IndexRow) => ({ ...row, queueMode: queueModeOf(row, context.config.session) });
+
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
     const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
     const { rows, nextCursor } = sessions.list({ ...options, since, reach: access.reach(request.principal) });
-    return reply.send({ sessions: rows, nextCursor });
+    return reply.send({ sessions: rows.map(withMode), nextCursor });
   });
 
   app.get('/v1/sessions/:key', async (request, reply) => {
@@ -31,7 +35,7 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const { row } = await access.read(request.principal, key);
-    return reply.send({ ...row, indexedSeq, nextReset: nextResetOf(row, context.config.session, ports.clock.now()) });
+    return reply.send({ ...withMode(row), indexedSeq, nextReset: nextResetOf(row, context.config.session, ports.clock.now()) });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {

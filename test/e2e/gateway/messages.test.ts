@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../../../shared/kit/limits.ts';
-import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from './setup.ts';
+import { afterwards, callerOf, config, pathOf, ready, startDoor, startWorld } from './setup.ts';
 
 const key = 'agent:main:main';
 const post = pathOf(key, '/messages');
@@ -91,8 +90,9 @@ describe('POST messages', () => {
   it('refuses when the queue of the session is full, before anything is stored (I11)', async () => {
     const { call, host, ports } = await startWorld();
     host.hold();
-    for (let sent = 0; sent <= limits.queuedTurns; sent++) await call('POST', post, { body: { text: `message ${sent}` } });
-    await vi.waitFor(async () => expect((await ports.index.get(key as never))?.queuedTurns).toBe(limits.queuedTurns));
+    const { limit } = config.session.queue;
+    for (let sent = 0; sent <= limit; sent++) await call('POST', post, { body: { text: `message ${sent}` } });
+    await vi.waitFor(async () => expect((await ports.index.get(key as never))?.queuedTurns).toBe(limit));
     const before = (await ports.events.info()).lastSeq;
     await vi.waitFor(async () => {
       const { status, body, headers } = await call('POST', post, { body: { text: 'one too many' } });

@@ -1,8 +1,7 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { methods } from '../../../services/gateway/rpc-methods.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import { startDoor } from './access-rig.ts';
-import { type Call, startWorld } from './setup.ts';
+import { type Call, config, startWorld } from './setup.ts';
 
 const post = (call: Call, body: unknown) => call('POST', '/v1/rpc', { body });
 /** Calls a method; the result, or the problem. */
@@ -29,7 +28,8 @@ describe('POST /v1/rpc', () => {
 
   test('A12/131: the methods of the specification are all there', () => {
     const named = ['sessions.list', 'sessions.patch', 'chat.history', 'chat.send', 'agent', 'agent.wait'];
-    expect(Object.keys(methods).sort()).toEqual([...named, 'sessions.reset', 'sessions.delete', 'status'].sort());
+    const ours = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'approvals.list', 'approvals.resolve', 'status'];
+    expect(Object.keys(methods).sort()).toEqual([...named, ...ours].sort());
   });
 
   test.each([
@@ -113,8 +113,9 @@ describe('chat.send', () => {
     host.hold();
     await rpc(call, 'chat.send', { sessionKey: 'main', message: 'x' });
     await vi.waitFor(async () => expect(await ports.index.get(main as never)).not.toBeNull());
-    for (let sent = 0; sent < limits.queuedTurns; sent++) await rpc(call, 'chat.send', { sessionKey: 'main', message: 'x' });
-    await vi.waitFor(async () => expect((await ports.index.get(main as never))?.queuedTurns).toBe(limits.queuedTurns));
+    const { limit } = config.session.queue;
+    for (let sent = 0; sent < limit; sent++) await rpc(call, 'chat.send', { sessionKey: 'main', message: 'x' });
+    await vi.waitFor(async () => expect((await ports.index.get(main as never))?.queuedTurns).toBe(limit));
     expect(await rpc(call, 'chat.send', { sessionKey: 'main', message: 'x' })).toMatchObject({ status: 429, code: 'overloaded' });
     await host.release();
   });
