@@ -1,6 +1,13 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import type { Config } from '../../shared/config/schema.ts';
+import { toolCharacters } from '../../shared/context/tokens.ts';
+import { hasCode } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { ToolSpec } from '../../shared/ports.ts';
 import type { PromptPart } from '../../shared/session/types.ts';
+import { Workspace } from '../../shared/tools/workspace.ts';
 
 export interface SystemPrompt {
   readonly text: string;
@@ -8,9 +15,95 @@ export interface SystemPrompt {
   readonly parts: readonly PromptPart[];
 }
 
-/** System prompts of all sessions of a host: the configured one and the files of the workspace, which it reads again when they change. */
+/** Files of the workspace that every model is given, in this order. */
+const fileNames = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
+
+/** A file as it was when it had this stamp. `text` is empty where it may not be read. */
+interface KnownFile {
+  readonly stamp: string;
+  readonly text: string;
+}
+
+/** System prompts of all sessions of a host: the configured one and the files of the workspace, read again when they change. */
 export class SystemPrompts {
-  async read(config: Pick<Config, 'agent'>, _tools: readonly ToolSpec[]): Promise<SystemPrompt> {
-    return { text: config.agent.systemPrompt, parts: [] };
+  readonly #files = new Map<string, KnownFile>();
+  readonly #toolCharacters = new WeakMap<ToolSpec, number>();
+
+  async read({ agent: { systemPrompt, workspace } }: Pick<Config, 'agent'>, tools: readonly ToolSpec[]): Promise<SystemPrompt> {
+    const files = workspace === undefined ? [] : await this.#readFiles(workspace);
+    const sections = files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` }));
+    return {
+      text: [systemPrompt, ...sections.map(({ text }) => text)].join('\n\n'),
+      parts: [
+        { name: 'system prompt', characters: systemPrompt.length },
+        ...sections.map(({ name, text }) => ({ name, characters: text.length })),
+        ...this.#toolParts(tools),
+      ].slice(0, limits.promptParts),
+    };
+  }
+
+  async #readFiles(workspace: string): Promise<{ name: string; text: string }[]> {
+    const files = await Promise.all(
+      fileNames.map(async (name) => ({ name, text: (await this.#readFile(workspace, name)).trim() })),
+    );
+    let room: number = limits.promptFilesBytes;
+    return files.flatMap(({ name, text }) => {
+      if (text === '') return [];
+      const shown = cut(Buffer.from(text), Math.min(limits.promptFileBytes, room));
+      room = Math.max(0, room - Buffer.byteLength(shown));
+      return [{ name, text: shown }];
+    });
+  }
+
+  /** The stamp only tells whether to read again; what may be read the workspace decides. */
+  async #readFile(workspace: string, name: string): Promise<string> {
+    const path = join(workspace, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return '';
+    const stamp = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+    const known = this.#files.get(path);
+    if (known?.stamp === stamp) return known.text;
+    const text = await beginningOf(new Workspace(workspace), name);
+    this.#files.set(path, { stamp, text });
+    return text;
+  }
+
+  /** One part for the tools of each MCP server, `<server>__<tool>`, and one for those of our own. */
+  #toolParts(tools: readonly ToolSpec[]): PromptPart[] {
+    const parts = new Map<string, number>();
+    for (const tool of tools) {
+      const [server = '', rest] = tool.name.split('__', 2);
+      const part = rest === undefined ? 'tools' : `tools of ${server}`;
+      parts.set(part, (parts.get(part) ?? 0) + this.#charactersOf(tool));
+    }
+    return Array.from(parts, ([name, characters]) => ({ name, characters }));
+  }
+
+  #charactersOf(tool: ToolSpec): number {
+    const known = this.#toolCharacters.get(tool) ?? toolCharacters(tool);
+    this.#toolCharacters.set(tool, known);
+    return known;
   }
 }
+
+/** As much of a file as is ever shown, and one byte more to know that there is more. A file that may not be read is as good as none. */
+const beginningOf = async (workspace: Workspace, name: string): Promise<string> => {
+  try {
+    const file = await workspace.openFile(name);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.promptFileBytes + 1), 0, limits.promptFileBytes + 1, 0);
+      return new StringDecoder('utf8').write(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (hasCode(error, 'invalid') || hasCode(error, 'not_found')) return '';
+    throw error;
+  }
+};
+
+const cut = (bytes: Buffer, most: number): string => {
+  if (bytes.byteLength <= most) return bytes.toString();
+  const note = '[The file goes on.]';
+  return `${new StringDecoder('utf8').write(bytes.subarray(0, Math.max(0, most - note.length - 1)))}\n${note}`.trimStart();
+};

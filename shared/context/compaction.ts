@@ -30,7 +30,7 @@ export const planCompaction = (
   const begun = said.findIndex((message) => message.turnId === turnId);
   const turnTokens = begun === -1 ? 0 : tokensOf(said.slice(begun));
   const latest = cutBefore(said, Math.min(keepTokens, most));
-  const cut = begun === -1 || turnTokens > most ? latest : Math.min(latest, begun);
+  const cut = begun === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, begun));
 
   const first = said[cut];
   const isAbout = (message: Said): boolean => message.asks === true && message.turnId === turnId;
@@ -57,6 +57,13 @@ const cutBefore = (said: readonly Said[], keepTokens: number): number => {
     if (said[index - 1]?.rev !== said[index]?.rev) cut = index;
   }
   return cut;
+};
+
+/** One commit can bring the answer to one turn and the beginning of the next. */
+const commitBegin = (said: readonly Said[], index: number): number => {
+  let begin = index;
+  while (begin > 0 && said[begin - 1]?.rev === said[index]?.rev) begin--;
+  return begin;
 };
 
 /** A summary of a summary says nothing new. */

@@ -61,10 +61,15 @@ export const limits = {
   contextCharacters: 4 * 1024 * 1024,
   /** Characters of conversations a host keeps in memory. */
   cachedContextCharacters: 64 * 1024 * 1024,
+  /** UTF-8 bytes of one file of the workspace in the system prompt, and of all of them. */
+  promptFileBytes: 24 * 1024,
+  promptFilesBytes: 96 * 1024,
   /** Parts of a system prompt. */
   promptParts: 200,
   /** Models, besides the configured one, that a host keeps ready for sessions that chose them. */
   models: 100,
+  /** Model steps of one memory flush. */
+  flushSteps: 8,
   /** Model steps of one turn. */
   turnSteps: 64,
   /** Command and message ids a session remembers to refuse repeats. */

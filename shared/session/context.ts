@@ -39,12 +39,16 @@ export interface ActiveTurn extends TurnRef {
   readonly deliverTo?: DeliveryTarget;
   readonly task?: TurnTask;
 }
-/** Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). */
+/**
+ * Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: no
+ * provider has counted those.
+ */
 export interface TokenCounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly contextTokens: number;
+  readonly estimated?: true;
   /** US dollars, as far as providers say. */
   readonly costUsd: number;
 }
@@ -166,6 +170,7 @@ export const stepped = (context: SessionContext, { step, calls = [], usage, turn
       outputTokens: outputTokens + usage.outputTokens,
       totalTokens: totalTokens + usage.totalTokens,
       contextTokens: usage.inputTokens + usage.outputTokens,
+      ...(usage.estimated && { estimated: true as const }),
       costUsd: costUsd + (usage.costUsd ?? 0),
     },
   };
@@ -173,16 +178,18 @@ export const stepped = (context: SessionContext, { step, calls = [], usage, turn
 
 const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): Change =>
   withTurn(context, {
-    ...progress,
     calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
   });
 
+/** To begin is no progress: a call that takes its host down would be begun for ever. */
 export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): Change => ({
   ...withCall(context, event.callId, { status: 'started', attempt: event.turn.attempt, tries: event.callAttempt }),
   ...(event.spawn && { spawned: [...context.spawned.filter(({ runId }) => runId !== event.spawn?.runId), event.spawn] }),
 });
-export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change =>
-  withCall(context, callId, { status: 'done' });
+export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change => {
+  const { turn } = withCall(context, callId, { status: 'done' });
+  return { turn: turn && { ...turn, ...progress } };
+};
 
 export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): Change => ({
   ...withTurn(context, progress),
@@ -192,6 +199,7 @@ export const compacted = (context: SessionContext, { tokensAfter, usage }: Event
     outputTokens: context.usage.outputTokens + usage.outputTokens,
     totalTokens: context.usage.totalTokens + usage.totalTokens,
     contextTokens: tokensAfter,
+    estimated: true,
     costUsd: context.usage.costUsd + (usage.costUsd ?? 0),
   },
 });
@@ -213,7 +221,8 @@ export const answered = (context: SessionContext, event: EventOf<'approval_resol
   return {
     approval: null,
     resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
-    ...(scope === 'always' && hash !== undefined && { grants: [...context.grants, hash].slice(-limits.grants) }),
+    ...(scope === 'always' &&
+      hash !== undefined && { grants: [...context.grants.filter((known) => known !== hash), hash].slice(-limits.grants) }),
     ...withTurn(context, { attempt: turn.attempt }),
   };
 };
@@ -221,8 +230,12 @@ export const answered = (context: SessionContext, event: EventOf<'approval_resol
 export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): Change => ({
   messages: context.messages + 1,
   ...(message.deliverTo && { route: message.deliverTo }),
-  ...(message.answers !== undefined && { spawned: context.spawned.filter(({ runId }) => runId !== message.answers) }),
+  ...runEnded(context, message),
 });
+
+/** A message brings the result of a run, or is refused with it. */
+export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): Change =>
+  answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
 
 export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): Change => {
   const stopped = new Set(runs.map(({ runId }) => runId));

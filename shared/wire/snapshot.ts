@@ -27,6 +27,7 @@ const plainState = z.strictObject({
       outputTokens: count,
       totalTokens: count,
       contextTokens: count,
+      estimated: z.literal(true).optional(),
       costUsd: z.number().min(0),
     }),
     settings: settings.strict(),
