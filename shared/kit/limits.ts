@@ -46,6 +46,21 @@ export const limits = {
   /** Bytes of one page of the web, and times it may lead elsewhere. */
   webBytes: 256 * 1024,
   webRedirects: 5,
+  /** Tools of one MCP server, characters of what it says a tool does, and UTF-8 bytes of the schema of its arguments. */
+  mcpTools: 100,
+  mcpDescriptionCharacters: 4_000,
+  mcpSchemaBytes: 16 * 1024,
+  /** Pages of an MCP server's list of tools, bytes of one of its messages, and its messages that nobody asked for in a minute. */
+  mcpListPages: 20,
+  mcpMessageBytes: 4 * 1024 * 1024,
+  mcpNotifications: 2_000,
+  /** Lines of an MCP server's error output that are logged in a minute, and their characters. */
+  mcpLogLines: 100,
+  mcpLogCharacters: 1_000,
+  /** Milliseconds between two looks at an MCP server, and until one that was lost is begun again: the first time, and at most. */
+  mcpCheckMs: 30_000,
+  mcpRestartMs: 500,
+  mcpRestartCapMs: 60_000,
   /** Commits of a session in which the pages of an output are looked for. */
   outputSearchCommits: 100_000,
   /** Outputs that a process remembers the place of. */

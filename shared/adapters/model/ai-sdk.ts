@@ -1,134 +1,107 @@
-import { type LanguageModel, type ModelMessage as SdkMessage, streamText } from 'ai';
-import { messageOf } from '../../kit/errors.ts';
-import { limits as bounds } from '../../kit/limits.ts';
-import type { Clock, Model, ModelMessage, ModelRequest } from '../../ports.ts';
-import type { StepOutcome, Usage } from '../../session/types.ts';
-import { estimateUsage } from './estimate.ts';
+import type { Clock, Model, ModelRequest } from '../../ports.ts';
+import type { StepOutcome } from '../../session/types.ts';
+import { type Answer, readAnswer } from './answer.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import { callOptions, type ProviderModel } from './prompt.ts';
+import { ModelTrouble, troubleOf } from './trouble.ts';
+import { countedUsage, estimateUsage } from './usage.ts';
+import { type Deadlines, Watch } from './watch.ts';
 
 export interface AiSdkOptions {
   readonly name: string;
-  readonly model: LanguageModel;
+  readonly windowTokens: number;
+  /** The SDK's model, which asks its provider with this `fetch`. */
+  model(fetch: typeof globalThis.fetch): ProviderModel;
   readonly clock: Clock;
-  readonly limits: {
-    readonly firstTokenMs: number;
-    readonly idleTokenMs: number;
-    readonly totalMs: number;
+  readonly limits: Deadlines & {
     readonly maxOutputTokens: number;
+    /** Times a step is asked for again after 429, 5xx or no connection. */
+    readonly retries: number;
   };
+  /** Hides secrets in a provider's words. */
+  scrub(text: string): string;
 }
 
-/** Any language model of the AI SDK behind our port: one streamed step a call, deadlines of our own, every failure an outcome. */
+/**
+ * A language model of the AI SDK behind our port. It is asked at the level of the SDK's providers, `doStream`: that is one step, and a call
+ * of a tool comes back with its arguments as the model wrote them. `streamText` above it parses them and loses what is no JSON, and it
+ * does not wait as long as a provider asks for.
+ */
 export class AiSdkModel implements Model {
   readonly name: string;
-  readonly windowTokens = 128_000;
+  readonly windowTokens: number;
   readonly #options: AiSdkOptions;
 
   constructor(options: AiSdkOptions) {
     this.name = options.name;
+    this.windowTokens = options.windowTokens;
     this.#options = options;
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    const { model, limits } = this.#options;
-    const deadline = new Deadline(this.#options.clock, limits, signal);
+    const { clock, limits } = this.#options;
+    const watch = new Watch(clock, limits, signal);
+    let told = false;
+    const tell = (text: string): void => {
+      told = true;
+      onText(text);
+    };
     try {
-      const messages = toSdk(request.messages);
-      const result = streamText({
-        model,
-        system: request.system,
-        messages,
-        maxOutputTokens: limits.maxOutputTokens,
-        maxRetries: 2,
-        abortSignal: deadline.signal,
-        onError: () => {},
-      });
-      let text = '';
-      for await (const part of result.fullStream) {
-        if (part.type === 'error') throw part.error;
-        if (part.type !== 'text-delta') continue;
-        deadline.progressed();
-        text += part.text;
-        if (Buffer.byteLength(text) > bounds.modelOutputBytes) {
-          return failed('output_too_large', `the model answered more than ${bounds.modelOutputBytes} bytes`);
-        }
-        onText(part.text);
+      for (let retry = 0; ; retry++) {
+        const outcome = await this.#ask(request, tell, watch);
+        if (!(outcome instanceof ModelTrouble)) return outcome;
+        const waitMs = outcome.afterMs ?? firstWaitMs * 2 ** retry;
+        const again = outcome.again && !told && retry < limits.retries && waitMs < watch.leftMs;
+        if (!again) return this.#failed(outcome);
+        await clock.sleep(waitMs, watch.signal);
       }
-      if (deadline.passed !== null) return failed('model_timeout', deadline.passed);
-      return { kind: 'reply', text, model: this.name, usage: usageOf(await result.totalUsage, messages, text) };
-    } catch (error) {
-      return deadline.passed !== null ? failed('model_timeout', deadline.passed) : failed('model_error', messageOf(error));
     } finally {
-      deadline.end();
+      watch.end();
     }
   }
-}
 
-const failed = (code: string, message: string): StepOutcome => ({ kind: 'failed', code, message: message.slice(0, 2_000) });
-
-/** The conversation as the provider wants it; in a group each person's name stands before the text. */
-const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {
-  const speakers = new Set(
-    messages.flatMap((message) => (message.role === 'user' && message.name !== undefined ? [message.name] : [])),
-  );
-  return messages.flatMap((message): SdkMessage[] => {
-    if (message.role === 'tool') return [];
-    if (message.role === 'assistant') return [{ role: 'assistant', content: message.text }];
-    const { text, name } = message;
-    return [{ role: 'user', content: speakers.size > 1 && name !== undefined ? `${name}: ${text}` : text }];
-  });
-};
-
-interface ProviderUsage {
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  readonly totalTokens?: number | undefined;
-}
-const usageOf = (reported: ProviderUsage, messages: readonly SdkMessage[], text: string): Usage => {
-  const { inputTokens, outputTokens } = reported;
-  if (inputTokens === undefined || outputTokens === undefined) {
-    return estimateUsage(messages.map(({ content }) => String(content)).join('\n'), text);
-  }
-  return { inputTokens, outputTokens, totalTokens: reported.totalTokens ?? inputTokens + outputTokens };
-};
-
-/** Aborts a step that does not begin, stalls, or takes too long, and says which it was. */
-class Deadline {
-  readonly #abort = new AbortController();
-  readonly #clock: Clock;
-  readonly #idleTokenMs: number;
-  readonly #over = new AbortController();
-  #wait = new AbortController();
-  /** What went wrong, or `null`. */
-  passed: string | null = null;
-
-  constructor(clock: Clock, { firstTokenMs, idleTokenMs, totalMs }: AiSdkOptions['limits'], outer: AbortSignal) {
-    this.#clock = clock;
-    this.#idleTokenMs = idleTokenMs;
-    outer.addEventListener('abort', () => this.#abort.abort(), { once: true, signal: this.#over.signal });
-    if (outer.aborted) this.#abort.abort();
-    void this.#arm(totalMs, `no complete answer within ${totalMs} ms`, this.#over.signal);
-    void this.#arm(firstTokenMs, `no first token within ${firstTokenMs} ms`, this.#wait.signal);
+  /** Asks the provider once. */
+  async #ask(request: ModelRequest, tell: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
+    const { model, clock, limits } = this.#options;
+    try {
+      watch.asked();
+      const { stream } = await model(guardedFetch(watch)).doStream({
+        ...callOptions(request),
+        maxOutputTokens: limits.maxOutputTokens,
+        abortSignal: watch.signal,
+      });
+      return this.#outcome(request, await readAnswer(stream, tell, watch), tell);
+    } catch (error) {
+      return watch.stopped ?? troubleOf(error, clock.now());
+    } finally {
+      watch.rest();
+    }
   }
 
-  get signal(): AbortSignal {
-    return this.#abort.signal;
+  #outcome(request: ModelRequest, { text, calls, finish }: Answer, tell: (text: string) => void): StepOutcome {
+    const usage = countedUsage(finish.usage) ?? estimateUsage(wordsOf(request), text + wordsOf(calls));
+    const said = { text: text.toWellFormed(), model: this.name, usage };
+    if (calls.length > 0) return { kind: 'continue', ...said, calls: [...calls] };
+    if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
+    const { maxOutputTokens } = this.#options.limits;
+    if (text === '') {
+      throw new ModelTrouble(
+        'model_invalid_answer',
+        `the model used up its ${maxOutputTokens} tokens without a word of an answer`,
+      );
+    }
+    const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
+    tell(note);
+    return { kind: 'reply', ...said, text: said.text + note };
   }
 
-  progressed(): void {
-    this.#wait.abort();
-    this.#wait = new AbortController();
-    void this.#arm(this.#idleTokenMs, `no further token for ${this.#idleTokenMs} ms`, this.#wait.signal);
-  }
-
-  end(): void {
-    this.#wait.abort();
-    this.#over.abort();
-  }
-
-  async #arm(ms: number, reason: string, cancelled: AbortSignal): Promise<void> {
-    await this.#clock.sleep(ms, cancelled);
-    if (cancelled.aborted) return;
-    this.passed ??= reason;
-    this.#abort.abort();
+  #failed({ code, message }: ModelTrouble): StepOutcome {
+    // The provider's own words may hold anything: they are cut before and after they are searched for secrets.
+    return { kind: 'failed', code, message: this.#options.scrub(message.slice(0, 10_000)).slice(0, 1_000).toWellFormed() };
   }
 }
+
+/** Doubled each time. */
+const firstWaitMs = 500;
+
+const wordsOf = (value: unknown): string => JSON.stringify(value);

@@ -1,35 +1,36 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModel } from 'ai';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/schema.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
+import { scrubber } from '../../kit/scrub.ts';
 import type { Clock, Model } from '../../ports.ts';
 import { AiSdkModel } from './ai-sdk.ts';
+import { FallbackModel } from './fallback.ts';
 import { OfflineModel } from './offline.ts';
+import type { ProviderModel } from './prompt.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The model that the configuration names: `offline`, or `provider/model` with a provider of `model.providers`. API keys come from the
- * environment variable the provider names. Throws `NatterError('invalid')` naming the field to mend.
- */
-export const createModel = (config: Config, env: Environment, clock: Clock, name = config.agent.model): Model => {
-  if (name === 'offline') return new OfflineModel(clock);
-  return new AiSdkModel({ name, model: languageModel(name, config, env), limits: config.model, clock });
-};
-
-/**
- * The model of a session: the one it was given (A4/54), else the configured one. A name that is not known here (any more) is a model whose
- * every step fails and says so. Throws as `createModel` does if the configured one is not known.
+ * The model of a session by the name it was given (A4/54), without one the configured `agent.model`; each with `agent.fallbacks` behind
+ * it. A name that is not known here (any more) is a model whose every step fails and says so. Throws `NatterError('invalid')` naming the
+ * field to mend if a configured one is not known.
  */
 export const createModels = (config: Config, env: Environment, clock: Clock): ((name?: string) => Model) => {
+  const { agent } = config;
+  const create = (name: string, field = 'agent.model'): Model => createModel({ name, field, config, env, clock });
+  const fallbacks = agent.fallbacks.map((name, index) => create(name, `agent.fallbacks.${index}`));
+  const withFallbacks = (model: Model): Model => {
+    const others = fallbacks.filter(({ name }) => name !== model.name);
+    return others.length === 0 ? model : new FallbackModel([model, ...others]);
+  };
   const made = new LRUCache<string, Model>({ max: limits.models });
-  const usual = createModel(config, env, clock);
+  const usual = withFallbacks(create(agent.model));
   return (name = usual.name) => {
     if (name === usual.name) return usual;
-    const model = made.get(name) ?? createOrFail(name, config.context.windowTokens, () => createModel(config, env, clock, name));
+    const model = made.get(name) ?? createOrFail(name, config.context.windowTokens, () => withFallbacks(create(name)));
     made.set(name, model);
     return model;
   };
@@ -41,45 +42,72 @@ const createOrFail = (name: string, windowTokens: number, create: () => Model): 
   } catch (error) {
     if (!(error instanceof NatterError)) throw error;
     const { message } = error;
-    return {
-      name,
-      windowTokens,
-      step: async () => ({ kind: 'failed', code: 'model_unknown', message }),
-    };
+    return { name, windowTokens, step: async () => ({ kind: 'failed', code: 'model_unknown', message }) };
   }
 };
 
-const languageModel = (name: string, { model }: Config, env: Environment): LanguageModel => {
+interface Wanted {
+  readonly name: string;
+  /** The field of the configuration that has the name. */
+  readonly field: string;
+  readonly config: Config;
+  readonly env: Environment;
+  readonly clock: Clock;
+}
+
+/** `offline`, or `provider/model` with a provider of `model.providers`. */
+const createModel = ({ name, field, config, env, clock }: Wanted): Model => {
+  if (name === 'offline') return new OfflineModel(clock, config.context.windowTokens);
+  const { providers } = config.model;
   const [providerName = '', ...rest] = name.split('/');
   const modelId = rest.join('/');
-  const provider = Object.hasOwn(model.providers, providerName) ? model.providers[providerName] : undefined;
+  const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined;
   if (provider === undefined || modelId === '') {
-    const known = ['offline', ...Object.keys(model.providers).map((known) => `${known}/<model>`)].join(', ');
-    throw new NatterError('invalid', `agent.model "${name}" is not known; use one of: ${known}`, { field: 'agent.model' });
+    const known = ['offline', ...Object.keys(providers).map((known) => `${known}/<model>`)].join(', ');
+    throw new NatterError('invalid', `${field} "${name}" is not known; use one of: ${known}`, { field });
   }
-  const apiKey = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv];
-  if (provider.apiKeyEnv !== undefined && !apiKey) {
-    const field = `model.providers.${providerName}.apiKeyEnv`;
-    throw new NatterError('invalid', `${field} names ${provider.apiKeyEnv}, which is not set in the environment`, { field });
-  }
-  if (provider.kind === 'anthropic') {
-    return createAnthropic({ ...(apiKey && { apiKey }), ...(provider.baseUrl && { baseURL: provider.baseUrl }) })(modelId);
-  }
-  if (provider.baseUrl === undefined) {
-    const field = `model.providers.${providerName}.baseUrl`;
-    throw new NatterError(
-      'invalid',
-      `${field} is missing; an OpenAI-compatible server needs its address, for example "http://127.0.0.1:11434/v1"`,
-      {
-        field,
-      },
-    );
-  }
-  const create = createOpenAICompatible({
-    name: providerName,
-    baseURL: provider.baseUrl,
-    includeUsage: true,
-    ...(apiKey && { apiKey }),
+  const apiKey = keyOf(providerName, provider, env);
+  const windows = new Map(Object.entries(provider.windows));
+  return new AiSdkModel({
+    name,
+    windowTokens: windows.get(modelId) ?? config.context.windowTokens,
+    model: languageModel({ providerName, provider, apiKey, modelId }),
+    limits: config.model,
+    clock,
+    scrub: scrubber(apiKey === undefined ? [] : [apiKey]),
   });
-  return create(modelId);
+};
+
+type Provider = Config['model']['providers'][string];
+
+/** The key is in the environment, never in the file. A server of one's own may need none. */
+const keyOf = (name: string, { apiKeyEnv }: Provider, env: Environment): string | undefined => {
+  if (apiKeyEnv === undefined) return undefined;
+  const key = env[apiKeyEnv];
+  if (key) return key;
+  const field = `model.providers.${name}.apiKeyEnv`;
+  throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment`, { field });
+};
+
+interface Named {
+  readonly providerName: string;
+  readonly provider: Provider;
+  readonly apiKey: string | undefined;
+  readonly modelId: string;
+}
+const languageModel = ({
+  providerName,
+  provider,
+  apiKey,
+  modelId,
+}: Named): ((fetch: typeof globalThis.fetch) => ProviderModel) => {
+  const key = apiKey === undefined ? {} : { apiKey };
+  const { kind, baseUrl: baseURL } = provider;
+  if (kind === 'anthropic') return (fetch) => createAnthropic({ ...key, ...(baseURL && { baseURL }), fetch })(modelId);
+  if (baseURL !== undefined) {
+    return (fetch) => createOpenAICompatible({ name: providerName, baseURL, includeUsage: true, ...key, fetch })(modelId);
+  }
+  const field = `model.providers.${providerName}.baseUrl`;
+  const hint = 'an OpenAI-compatible server needs its address, for example "http://127.0.0.1:11434/v1"';
+  throw new NatterError('invalid', `${field} is missing; ${hint}`, { field });
 };

@@ -1,0 +1,58 @@
+import { limits } from '../../kit/limits.ts';
+import type { RequestedCall } from '../../session/types.ts';
+import type { ProviderModel } from './prompt.ts';
+import { ModelTrouble } from './trouble.ts';
+import type { ReportedUsage } from './usage.ts';
+import type { Watch } from './watch.ts';
+
+type Part = Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+export interface Answer {
+  readonly text: string;
+  readonly calls: readonly RequestedCall[];
+  readonly finish: { readonly usage: ReportedUsage; readonly finishReason: Extract<Part, { type: 'finish' }>['finishReason'] };
+}
+
+/** Reads up to the first end: what comes after it is no part of the answer. Throws what is wrong with it. */
+export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: string) => void, watch: Watch): Promise<Answer> => {
+  let text = '';
+  let bytes = 0;
+  const calls: RequestedCall[] = [];
+  const grow = (piece: string): void => {
+    watch.progressed();
+    bytes += Buffer.byteLength(piece);
+    if (bytes > limits.modelOutputBytes) {
+      throw new ModelTrouble('output_too_large', `the model answered more than ${limits.modelOutputBytes} bytes`);
+    }
+  };
+  for await (const part of stream) {
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'reasoning-delta') watch.progressed();
+    if (part.type === 'tool-input-delta') grow(part.delta);
+    if (part.type === 'tool-call') calls.push(callOf(part.toolName, part.input, calls.length));
+    if (part.type === 'text-delta') {
+      grow(part.delta);
+      text += part.delta;
+      tell(part.delta);
+    }
+    if (part.type === 'finish') {
+      const { unified, raw } = part.finishReason;
+      if (unified === 'content-filter') throw new ModelTrouble('model_refused', `the provider stopped the answer: ${raw}`);
+      return { text, calls, finish: part };
+    }
+  }
+  throw new ModelTrouble('model_invalid_answer', 'the answer stopped without an end');
+};
+
+/** Some models write nothing where a tool has no arguments. */
+const callOf = (tool: string, written: string, before: number): RequestedCall => {
+  if (before >= limits.stepCalls) {
+    throw new ModelTrouble('output_too_large', `the model called more than ${limits.stepCalls} tools in one step`);
+  }
+  if (tool === '' || tool.length > limits.toolNameCharacters) {
+    throw new ModelTrouble('model_invalid_answer', `the model called a tool with a name of ${tool.length} characters`);
+  }
+  if (written.length > limits.toolArgumentsCharacters) {
+    throw new ModelTrouble('output_too_large', `the model called ${tool} with ${written.length} characters of arguments`);
+  }
+  return { tool: tool.toWellFormed(), arguments: written.trim() === '' ? '{}' : written.toWellFormed() };
+};

@@ -1,0 +1,39 @@
+import type { Model, ModelRequest } from '../../ports.ts';
+import type { StepOutcome } from '../../session/types.ts';
+
+/** Failures of a provider, not of the request: another one may do better. */
+const others = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
+
+/**
+ * Models that are asked in turn until one answers (`agent.fallbacks`). Once a model has said something nobody else is asked: people have
+ * seen it. The outcome names the model that answered; if none does, it has the code of the first and what each of them said.
+ */
+export class FallbackModel implements Model {
+  readonly name: string;
+  /** The least of all: whatever fits it fits each of them. */
+  readonly windowTokens: number;
+  readonly #models: readonly [Model, ...Model[]];
+
+  constructor(models: readonly [Model, ...Model[]]) {
+    this.name = models[0].name;
+    this.windowTokens = Math.min(...models.map(({ windowTokens }) => windowTokens));
+    this.#models = models;
+  }
+
+  async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
+    let told = false;
+    const tell = (text: string): void => {
+      told = true;
+      onText(text);
+    };
+    const failures: { code: string; message: string }[] = [];
+    for (const model of this.#models) {
+      const outcome = await model.step(request, tell, signal);
+      if (outcome.kind !== 'failed') return outcome;
+      failures.push({ code: outcome.code, message: `${model.name}: ${outcome.message}` });
+      if (told || signal.aborted || !others.has(outcome.code)) break;
+    }
+    const message = failures.map((failure) => failure.message).join('; ');
+    return { kind: 'failed', code: failures[0]?.code ?? 'model_error', message: message.slice(0, 2_000) };
+  }
+}

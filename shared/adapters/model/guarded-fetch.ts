@@ -1,0 +1,52 @@
+import { limits } from '../../kit/limits.ts';
+import { ModelTrouble } from './trouble.ts';
+import type { Watch } from './watch.ts';
+
+/** `fetch` for one step: it tells the watch of the answer's head and stops the step at a body that no provider in its right mind sends. */
+export const guardedFetch =
+  (watch: Watch): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    watch.connected();
+    return response.body === null ? response : new Response(response.body.pipeThrough(checked(watch)), response);
+  };
+
+const lineFeed = 0x0a;
+
+/** Bounds all bytes and those of a line, which the SDK gathers before it looks at it; and bytes that are no text are no answer. */
+const checked = (watch: Watch): TransformStream<Uint8Array, Uint8Array> => {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let bytes = 0;
+  let lineBytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const feed = chunk.lastIndexOf(lineFeed);
+      bytes += chunk.length;
+      lineBytes = feed === -1 ? lineBytes + chunk.length : chunk.length - feed - 1;
+      const trouble = troubleWith(chunk, bytes, lineBytes, decoder);
+      if (trouble === null) return controller.enqueue(chunk);
+      controller.error(trouble);
+      watch.stop(trouble);
+    },
+  });
+};
+
+const troubleWith = (
+  chunk: Uint8Array,
+  bytes: number,
+  lineBytes: number,
+  decoder: InstanceType<typeof TextDecoder>,
+): ModelTrouble | null => {
+  if (bytes > limits.modelStreamBytes) {
+    return new ModelTrouble('output_too_large', `the provider sent more than ${limits.modelStreamBytes} bytes`);
+  }
+  if (lineBytes > limits.modelLineBytes) {
+    return new ModelTrouble('output_too_large', `the provider sent a line of more than ${limits.modelLineBytes} bytes`);
+  }
+  try {
+    decoder.decode(chunk, { stream: true });
+    return null;
+  } catch {
+    return new ModelTrouble('model_invalid_answer', 'the provider sent bytes that are not UTF-8');
+  }
+};

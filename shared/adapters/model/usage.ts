@@ -1,0 +1,30 @@
+import type { Usage } from '../../session/types.ts';
+
+/** Tokens where the provider counts none: a fourth of the characters, marked as an estimate. */
+export const estimateUsage = (input: string, output: string): Usage => {
+  const inputTokens = Math.ceil(input.length / 4);
+  const outputTokens = Math.ceil(output.length / 4);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+};
+
+/** What the SDK says of a step's tokens; `raw` is the provider's own word, with what it cost where it says so. */
+export interface ReportedUsage {
+  readonly inputTokens: { readonly total: number | undefined };
+  readonly outputTokens: { readonly total: number | undefined };
+  readonly raw?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The provider's count, or `null` if it did not count: no step reads nothing. */
+export const countedUsage = ({ inputTokens, outputTokens, raw = {} }: ReportedUsage): Usage | null => {
+  const [input, output] = [tokens(inputTokens.total), tokens(outputTokens.total)];
+  if (input === 0) return null;
+  const { cost, total_tokens: total } = raw;
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    totalTokens: tokens(total) || input + output,
+    ...(typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 && { costUsd: cost }),
+  };
+};
+
+const tokens = (count: unknown): number => (Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : 0);
