@@ -58,6 +58,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     messageId: id,
     turnId: id.optional(),
     code: z.enum(['queue_full', 'session_deleted', 'session_busy']),
+    /** The spawned run that it would have been the result of. */
+    answers: id.optional(),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
   /** `merged`: turns that waited and are answered by this one. `quietUntil`: no model step before that, more may join (B6). */
@@ -136,6 +138,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     turn: turnRef,
     messageId: id,
     text: z.string(),
+    /** The turn goes on: messages had joined it that the model had not heard when it said this (B6). */
+    interim: z.literal(true).optional(),
     deliverTo: deliveryTarget.optional(),
     /** The session's own word on sending, as it was then (A9/96). */
     sendPolicy: settings.shape.sendPolicy,
@@ -227,32 +231,3 @@ export const isInteraction = ({ type }: SessionEvent): boolean =>
 
 /** All event types, from the schemas: the allow-list in front of every actor (§4: a forged `xstate.done.*` must never get in). */
 export const eventTypes = sessionEvent.options.map((option) => option.shape.type.value) as readonly EventType[];
-
-/**
- * The event type a commit is filed under, most interesting first: `natter.event.approval_requested.>` is a live approvals feed.
- * Part of the public subject contract.
- */
-const headlines: readonly EventType[] = [
-  'approval_requested',
-  'assistant_message',
-  'turn_failed',
-  'turn_aborted',
-  'session_deleted',
-  'approval_resolved',
-  'notice',
-  'session_reset',
-  'message_refused',
-  'turn_started',
-  'turn_resumed',
-  'user_message',
-  'runs_stopped',
-  'context_compacted',
-];
-
-/** The headline of a commit with these events. */
-export const headlineOf = (events: readonly SessionEvent[]): EventType => {
-  const present = new Set(events.map(({ type }) => type));
-  const headline = headlines.find((type) => present.has(type)) ?? events[0]?.type;
-  if (headline === undefined) throw new RangeError('a commit has at least one event');
-  return headline;
-};

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
+import type { SessionContext } from './context.ts';
 import type { SessionState } from './evolve.ts';
 import { expiry, staleness } from './expiry.ts';
+import { promptPart, queueRule } from './types.ts';
 
 /** What the router knows for a report and the session does not: the configuration's side of `/status` and `/context` (A11/123–124). */
 export const reportFacts = z.object({
   kind: z.enum(['status', 'context_list', 'context_detail']),
   model: z.string().max(256),
-  /** What the system prompt is made of, and how long each part is. */
-  parts: z.array(z.object({ name: z.string().max(128), characters: z.int().min(0) })).max(200),
+  /** What the system prompt is made of, as far as the configuration tells: until a model step has said it better. */
+  parts: z.array(promptPart).max(limits.promptParts),
+  /** Tokens that the model's window holds, and those of models that differ from it. */
+  windowTokens: z.int().min(1).optional(),
+  windows: z.record(z.string().max(256), z.int().min(1)).optional(),
+  /** What a message does that finds a turn running (B6). */
+  queueMode: queueRule.shape.mode.optional(),
   /** The next daily reset as people read it, and what a message would be held against now (A4/43). */
   nextDaily: z.string().max(64).optional(),
   expiry: expiry.optional(),
@@ -48,20 +55,42 @@ const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, p
 
 const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
   const { value, context } = state.machine;
-  const { settings, usage } = context;
+  const { settings, usage, approval, spawned } = context;
   return [
-    `Agent: reachable. Model: ${settings.model ?? facts.model}`,
+    `Agent: reachable. Model: ${modelOf(facts, context)}`,
     `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
-    `Context: ${number(usage.contextTokens)} tokens; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
-    `Waiting: ${context.queue.length}`,
+    `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
+    ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as far as the provider says`] : []),
+    ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
+    `Waiting: ${context.queue.length}${facts.queueMode === undefined ? '' : ` (queue mode ${facts.queueMode})`}`,
+    ...(approval
+      ? [`Approval pending: ${approval.approvalId}, until ${instant(approval.expiresAt)}: ${short(approval.action)}`]
+      : []),
+    ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
     `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
     ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
   ];
 };
 
-const contextLines = ({ kind, parts }: ReportFacts, { machine: { context } }: SessionState): string[] => {
+const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
+const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
+
+/** How full the model's window was with its last step, and who says so (A1/3). */
+const windowUse = (facts: ReportFacts, context: SessionContext): string => {
+  const { contextTokens, estimated } = context.usage;
+  const windows = new Map(Object.entries(facts.windows ?? {}));
+  const window = windows.get(modelOf(facts, context)) ?? facts.windowTokens;
+  const share =
+    window === undefined ? ' tokens' : ` of ${number(window)} tokens (${Math.round((100 * contextTokens) / window)}%)`;
+  const counted = window === undefined || contextTokens === 0 ? '' : ', counted by the provider';
+  return `${number(contextTokens)}${share}${estimated ? ', estimated' : counted}`;
+};
+
+/** The parts of the last model step, or what the configuration knows of them before there was one. */
+const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
+  const parts = context.prompt.length > 0 ? context.prompt : facts.parts;
   const biggestFirst = parts.toSorted((a, b) => b.characters - a.characters);
-  const shown = kind === 'context_list' ? biggestFirst.slice(0, 5) : biggestFirst;
+  const shown = facts.kind === 'context_list' ? biggestFirst.slice(0, 5) : biggestFirst;
   const total = parts.reduce((sum, { characters }) => sum + characters, 0);
   return [
     `System prompt: ${number(total)} characters, about ${number(estimatedTokens(total))} tokens, in ${parts.length} parts`,
@@ -70,6 +99,6 @@ const contextLines = ({ kind, parts }: ReportFacts, { machine: { context } }: Se
         `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`,
     ),
     ...(shown.length < parts.length ? [`- ${parts.length - shown.length} smaller ones; see /context detail`] : []),
-    `Conversation: ${number(context.messages)} messages; the last model step used ${number(context.usage.contextTokens)} tokens in all`,
+    `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
   ];
 };

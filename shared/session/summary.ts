@@ -116,8 +116,12 @@ const requestOf = ({
   ...request
 }: EventOf<'approval_requested'>): ApprovalRequest => request;
 
+/** A turn that begins with its message has not. */
+const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
+  !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
+
 /** What one event changes in a row. Exhaustive: a new event type must decide here what lists show of it. */
-const change = (row: IndexRow, event: SessionEvent, at: number): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -163,10 +167,7 @@ const change = (row: IndexRow, event: SessionEvent, at: number): Partial<IndexRo
       return {
         status: 'running',
         activeTurnId: event.turn.id,
-        queuedTurns: Math.max(
-          0,
-          row.queuedTurns - (row.status === 'idle' && row.queuedTurns > 0 ? 1 : 0) - (event.merged?.length ?? 0),
-        ),
+        queuedTurns: Math.max(0, row.queuedTurns - (hasWaited(event, events) ? 1 : 0) - (event.merged?.length ?? 0)),
       };
     case 'turn_resumed':
       return { status: 'running' };
@@ -230,7 +231,7 @@ export const summarize = (before: IndexRow | null, commit: RecordedCommit): Inde
   // Of what was erased not even the beginning is known.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   let changed = row;
-  for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit.at) };
+  for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };
   const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
   const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
   return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };

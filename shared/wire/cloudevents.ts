@@ -1,4 +1,4 @@
-import { headlineOf } from '../session/events.ts';
+import { headlineOf } from '../session/headline.ts';
 import type { Commit } from './envelope.ts';
 
 /**

@@ -3,7 +3,8 @@ import { Unpackr } from 'msgpackr';
 import { describe, expect, test } from 'vitest';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
-import { type EventType, eventTypes, headlineOf, type SessionEvent } from '../../shared/session/events.ts';
+import { type EventType, eventTypes, type SessionEvent } from '../../shared/session/events.ts';
+import { headlineOf } from '../../shared/session/headline.ts';
 import {
   decode,
   decodeCommand,

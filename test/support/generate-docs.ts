@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type EventType, eventTypes, headlineOf, type SessionEvent, sessionEvent } from '../../shared/session/events.ts';
+import { type EventType, eventTypes, type SessionEvent, sessionEvent } from '../../shared/session/events.ts';
+import { headlineOf } from '../../shared/session/headline.ts';
 import { sessionMachine } from '../../shared/session/machine.ts';
 import { type Golden, pathOf, readCommits } from './golden.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, Clock, EventLog, FollowOptions, LogInfo } from '../../ports.ts';
 import type { SessionKey } from '../../routing/session-key.ts';
-import { headlineOf } from '../../session/events.ts';
+import { headlineOf } from '../../session/headline.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
 import { encodeCommit } from '../../wire/codec.ts';
 import type { Commit, RecordedCommit } from '../../wire/envelope.ts';

@@ -1,3 +1,4 @@
+import type { CallState } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import type { ApprovalRequest, Sender } from '../types.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type SessionView,
 } from './decision.ts';
 import { telling } from './generation.ts';
-import { asking, ended, starting } from './tools.ts';
+import { asking, ended, isBegun, openCall, starting } from './tools.ts';
 
 /** A turn that waits for a person (A5/62, I7). The answer resumes it as a new attempt, whichever host owns the session by then. */
 
@@ -20,6 +21,11 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
   const { turn: ref, type: _, ...request } = data;
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const { context, turn } = view;
+  const { callId, approvalId } = request;
+  // To wait ends the attempt: a call that it runs would be cut off.
+  if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
+  if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
+  if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
   return accept(asking(context, turn, request));
 };
 
@@ -84,7 +90,10 @@ const problemOf = (
 
 const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, scope, reason }: Answer): SessionEvent[] => {
   if (approval === null) return [];
-  const { approvalId, callId, onceOnly, spawn } = approval;
+  const { approvalId, callId, hash, onceOnly, spawn } = approval;
+  const call = callId === undefined ? undefined : openCall(turn, callId);
+  // To do it once more, whatever it did, is no word on other calls.
+  const mayLast = hash !== undefined && !onceOnly && approval.asks !== 'retry';
   const next = { id: turn.id, attempt: turn.attempt + 1 };
   const resolved: SessionEvent = {
     type: 'approval_resolved',
@@ -93,25 +102,24 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
     approvalId,
     verdict,
     by: nameOf(by),
-    ...(verdict === 'granted' && { scope: scope === 'always' && !onceOnly ? ('always' as const) : ('once' as const) }),
+    ...(verdict === 'granted' && { scope: scope === 'always' && mayLast ? ('always' as const) : ('once' as const) }),
     ...(callId !== undefined && { callId }),
     ...(reason !== undefined && { reason }),
   };
-  const call = turn.calls.find((known) => known.callId === callId && known.status !== 'done');
   if (call === undefined) return [resolved];
   if (verdict === 'granted') return [resolved, starting(next, call, { approvalId, spawn })];
-  return [resolved, ...ended(next, call, ...refusalOf(approval, verdict, nameOf(by), reason))];
+  return [resolved, ...ended(next, call, ...refusalOf(call, verdict, nameOf(by), reason))];
 };
 
 /** What the model is told of a call that nobody allowed. */
 const refusalOf = (
-  { asks }: ApprovalRequest,
+  { tries }: CallState,
   verdict: 'denied' | 'expired',
   by: string,
   reason: string | undefined,
 ): ['denied' | 'expired' | 'unknown', string] => {
   const why = verdict === 'expired' ? 'nobody answered in time' : `${by} said no${reason ? `: ${reason}` : ''}`;
-  return asks === 'retry'
+  return tries > 0
     ? ['unknown', `The call was begun and cut off; whether it took effect is not known. It was not repeated: ${why}.`]
     : [verdict, `The call was not allowed: ${why}.`];
 };

@@ -1,3 +1,4 @@
+import { limits } from '../../kit/limits.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
 import {
   accept,
@@ -28,7 +29,10 @@ export const compact = ({ id, data: { type: _, ...asked } }: Given<'compact'>, v
     ...(asked.notice?.deliverTo && { deliverTo: asked.notice.deliverTo }),
   };
   if (view.turn !== null) {
-    return accept({ type: 'turn_queued', v: 1, turn, position: view.context.queue.length + 1 });
+    const position = view.context.queue.length + 1;
+    if (position <= limits.queuedTurns) return accept({ type: 'turn_queued', v: 1, turn, position });
+    const text = 'Too many messages wait in this session; try again later.';
+    return asked.notice ? accept(telling(view.context.settings, { ...asked.notice, text })) : refuse('session_busy', text);
   }
   const reopened: SessionEvent[] = view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
   return accept(...reopened, { type: 'turn_started', v: 1, turn, attempt: 1 });

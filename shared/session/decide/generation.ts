@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CommandOf } from '../commands.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
@@ -40,11 +41,14 @@ const resetting = (view: SessionView, sessionId: string, cause: ResetCause): Eve
   cause,
 });
 
-/** The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). */
+/**
+ * The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). What waits where nothing
+ * runs has just lost the turn before it to an interruption, and goes on waiting.
+ */
 export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
   ...ending(view, cause.rule),
   ...lookingBack(view, view.position.rev),
-  resetting(view, sessionId, cause),
+  { ...resetting(view, sessionId, cause), ...(view.turn === null && view.context.queue.length > 0 && { keepsQueue: true }) },
 ];
 
 /** When a turn ends, the next one in the queue begins (A5/70), in a generation of its own if its message found the session stale. */
@@ -63,10 +67,15 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
 /** The turns behind the first that are answered together with it: up to the first that must not be (B6). */
 const collected = ([first, ...others]: readonly QueuedTurn[]): readonly QueuedTurn[] => {
   if (!first?.collect) return [];
-  const place = JSON.stringify(first.deliverTo);
-  const end = others.findIndex(({ collect, renews, deliverTo }) => !collect || renews || JSON.stringify(deliverTo) !== place);
+  const end = others.findIndex((turn) => !turn.collect || turn.renews || !isSamePlace(first, turn));
   return end === -1 ? others : others.slice(0, end);
 };
+
+type Answered = Pick<QueuedTurn, 'deliverTo'>;
+
+/** True when both are answered at the same place. */
+export const isSamePlace = ({ deliverTo: one }: Answered, { deliverTo: other }: Answered): boolean =>
+  isDeepStrictEqual({ ...one }, { ...other });
 
 /** What a message that has to wait will do to a session that it finds stale: nobody resets it under the turn that runs. */
 export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasion, at: number): Pick<QueuedTurn, 'renews'> => {

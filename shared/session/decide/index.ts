@@ -91,12 +91,12 @@ export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: P
   const { recentIds } = state.position;
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
-  if (message === undefined) return false;
   // The id of a routed command has the channel in it. Its platform's own id has not, and two channels can both have a message 17.
-  const isRouted = causationId === message.messageId;
-  if (!isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
+  const isRouted = message !== undefined && causationId === message.messageId;
+  if (message !== undefined && !isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
+  const asksForTurn = data.type === 'compact' || (message !== undefined && data.type !== 'append_message');
   return (
-    data.type !== 'append_message' &&
+    asksForTurn &&
     (context.turn?.id === id || context.turn?.merged?.includes(id) === true || context.queue.some((turn) => turn.id === id))
   );
 };

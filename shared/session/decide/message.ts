@@ -1,10 +1,11 @@
 import { limits } from '../../kit/limits.ts';
 import type { CommandEnvelope } from '../../wire/envelope.ts';
 import { messageOf } from '../commands.ts';
-import type { QueuedTurn, SessionEvent } from '../events.ts';
+import type { ActiveTurn } from '../context.ts';
+import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import type { Message } from '../types.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
-import { isNew, learning, readying, renewal, resolving } from './generation.ts';
+import { isNew, isSamePlace, learning, readying, renewal, resolving } from './generation.ts';
 
 /** Opening and messages: A5/64–70, A13/138, B6. */
 
@@ -57,28 +58,37 @@ export const postMessage = (given: Given<'post_message'>, view: SessionView): De
 const quietUntil = ({ at, data: { queue } }: Given<'post_message'>): number | undefined =>
   queue?.debounceMs ? at + queue.debounceMs : undefined;
 
+/** The turn still waits for more messages before its first step. */
+const isQuiet = ({ at }: Given<'post_message'>, { step, quietUntil: until }: ActiveTurn): boolean =>
+  step === 1 && until !== undefined && at < until;
+
 const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const { id: turnId, at, data } = given;
   const { message, queue: { mode, limit } = { mode: 'followup' } } = data;
   const ready = readying(view, data, at);
-  const renews = renewal(view, data, at);
-  const isQuiet = view.turn.step === 1 && view.turn.quietUntil !== undefined && at < view.turn.quietUntil;
-  const mayJoin = renews.renews === undefined && view.turn.task === undefined && (mode === 'steer' || isQuiet);
-  if (mode === 'reject' && !isQuiet) return refusing(given, 'session_busy');
-  if (mayJoin && view.turn.joined < limits.queuedTurns) return accept(...ready, ...joining(given, view));
-  if (mode === 'interrupt')
-    return accept(...interrupting(view), ...readying(aborted(view), data, at), ...asking(turnId, message, view));
+  const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
+  if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
+  if (mode === 'reject') return refusing(given, 'session_busy');
+  // A message ends what answers messages, and nothing else that somebody asked for.
+  if (mode === 'interrupt' && view.turn.task === undefined) return accept(...interrupting(given, view));
 
   const position = view.context.queue.length + 1;
   if (position > (limit ?? limits.queuedTurns)) return refusing(given, 'queue_full');
-  const turn = { ...turnOf(turnId, message, view), ...renews, ...(mode === 'collect' && { collect: true as const }) };
-  return accept(...ready, { type: 'user_message', v: 1, message, turnId }, { type: 'turn_queued', v: 1, turn, position });
+  const queued = { ...turn, ...(mode === 'collect' && { collect: true as const }) };
+  const waits: SessionEvent = { type: 'turn_queued', v: 1, turn: queued, position };
+  return accept(...ready, { type: 'user_message', v: 1, message, turnId }, waits);
+};
+
+/** One answer can stand for both: whoever asks reads it where it goes, and it is given in this generation. */
+const mayJoin = (asked: QueuedTurn, { turn }: BusyView): boolean => {
+  const reads = asked.deliverTo === undefined || isSamePlace(asked, turn);
+  return reads && asked.renews === undefined && turn.task === undefined && turn.joined < limits.queuedTurns;
 };
 
 /** The running turn's next step hears the message. */
 const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent[] => {
   const { message } = given.data;
-  const until = turn.step === 1 ? quietUntil(given) : undefined;
+  const until = isQuiet(given, turn) ? quietUntil(given) : undefined;
   return [
     { type: 'user_message', v: 1, message, turnId: given.id },
     {
@@ -92,25 +102,28 @@ const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent
   ];
 };
 
-/** The newest message wins; what waits goes on waiting. */
-const interrupting = ({ turn }: BusyView): SessionEvent[] => [
-  { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
-];
-const aborted = ({ context, position }: BusyView): SessionView => ({
-  status: 'idle',
-  turn: null,
-  context: { ...context, turn: null, approval: null },
-  position,
-});
+/** The newest message wins; what waits goes on waiting, in the next generation if the session is stale. */
+const interrupting = (given: Given<'post_message'>, { context, position, turn }: BusyView): SessionEvent[] => {
+  const idle: SessionView = { status: 'idle', turn: null, context: { ...context, turn: null, approval: null }, position };
+  return [
+    { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
+    ...readying(idle, given.data, given.at),
+    ...asking(given.id, given.data.message, idle, quietUntil(given)),
+  ];
+};
 
-/** The sender was told "accepted", so what became of it must be in the history (I1). */
-const refusing = ({ id: turnId, data: { message } }: Given<'post_message'>, code: 'queue_full' | 'session_busy'): Decision =>
-  accept({ type: 'message_refused', v: 1, messageId: message.messageId, turnId, code });
+/**
+ * The sender was told "accepted", so what became of it must be in the history (I1). Of a spawned run whose result this would have been it
+ * says that it is over.
+ */
+const refusing = ({ id: turnId, data }: CommandEnvelope, code: EventOf<'message_refused'>['code']): Decision => {
+  const { messageId = turnId, answers } = messageOf(data) ?? {};
+  return accept({ type: 'message_refused', v: 1, messageId, turnId, code, ...(answers !== undefined && { answers }) });
+};
 
 /** True of what was planned in a session that has been deleted since, whether it was used again or not (C9). */
 export const isCancelled = ({ ifGeneration }: CommandEnvelope, { context }: SessionView): boolean =>
   ifGeneration !== undefined && ifGeneration <= context.deletedGeneration;
 
 /** Whoever planned it was told "scheduled", so this too must be in the history (I1). Every plan is a text that somebody sent. */
-export const refuseCancelled = ({ id, data }: CommandEnvelope): Decision =>
-  accept({ type: 'message_refused', v: 1, messageId: messageOf(data)?.messageId ?? id, turnId: id, code: 'session_deleted' });
+export const refuseCancelled = (envelope: CommandEnvelope): Decision => refusing(envelope, 'session_deleted');

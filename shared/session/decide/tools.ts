@@ -59,18 +59,28 @@ export const ended = (
   ];
 };
 
-/** Cuts a text into pages of at most `limits.toolPageBytes`, at whole characters, and drops what is beyond `limits.toolOutputBytes`. */
+/**
+ * Cuts a text into pages of at most `limits.toolPageBytes`, at whole characters. What is beyond `limits.toolOutputBytes` is dropped, and a
+ * page of its own says so.
+ */
 const pagesOf = (text: string): string[] => {
-  if (Buffer.byteLength(text) <= limits.toolPageBytes) return [text];
-  const bytes = Buffer.from(text).subarray(0, limits.toolOutputBytes);
+  const bytes = Buffer.from(text);
+  if (bytes.length <= limits.toolPageBytes) return [text];
+  const kept = wholeCharacters(bytes, limits.toolOutputBytes);
   const pages: string[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    let end = Math.min(bytes.length, start + limits.toolPageBytes);
-    while (end < bytes.length && end > start && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-    pages.push(bytes.subarray(start, end).toString());
-    start = end;
+  for (let start = 0, end: number; start < kept; start = end) {
+    end = Math.min(kept, wholeCharacters(bytes, start + limits.toolPageBytes));
+    pages.push(bytes.toString('utf8', start, end));
   }
+  if (kept < bytes.length) pages.push(`[The output was ${bytes.length} bytes; only the first ${kept} were kept.]`);
   return pages;
+};
+
+/** The most bytes up to `end` that cut no character in two. */
+const wholeCharacters = (bytes: Buffer, end: number): number => {
+  let cut = Math.min(end, bytes.length);
+  while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
 };
 
 /** The question goes where the answer to the turn goes. */
@@ -97,23 +107,27 @@ export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], r
   return question === null || runs ? events : [...events, question];
 };
 
-const callOf = (view: SessionView, callId: string): CallState | undefined =>
-  view.turn?.calls.find((call) => call.callId === callId && call.status !== 'done');
+/** A call of the turn that has not ended. */
+export const openCall = ({ calls }: ActiveTurn, callId: string): CallState | undefined =>
+  calls.find((call) => call.callId === callId && call.status !== 'done');
 
 /** A call begins late, or once more. One that this attempt has begun is not begun again: it runs. */
 export const startCall = ({ data }: Given<'start_call'>, view: SessionView): Decision => {
-  const call = isCurrent(view, data.turn) ? callOf(view, data.callId) : undefined;
-  if (view.turn === null || call === undefined || isBegun(call, view.turn)) return nothing;
+  if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
+  const call = openCall(view.turn, data.callId);
+  if (call === undefined || isBegun(call, view.turn)) return nothing;
   return accept(starting(view.turn, call, { spawn: data.spawn }));
 };
 
-const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean => status === 'started' && attempt === turn.attempt;
+/** This attempt runs the call. */
+export const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean =>
+  status === 'started' && attempt === turn.attempt;
 
 /** The end of a call of this attempt; of one that was never begun only that it will not be. */
 export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision => {
-  const call = isCurrent(view, data.turn) ? callOf(view, data.callId) : undefined;
-  if (view.turn === null || call === undefined) return nothing;
+  if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
+  const call = openCall(view.turn, data.callId);
   // Without an intent there can have been no effect (I6).
-  if (data.outcome === 'ok' && !isBegun(call, view.turn)) return nothing;
+  if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
   return accept(...ended(view.turn, call, data.outcome, data.text));
 };

@@ -1,7 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
-import type { PromptPart, StepOutcome, ToolCall } from '../types.ts';
+import type { PromptPart, ToolCall } from '../types.ts';
 import {
   accept,
   type BusyView,
@@ -36,23 +36,25 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
 
   const { turn } = view;
   const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
-  // Whoever joined the turn too late for this step has not been heard yet (B6).
-  const ends = outcome.kind === 'reply' && !flush && heard >= turn.joined;
+  const answers = outcome.kind === 'reply' && !flush && turn.task === undefined;
+  // Whoever joined the turn too late for this step has not been heard yet, and the turn goes on (B6).
+  const ends = answers && heard >= turn.joined;
   const taken: SessionEvent = {
     type: 'model_step',
     v: 1,
     turn: refOf(turn),
     step,
     text: outcome.text,
-    finish: ends ? 'stop' : 'continue',
+    finish: answers ? 'stop' : 'continue',
     model: outcome.model,
     usage: outcome.usage,
     ...(calls.length > 0 && { calls }),
     ...(heard > 0 && { heard }),
     ...(flush && { flush }),
   };
-  const recorded = [...prompting(view.context, data.prompt), taken];
-  if (ends) return accept(...recorded, answering(view, outcome), ...completing(view));
+  const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
+  const recorded = [...prompting(view.context, data.prompt), taken, ...answer];
+  if (ends) return accept(...recorded, ...completing(view));
   if (step >= limits.turnSteps)
     return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
   return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
@@ -72,12 +74,17 @@ const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | un
     ? []
     : [{ type: 'prompt_changed', v: 1, parts: [...parts] }];
 
-const answering = ({ context, turn }: BusyView, { text }: StepOutcome & { kind: 'reply' }): EventOf<'assistant_message'> => ({
+const answering = (
+  { context, turn }: BusyView,
+  { text, step }: { readonly text: string; readonly step: number },
+  isLast: boolean,
+): EventOf<'assistant_message'> => ({
   type: 'assistant_message',
   v: 1,
   turn: refOf(turn),
-  messageId: turn.id,
+  messageId: isLast ? turn.id : `${turn.id}.${step}`,
   text,
+  ...(!isLast && { interim: true }),
   ...sending(context, turn),
 });
 

@@ -220,7 +220,7 @@ const table = `
   calling  | deactivate      | refused: session_busy
   calling  | resume          | turn_resumed m1/2 step 2
   calling  | reply m1/1 2    | -
-  calling  | ask m1/1 p9     | approval_requested m1/1 p9
+  calling  | ask m1/1 p9     | -
   calling  | answer p1 granted | refused: approval_unknown
   calling  | expire p1 @1001 | -
 `;
