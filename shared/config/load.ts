@@ -125,9 +125,10 @@ export const loadConfig = (source: ConfigSource): Config => {
   }
 
   const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
-  const { dataDir, session } = result.data;
+  const { agent, dataDir, session } = result.data;
   const config = {
     ...result.data,
+    agent: { ...agent, ...(agent.workspace !== undefined && { workspace: absolute(agent.workspace, dirname(file), home) }) },
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
     session: {
       ...session,
@@ -144,8 +145,13 @@ const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] =>
   return isRecord(value) ? Object.entries(value).flatMap(([name, child]) => secretsUnder(childOf(node, name), child)) : [];
 };
 
-/** Every secret this configuration holds or points to: what the log must hide (I12). */
-export const secretsOf = (config: Config, env: Environment): string[] => [
-  ...secretsUnder(schemaTree(), config),
-  ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => env[apiKeyEnv ?? ''] ?? []),
-];
+/** Every secret this configuration holds or points to: what the log must hide (I12). A variable that programs are given may be one. */
+export const secretsOf = (config: Config, env: Environment): string[] => {
+  const servers = Object.values(config.mcp.servers);
+  const variables = [
+    ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+    ...servers.flatMap(({ environment, headersEnv }) => [...environment, ...Object.values(headersEnv)]),
+    ...config.tools.exec.environment,
+  ];
+  return [...secretsUnder(schemaTree(), config), ...variables.flatMap((name) => env[name] ?? [])];
+};

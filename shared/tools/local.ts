@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import type { Clock, EventLog, Tool } from '../ports.ts';
 import { execTool } from './exec.ts';
@@ -48,6 +48,6 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
   };
 };
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFolder = (path: string): boolean => existsSync(`${path}/.`);
 const missing = (path: string): string =>
   `agent.workspace: there is no folder ${JSON.stringify(path)}; make it, or correct the path`;

@@ -122,6 +122,11 @@ describe('configuration (A14)', () => {
     expect(load('{ session: { store: "~/m/{agentId}" } }').session.store).toBe(join(home, 'm', '{agentId}'));
     expect(load('{ session: { store: "m" } }', { NATTER_DATA_DIR: '/d' }).session.store).toBe(join(home, 'm'));
   });
+  test('`agent.workspace` likewise; there is none unless said', () => {
+    expect(load('{}').agent.workspace).toBeUndefined();
+    expect(load('{ agent: { workspace: "~/w" } }').agent.workspace).toBe(join(home, 'w'));
+    expect(load('{ agent: { workspace: "w" } }', { NATTER_DATA_DIR: '/d' }).agent.workspace).toBe(join(home, 'w'));
+  });
 
   test('secrets are found wherever the schema has them (I12)', () => {
     const config = load(
