@@ -353,8 +353,8 @@ export interface ToolScope {
   readonly model?: string;
   /** The session's generation: once it is deleted, nothing that comes of a call reaches the key any more (C9). */
   readonly generation?: number;
-  /** Runs in other sessions that this one has begun before the call and that go on, those of the step's earlier calls included. */
-  readonly spawned?: number;
+  /** Runs in other sessions that this one has begun and that go on, as recorded; before that, with those of the step's earlier calls. */
+  readonly spawned?: readonly SpawnedRun[];
 }
 export interface ToolRun {
   /** The idempotency key of the effect. */

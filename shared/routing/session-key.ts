@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import type { IndexRow } from '../session/summary.ts';
+import { sessionChannel } from '../session/types.ts';
 
 /**
  * A session key names the conversation an actor serves (A3): segments joined by `:`, such as `agent:main:telegram:group:-100123`.
@@ -202,9 +203,10 @@ export const listKindOf = ({ kind }: ParsedKey): 'main' | 'group' | 'cron' | 'ho
   }
 };
 
-/** The channel a list shows (A10/114): a group's own, that of the last message of a direct chat, `internal` for jobs, else `unknown`. */
+/** The channel a list shows (A10/114): a group's own, that of the last message of a direct chat, `internal` for jobs and spawned runs, else `unknown`. */
 export const channelOf = ({ kind, channel }: ParsedKey, row?: Pick<IndexRow, 'lastRoute' | 'origin'>): string => {
-  const last = row?.lastRoute?.channel;
+  const route = row?.lastRoute?.channel;
+  const last = route === sessionChannel ? 'internal' : route;
   switch (kind) {
     case 'group':
     case 'channel':
