@@ -2,40 +2,35 @@ import type { Config } from '../../shared/config/schema.ts';
 import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Delivery, Model, Ports, Verdict } from '../../shared/ports.ts';
+import type { Delivery, Model, Ports, Tools, Verdict } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type SessionState, toPlain } from '../../shared/session/evolve.ts';
-import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
 import { answerOf } from './answer.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
+import { Conversations } from './conversations.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { type Origin, type Outcome, SessionActor } from './session-actor.ts';
+import type { Switches } from './switches.ts';
+import { SystemPrompts } from './system-prompt.ts';
+import { Tally } from './tally.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-/** Safety mechanisms that tests switch off to prove that the checkers notice. All on in any other use. */
-export interface Switches {
-  readonly fencing: boolean;
-  readonly deduplication: boolean;
-  readonly stopOnUncommitted: boolean;
-  /** Off: every command finds its session out of memory and loads it anew. Not a safety mechanism: both ways must behave alike. */
-  readonly residency: boolean;
-}
-export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true, residency: true };
-
 export interface HostOptions {
-  readonly config: { readonly session: Pick<Config['session'], 'residents'> };
+  readonly config: Config;
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
   /** The model of a session that chose this one, or none. */
   modelOf(name?: string): Model;
+  readonly tools: Tools;
   readonly switches: Switches;
   newId(): string;
+  newApprovalId(): string;
   /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
   readonly commitPatienceMs: number;
 }
@@ -45,44 +40,37 @@ export class SessionHost {
   readonly #options: HostOptions;
   readonly #registry: Registry;
   readonly #turns: TurnRunner;
+  readonly #conversations: Conversations;
+  readonly tally = new Tally();
   readonly quarantine: Quarantine;
   readonly #stopping = new AbortController();
-  readonly counts = {
-    commits: 0,
-    fenced: 0,
-    uncommitted: 0,
-    duplicates: 0,
-    refused: 0,
-    loads: 0,
-    resumes: 0,
-    snapshots: 0,
-  };
+  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, loads: 0, resumes: 0, snapshots: 0 };
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const { log, ports } = options;
+    const { log, ports, config, tools } = options;
     this.quarantine = new Quarantine(log);
+    this.#conversations = new Conversations(ports);
     this.#turns = new TurnRunner({
-      modelOf: (name) => options.modelOf(name),
-      events: ports.events,
-      clock: ports.clock,
-      live: ports.live,
-      record: async (actor, turn, step, outcome) => {
-        const recorded = await this.#record(actor, turn, step, outcome);
-        if (recorded.kind !== 'refused') return recorded.kind === 'accepted';
-        await this.#record(actor, turn, step, { kind: 'failed', code: 'output_too_large', message: recorded.message });
-        return false;
+      services: {
+        ...{ config, tools, clock: ports.clock, events: ports.events, live: ports.live },
+        conversations: this.#conversations,
+        prompts: new SystemPrompts(),
+        modelOf: (name) => options.modelOf(name),
+        newApprovalId: () => options.newApprovalId(),
       },
+      dispatch: (actor, correlationId, command) => this.#dispatchOwn(actor, correlationId, command),
       failed: (actor, error) => {
         log.error({ key: actor.key, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
         this.#registry.drop(actor);
       },
     });
     this.#registry = new Registry({
-      limit: options.config.session.residents,
+      limit: config.session.residents,
       load: (key) => this.#load(key),
       arrived: (actor) => this.#resume(actor),
       passivate: (actor) => void this.#snapshot(actor),
+      left: ({ key }) => this.#conversations.forget(key),
     });
   }
 
@@ -128,6 +116,12 @@ export class SessionHost {
   async recover(key: SessionKey): Promise<void> {
     if (this.#registry.has(key) || this.quarantine.has(key)) return;
     await this.#registry.get(key);
+  }
+
+  /** Nobody has answered in time; a session that stands elsewhere by now is left as it is (ADR 11). */
+  async expire(key: SessionKey, approvalId: string): Promise<void> {
+    if (this.quarantine.has(key)) return;
+    await this.dispatch(this.#own(key, approvalId, { type: 'expire_approval', approvalId }), null);
   }
 
   /** Forgets the sessions of partitions that are no longer ours; their turns stop and their late results are fenced. */
@@ -184,30 +178,31 @@ export class SessionHost {
   #resume(actor: SessionActor): void {
     if (actor.state.machine.value !== 'running') return;
     this.counts.resumes++;
-    const { key } = actor;
-    actor.dispatch(this.#own(key, 'resume', { type: 'resume_turn' }), null).then(
-      (outcome) => this.#settle(actor, outcome),
-      (error: unknown) => {
-        this.#options.log.error({ key, reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
-        this.#registry.drop(actor);
-      },
-    );
+    this.#dispatchOwn(actor, 'resume', { type: 'resume_turn' }).catch((error: unknown) => {
+      this.#options.log.error({ key: actor.key, reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
+      this.#registry.drop(actor);
+    });
   }
 
-  #commit(commit: Parameters<typeof commitFenced>[1], expectedSeq: number): Promise<CommitResult> {
+  async #commit(commit: Commit, expectedSeq: number): Promise<CommitResult> {
     const { ports, commitPatienceMs, switches } = this.#options;
-    return commitFenced(ports.events, commit, expectedSeq, {
+    const result = await commitFenced(ports.events, commit, expectedSeq, {
       clock: ports.clock,
       patienceMs: commitPatienceMs,
       fencing: switches.fencing,
       signal: this.#stopping.signal,
     });
+    if (result.kind === 'committed') {
+      this.tally.add(commit.events);
+      this.#conversations.note({ ...commit, seq: result.seq, recordedAt: result.recordedAt });
+    }
+    return result;
   }
 
-  async #record(actor: SessionActor, turn: TurnRef, step: number, outcome: StepOutcome): Promise<Outcome> {
-    const recorded = await actor.dispatch(this.#own(actor.key, turn.id, { type: 'record_step', turn, step, outcome }), null);
-    this.#settle(actor, recorded);
-    return recorded;
+  async #dispatchOwn(actor: SessionActor, correlationId: string, command: SessionCommand): Promise<Outcome> {
+    const outcome = await actor.dispatch(this.#own(actor.key, correlationId, command), null);
+    this.#settle(actor, outcome);
+    return outcome;
   }
 
   /** A command of the host itself: it does not pass through the queue and needs no acknowledgement. */
@@ -236,15 +231,20 @@ export class SessionHost {
     }
   }
 
-  #count(outcome: Outcome): void {
-    const { counts } = this;
-    if (outcome.kind === 'accepted') counts.commits++;
-    else if (outcome.kind === 'stale') counts.fenced++;
-    else if (outcome.kind === 'uncommitted') counts.uncommitted++;
-    else if (outcome.kind === 'duplicate') counts.duplicates++;
-    else if (outcome.kind === 'refused') counts.refused++;
+  #count({ kind }: Outcome): void {
+    const name = countOf[kind];
+    if (name !== null) this.counts[name]++;
   }
 }
+
+const countOf = {
+  accepted: 'commits',
+  stale: 'fenced',
+  uncommitted: 'uncommitted',
+  duplicate: 'duplicates',
+  refused: 'refused',
+  nothing: null,
+} as const;
 
 const isRecorded = (outcome: Outcome): boolean =>
   outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);

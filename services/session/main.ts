@@ -3,9 +3,13 @@ import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
-import type { Model, Ports } from '../../shared/ports.ts';
-import { allOn, SessionHost, type Switches } from './host.ts';
+import type { Model, Ports, Tools } from '../../shared/ports.ts';
+import { createTools } from '../../shared/tools/create.ts';
+import { localTools } from '../../shared/tools/local.ts';
+import { randomApprovalId } from './approval-id.ts';
+import { SessionHost } from './host.ts';
 import { recoverLostTurns } from './recovery.ts';
+import { allOn, type Switches } from './switches.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface SessionServiceOptions {
@@ -17,8 +21,10 @@ export interface SessionServiceOptions {
   /** Environment variables that model providers may name for their keys. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly model?: Model;
+  readonly tools?: Tools;
   readonly switches?: Switches;
   readonly newId?: () => string;
+  readonly newApprovalId?: () => string;
   readonly commitPatienceMs?: number;
   readonly recoveryEveryMs?: number;
   /** Compile the way of a turn before the first message comes; worth its 50 ms in a process that stays. */
@@ -30,6 +36,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log, member } = options;
   const { model } = options;
   const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
+  const tools =
+    options.tools ?? createTools([localTools({ config, env: options.env, events: ports.events, clock: ports.clock })], config);
   if (options.warmUp) await warmUp(modelOf(), ports);
   const host = new SessionHost({
     config,
@@ -37,8 +45,10 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     log,
     member,
     modelOf,
+    tools,
     switches: options.switches ?? allOn,
     newId: options.newId ?? uuidv7,
+    newApprovalId: options.newApprovalId ?? randomApprovalId,
     commitPatienceMs: options.commitPatienceMs ?? 10_000,
   });
   const stopping = new AbortController();
@@ -57,12 +67,13 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     everyMs: options.recoveryEveryMs ?? 1_000,
     owns: (key) => consumption.owned().includes(commands.partitionOf(key)),
     recover: (key) => host.recover(key),
+    expire: (key, approvalId) => host.expire(key, approvalId),
     signal: stopping.signal,
   });
 
   return {
     name: 'session',
-    problems: () => consumption.problems(),
+    problems: () => [...consumption.problems(), ...tools.problems()],
     metrics: () => ({
       sessions_resident: host.residents,
       sessions_quarantined: host.quarantine.size,
@@ -76,6 +87,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       turns_resumed_total: host.counts.resumes,
       turns_running: host.turnsRunning,
       snapshots_total: host.counts.snapshots,
+      ...host.tally.metrics(),
     }),
     stop: async (deadlineMs) => {
       stopping.abort();
@@ -83,6 +95,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       await host.drain(deadlineMs / 4);
       await consumption.close(deadlineMs / 4);
       host.close();
+      await tools.close();
       await view.close();
     },
   };

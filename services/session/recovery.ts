@@ -2,6 +2,7 @@ import { messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Clock, IndexView } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
 
 export interface RecoveryOptions {
   readonly clock: Clock;
@@ -10,22 +11,34 @@ export interface RecoveryOptions {
   readonly everyMs: number;
   owns(key: SessionKey): boolean;
   recover(key: SessionKey): Promise<void>;
+  expire(key: SessionKey, approvalId: string): Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Finds the sessions of our partitions that the index shows as running but nobody runs, and loads them: a turn survives its host even if
- * no further message comes (idea 3, I10). The index may lag: a row that is behind the log costs one needless load, a later sweep sees the rest.
+ * Finds in the index what time alone does not bring back, among the sessions of our partitions. One that is shown as running but nobody runs
+ * is loaded: a turn survives its host even if no further message comes (idea 3, I10). An approval whose deadline has passed expires: what
+ * waits for a person has no timer in memory (ADR 11). The index may lag: a row behind the log costs one needless load or a command that
+ * changes nothing, and a later sweep sees the rest.
  */
-export const recoverLostTurns = async ({ clock, view, log, everyMs, owns, recover, signal }: RecoveryOptions): Promise<void> => {
+export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> => {
+  const { clock, view, log, everyMs, owns, signal } = options;
   while (!signal.aborted) {
     for (const row of view.rows()) {
       if (signal.aborted) return;
-      if (row.status !== 'running' || !owns(row.key)) continue;
-      await recover(row.key).catch((error) =>
-        log.warn({ key: row.key, reason: messageOf(error) }, 'lost turn not recovered yet'),
-      );
+      const mend = mendingOf(row, options);
+      if (mend === null || !owns(row.key)) continue;
+      await mend().catch((error) => log.warn({ key: row.key, reason: messageOf(error) }, 'session not recovered yet'));
     }
     await clock.sleep(everyMs, signal);
   }
+};
+
+const mendingOf = (
+  { key, status, approval }: IndexRow,
+  { clock, recover, expire }: RecoveryOptions,
+): (() => Promise<void>) | null => {
+  if (status === 'running') return () => recover(key);
+  if (status !== 'awaiting_approval' || approval === null || clock.now() <= approval.expiresAt) return null;
+  return () => expire(key, approval.approvalId);
 };

@@ -9,6 +9,8 @@ export interface RegistryOptions {
   arrived(actor: SessionActor): void;
   /** Called before an idle session leaves memory to make room. */
   passivate(actor: SessionActor): void;
+  /** Called when a session has left memory, whatever the reason. */
+  left(actor: SessionActor): void;
 }
 
 /** A session on its way into memory. `lost`: what it ends with as soon as it is there, because it is no longer ours. */
@@ -54,7 +56,9 @@ export class Registry {
   /** Forgets a session at once. What waits in its mailbox comes back with `outcome`: `stale` is tried again on a fresh actor. */
   drop(actor: SessionActor, outcome: Outcome = { kind: 'stale' }): void {
     actor.close(outcome);
-    if (this.#residents.get(actor.key) === actor) this.#residents.delete(actor.key);
+    if (this.#residents.get(actor.key) !== actor) return;
+    this.#residents.delete(actor.key);
+    this.#options.left(actor);
   }
 
   /** Lets go of a session that does nothing now. */

@@ -1,17 +1,15 @@
 import { type Actor, createActor, fromCallback } from 'xstate';
-import type { Clock, EventLog, Live, Model } from '../../shared/ports.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
-import type { StepOutcome, TurnRef } from '../../shared/session/types.ts';
-import type { SessionActor } from './session-actor.ts';
+import { Attempt, type TurnServices } from './attempt.ts';
+import type { Outcome, SessionActor } from './session-actor.ts';
 import { runTurn } from './turn.ts';
+import { standsStill } from './watchdog.ts';
 
 export interface TurnRunnerOptions {
-  modelOf(name?: string): Model;
-  readonly events: EventLog;
-  readonly clock: Clock;
-  readonly live: Live;
-  /** Puts the outcome of a step into the session's mailbox; true once it is recorded. */
-  record(actor: SessionActor, turn: TurnRef, step: number, outcome: StepOutcome): Promise<boolean>;
+  readonly services: TurnServices;
+  /** Puts a command of the run `correlationId` into the session's mailbox. */
+  dispatch(actor: SessionActor, correlationId: string, command: SessionCommand): Promise<Outcome>;
   /** The loop itself broke (the log could not be read, say). */
   failed(actor: SessionActor, error: unknown): void;
 }
@@ -53,36 +51,47 @@ export class TurnRunner {
   /** Begins a microtask later, so a turn that ends within its own commit never begins. Leaving `running` stops it. */
   #start(input: TurnInput, system: object): () => void {
     let ended = false;
-    let stop: AbortController | null = null;
+    let attempt: Attempt | null = null;
     queueMicrotask(() => {
       const actor = this.#actorOf.get(system);
       if (actor === undefined || ended) return;
-      stop = new AbortController();
-      const run = this.#run(actor, input, stop.signal).finally(() => this.#runs.delete(run));
+      attempt = this.#attempt(actor, input);
+      const run = this.#run(actor, attempt).finally(() => this.#runs.delete(run));
       this.#runs.add(run);
     });
     return () => {
       ended = true;
-      stop?.abort();
+      attempt?.stop();
     };
   }
 
-  async #run(actor: SessionActor, input: TurnInput, signal: AbortSignal): Promise<void> {
-    const { modelOf, events, clock, live, record, failed } = this.#options;
-    const turn: TurnRef = { id: input.turn.id, attempt: input.turn.attempt };
+  /** The turn with all that the commit has done to it: a call that was granted began after the attempt. */
+  #attempt(actor: SessionActor, { turn }: TurnInput): Attempt {
+    const { services, dispatch } = this.#options;
+    return new Attempt({
+      key: actor.key,
+      turn: actor.state.machine.context.turn ?? turn,
+      services,
+      state: () => actor.state,
+      dispatch: (command) => dispatch(actor, turn.id, command),
+    });
+  }
+
+  /** Ends when the turn does, or its attempt: what ignores that it was stopped is not waited for. */
+  async #run(actor: SessionActor, attempt: Attempt): Promise<void> {
+    const { failed, services } = this.#options;
+    const over = new AbortController();
+    const signal = AbortSignal.any([attempt.signal, over.signal]);
     try {
-      await runTurn(input, {
-        key: actor.key,
-        model: modelOf(actor.state.machine.context.settings.model),
-        events,
-        clock,
-        live,
-        reach: actor.state.position,
-        signal,
-        record: (step, outcome) => record(actor, turn, step, outcome),
-      });
+      const stalled = await Promise.race([runTurn(attempt), standsStill(attempt, signal)]);
+      if (stalled !== true) return;
+      attempt.stop();
+      await attempt.resume(`no progress for ${services.config.agent.stallMs} ms`);
     } catch (error) {
       failed(actor, error);
+    } finally {
+      over.abort();
+      services.live.ended(attempt.key, attempt.ref);
     }
   }
 }

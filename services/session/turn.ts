@@ -1,60 +1,108 @@
-import { messageOf } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import type { Clock, EventLog, Live, Model } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { TurnInput } from '../../shared/session/machine.ts';
+import { pruned } from '../../shared/context/prune.ts';
+import { assert } from '../../shared/kit/assert.ts';
+import type { ActiveTurn } from '../../shared/session/context.ts';
+import { callIdOf } from '../../shared/session/decide/turn.ts';
 import type { StepOutcome } from '../../shared/session/types.ts';
-import { type Reach, readTranscript } from './transcript.ts';
-
-export interface TurnContext {
-  readonly key: SessionKey;
-  readonly model: Model;
-  readonly events: EventLog;
-  readonly clock: Clock;
-  readonly live: Live;
-  /** Where the session was when the turn began. */
-  readonly reach: Reach;
-  /** Puts the outcome of a step into the session's mailbox; resolves with true once it is recorded and the turn goes on. */
-  record(step: number, outcome: StepOutcome): Promise<boolean>;
-  readonly signal: AbortSignal;
-}
+import type { Attempt } from './attempt.ts';
+import { finishCalls } from './calls.ts';
+import { askModel } from './model-step.ts';
+import { compaction, flushStep, isFlushing, isTight, mayFlush, type StepScene } from './room.ts';
+import { rulingOf } from './rulings.ts';
+import { type Scene, sceneOf } from './scene.ts';
 
 /**
- * A turn is a loop over recorded steps (§6). It begins at the first step that is not in the log, so a resumed turn repeats none. Every
- * outcome, an error included, goes back as a command; the loop itself changes nothing and stops when its attempt is over.
+ * A turn is a loop over recorded facts (§6): it looks where the turn stands in the log, makes the next move, records it and looks again. So
+ * a turn that lost its host goes on where the log ends, and repeats nothing (I6). Ends when the attempt is over.
  */
-export const runTurn = async ({ turn }: TurnInput, context: TurnContext): Promise<void> => {
-  const { key, reach, signal } = context;
-  const ref = { id: turn.id, attempt: turn.attempt };
-  const { prompt, messages, steps: finished } = await readTranscript(context, key, turn, reach);
-  const steps = finished.slice(0, turn.step - 1);
-  for (let step = turn.step; !signal.aborted; step++) {
-    const request = { key, turn: ref, step, prompt, system: '', messages, tools: [] };
-    const outcome = await takeStep(request, context);
-    if (signal.aborted || !(await context.record(step, outcome)) || outcome.kind !== 'continue') return;
-    steps.push(outcome.text);
+export const runTurn = async (attempt: Attempt): Promise<void> => {
+  for (let turn = attempt.turn(); turn !== null; turn = attempt.turn()) {
+    const restMs = (turn.quietUntil ?? 0) - attempt.services.clock.now();
+    const moved = restMs > 0 ? await rest(attempt, restMs) : await move(attempt, turn);
+    assert(moved || attempt.turn() === null, `the turn moves on from step ${turn.step}`);
   }
 };
 
-/** One model step with its deltas on the ephemeral subject. A model that throws or says too much has failed; the turn says so. */
-const takeStep = async (request: Parameters<Model['step']>[0], { model, live, signal }: TurnContext): Promise<StepOutcome> => {
-  let offset = 0;
-  const onText = (text: string): void => {
-    if (signal.aborted) return;
-    live.publish(request.key, { turn: request.turn, step: request.step, offset, text });
-    offset += text.length;
-  };
-  try {
-    const outcome = await model.step(request, onText, signal);
-    if (outcome.kind !== 'failed' && Buffer.byteLength(outcome.text) > limits.modelOutputBytes) {
-      return {
-        kind: 'failed',
-        code: 'output_too_large',
-        message: `the model answered more than ${limits.modelOutputBytes} bytes`,
-      };
-    }
-    return outcome;
-  } catch (error) {
-    return { kind: 'failed', code: 'model_error', message: messageOf(error).slice(0, 2_000) };
-  }
+/** Others may join the turn meanwhile, and make it wait longer (B6). */
+const rest = async (attempt: Attempt, restMs: number): Promise<boolean> => {
+  attempt.progressed(restMs);
+  await attempt.services.clock.sleep(restMs, attempt.signal);
+  return true;
 };
+
+/** Each move records something; false: it did not. */
+const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
+  const scene = await sceneOf(attempt, turn);
+  if (turn.calls.some(({ status }) => status !== 'done')) return finishCalls(attempt, turn, scene);
+  const { prompts, config } = attempt.services;
+  const prompt = await prompts.read(config, scene.tools);
+  const ready: StepScene = { ...scene, prompt, model: attempt.model };
+  return turn.task ? compactNow(attempt, turn, ready) : takeStep(attempt, turn, ready);
+};
+
+/** A turn that is there for the compaction (A11/126). */
+const compactNow = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Promise<boolean> => {
+  const result = await compaction(attempt, turn, scene);
+  if (result.kind === 'failed') return recordStep(attempt, turn, scene, result);
+  return isAccepted(await attempt.record({ type: 'record_compaction', turn: attempt.ref, result }));
+};
+
+const takeStep = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Promise<boolean> => {
+  const isFull = attempt.madeRoomAt !== turn.step && isTight(attempt, scene);
+  const flushes = isFlushing(scene) || (isFull && mayFlush(attempt, scene));
+  if (flushes && (await flush(attempt, turn, scene))) return true;
+  if (isFull && (await makeRoom(attempt, turn, scene))) return true;
+  const outcome = await askModel(attempt, scene.model, askingOf(attempt, turn, scene));
+  const isOverflow = outcome.kind === 'failed' && outcome.code === 'context_overflow';
+  if (isOverflow && (await makeRoom(attempt, turn, scene, isOverflow))) return true;
+  return recordStep(attempt, turn, scene, outcome);
+};
+
+const askingOf = ({ services: { config } }: Attempt, { step }: ActiveTurn, { view, tools, prompt, model }: StepScene) => {
+  const said = view.said.map(({ message }) => message);
+  const messages = config.context.pruneToolResults ? pruned(said, model) : said;
+  return { step, system: prompt.text, messages, tools, prompt: view.prompt };
+};
+
+/** Notes before a compaction (A7/85). Without them it goes on: they are a kindness, not a condition. */
+const flush = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Promise<boolean> => {
+  const outcome = await flushStep(attempt, turn, scene);
+  return outcome.kind !== 'failed' && recordStep(attempt, turn, scene, outcome, true);
+};
+
+/** Once before each step: what does not fit after that will not fit (A11/126). */
+const makeRoom = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene, isOverflow = false): Promise<boolean> => {
+  if (attempt.madeRoomAt === turn.step) return false;
+  attempt.madeRoomAt = turn.step;
+  const result = await compaction(attempt, turn, scene, isOverflow);
+  if (result.kind !== 'compacted') return false;
+  return isAccepted(await attempt.record({ type: 'record_compaction', turn: attempt.ref, result }));
+};
+
+/** The step and the policy's word on its calls are one commit: the intent is there before anything runs (I6). */
+const recordStep = async (
+  attempt: Attempt,
+  turn: ActiveTurn,
+  scene: StepScene,
+  outcome: StepOutcome,
+  isFlush = false,
+): Promise<boolean> => {
+  const command = { type: 'record_step', turn: attempt.ref, step: turn.step } as const;
+  const recorded = await attempt.record({
+    ...command,
+    outcome,
+    heard: scene.view.heard,
+    rulings: rulingsOf(attempt, turn, scene, outcome, isFlush),
+    prompt: [...scene.prompt.parts],
+    ...(isFlush && { flush: true }),
+  });
+  if (recorded.kind !== 'refused') return isAccepted(recorded);
+  const { message } = recorded;
+  return isAccepted(await attempt.record({ ...command, outcome: { kind: 'failed', code: 'output_too_large', message } }));
+};
+
+const rulingsOf = (attempt: Attempt, { id, step }: ActiveTurn, scene: Scene, outcome: StepOutcome, isSilent: boolean) =>
+  (outcome.kind === 'continue' ? (outcome.calls ?? []) : []).map((call, index) =>
+    rulingOf(attempt, scene, { ...call, callId: callIdOf(id, step, index) }, isSilent),
+  );
+
+const isAccepted = ({ kind }: { readonly kind: string }): boolean => kind === 'accepted';

@@ -4,7 +4,7 @@ import { Unpackr } from 'msgpackr';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
-import { allOn } from '../../services/session/host.ts';
+import { allOn } from '../../services/session/switches.ts';
 import { startSession } from '../../services/session/main.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';

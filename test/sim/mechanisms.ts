@@ -1,4 +1,4 @@
-import { allOn } from '../../services/session/host.ts';
+import { allOn } from '../../services/session/switches.ts';
 import type { SimOptions } from './options.ts';
 
 /** The mechanisms that make the system safe, each with what is changed to do without it. */

@@ -1,4 +1,4 @@
-import { allOn, type Switches } from '../../services/session/host.ts';
+import { allOn, type Switches } from '../../services/session/switches.ts';
 import type { SeededFaults } from '../../shared/adapters/memory/faults.ts';
 import { randomOf } from './random.ts';
 

@@ -1,5 +1,5 @@
 import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
-import type { Clock, Model } from '../../shared/ports.ts';
+import type { Clock, Model, ModelRequest } from '../../shared/ports.ts';
 import type { PlainState } from '../../shared/session/evolve.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
@@ -15,6 +15,12 @@ export type Mark =
   | 'graceful stop'
   | 'outage'
   | 'done came again';
+
+/** What the model has said in this turn before: all that stands behind the last thing a person said. */
+const stepsOf = ({ messages }: ModelRequest): string[] => {
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(asked + 1).flatMap(({ role, text }) => (role === 'assistant' ? [text] : []));
+};
 
 /** Writes the history of a run down. */
 export class Recorder {
@@ -86,10 +92,11 @@ export class Recorder {
   watched(model: Model, process: Process): Model {
     return {
       name: model.name,
+      windowTokens: model.windowTokens,
       step: (request, onText, signal) => {
-        const { key, turn, step, prompt, steps } = request;
+        const { key, turn, step, prompt } = request;
         const at = this.position();
-        this.modelCalls.push({ host: process.name, key, turn, step, prompt, steps: [...steps], at });
+        this.modelCalls.push({ host: process.name, key, turn, step, prompt, steps: stepsOf(request), at });
         this.note(`${process.name} takes step ${step} of ${turn.id}/${turn.attempt}`);
         return model.step(request, onText, signal);
       },

@@ -1,8 +1,10 @@
 import { pino } from 'pino';
-import { allOn, SessionHost, type Switches } from '../../../services/session/host.ts';
+import { SessionHost } from '../../../services/session/host.ts';
+import { allOn, type Switches } from '../../../services/session/switches.ts';
 import { type MemoryOptions, type MemorySystem, openMemory } from '../../../shared/adapters/memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
-import type { Model, Ports } from '../../../shared/ports.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import type { Model, Ports, Tools } from '../../../shared/ports.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
@@ -24,6 +26,9 @@ export interface Rig {
 
 export interface RigOptions extends Partial<MemoryOptions> {
   readonly residents?: number;
+  /** The configuration file. */
+  readonly settings?: Parameters<typeof configSchema.parse>[0] & object;
+  readonly tools?: (clock: VirtualClock) => Tools;
   readonly model?: (clock: VirtualClock) => Model;
   /** Instead of `model`: a model by the name a session chose. */
   readonly modelOf?: (name?: string) => Model;
@@ -37,6 +42,8 @@ const always =
   (): T =>
     value;
 
+const noTools: Tools = { of: () => [], problems: () => [], close: async () => {} };
+
 export const homeKey = keyOf('home');
 
 export const rig = (options: RigOptions = {}): Rig => {
@@ -44,6 +51,7 @@ export const rig = (options: RigOptions = {}): Rig => {
   const system = openMemory({ clock, ...options });
   const ports = system.portsFor('host');
   let ids = 0;
+  let approvals = 0;
   let taken = 0;
   const newHost = (change: RigOptions = {}): SessionHost => {
     const {
@@ -51,15 +59,19 @@ export const rig = (options: RigOptions = {}): Rig => {
       model = (time: VirtualClock): Model => new OfflineModel(time),
       switches,
       commitPatienceMs = 0,
+      settings = {},
+      tools = (): Tools => noTools,
     } = { ...options, ...change };
     return new SessionHost({
-      config: { session: { residents } },
+      config: configSchema.parse({ session: { residents }, ...settings }),
       ports,
       log: pino({ level: 'silent' }),
       member: 'host',
       modelOf: options.modelOf ?? always(model(clock)),
+      tools: tools(clock),
       switches: { ...allOn, ...switches },
       newId: () => `own-${++ids}`,
+      newApprovalId: () => `approval-${++approvals}`,
       commitPatienceMs,
     });
   };

@@ -6,9 +6,10 @@ import { post, rig } from './rig.ts';
 const listening = (heard: string[]): Parameters<typeof rig>[0] => ({
   model: (clock): Model => ({
     name: 'listening',
-    step: async ({ prompt, history }) => {
+    windowTokens: 100_000,
+    step: async ({ prompt, messages }) => {
       const words = ({ role, text }: ModelMessage): string => (role === 'user' ? text : text.toUpperCase());
-      heard.push((await history()).map(words).join(' '));
+      heard.push(messages.map(words).join(' '));
       await clock.sleep(100);
       return { kind: 'reply', text: prompt, model: 'listening', usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } };
     },

@@ -1,0 +1,108 @@
+import type { Config } from '../../shared/config/schema.ts';
+import type { Clock, EventLog, Live, Model, Tools } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { ActiveTurn } from '../../shared/session/context.ts';
+import type { SessionState } from '../../shared/session/evolve.ts';
+import type { TurnRef } from '../../shared/session/types.ts';
+import type { Conversations } from './conversations.ts';
+import type { Outcome } from './session-actor.ts';
+import type { SystemPrompts } from './system-prompt.ts';
+
+/** What the turns of a host work with. */
+export interface TurnServices {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly live: Live;
+  readonly tools: Tools;
+  readonly conversations: Pick<Conversations, 'read'>;
+  readonly prompts: Pick<SystemPrompts, 'read'>;
+  /** The model of a session that chose this one, or none. */
+  modelOf(name?: string): Model;
+  /** Short enough to be typed. */
+  newApprovalId(): string;
+}
+
+export interface AttemptOptions {
+  readonly key: SessionKey;
+  readonly turn: ActiveTurn;
+  readonly services: TurnServices;
+  /** The session as its log says it is, now. */
+  state(): SessionState;
+  /** Puts a command into the session's mailbox. */
+  dispatch(command: SessionCommand): Promise<Outcome>;
+}
+
+/**
+ * One attempt at a turn: what it may know and do. It changes nothing itself; every outcome goes back as a command, and what comes after its
+ * end is dropped here and refused there (I5).
+ */
+export class Attempt {
+  readonly key: SessionKey;
+  readonly ref: TurnRef;
+  readonly services: TurnServices;
+  /** Calls that a person has allowed: the commit that began this attempt began them too. */
+  readonly granted: ReadonlySet<string>;
+  /** The step before which this attempt tried to make room: once per step is enough. */
+  madeRoomAt = 0;
+  readonly #options: AttemptOptions;
+  readonly #stop = new AbortController();
+  #progressAt: number;
+
+  constructor(options: AttemptOptions) {
+    const { key, turn, services } = options;
+    this.key = key;
+    this.ref = { id: turn.id, attempt: turn.attempt };
+    this.services = services;
+    this.granted = new Set(turn.calls.flatMap((call) => (call.attempt === turn.attempt ? [call.callId] : [])));
+    this.#options = options;
+    this.#progressAt = services.clock.monotonic();
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+  get state(): SessionState {
+    return this.#options.state();
+  }
+  /** The model that the session has now. */
+  get model(): Model {
+    return this.services.modelOf(this.state.machine.context.settings.model);
+  }
+  /** Monotonic time of the last progress, ms; ahead of now while the turn rests on purpose. */
+  get progressAt(): number {
+    return this.#progressAt;
+  }
+
+  /** The turn as it stands; `null` once this attempt is over. */
+  turn(): ActiveTurn | null {
+    const { value, context } = this.state.machine;
+    const { turn } = context;
+    const isOurs = value === 'running' && turn?.id === this.ref.id && turn.attempt === this.ref.attempt;
+    return isOurs && !this.signal.aborted ? turn : null;
+  }
+
+  /** Records an outcome. What it changes is in `state` by the time it resolves. */
+  async record(command: SessionCommand): Promise<Outcome> {
+    if (this.signal.aborted) return { kind: 'nothing' };
+    const outcome = await this.#options.dispatch(command);
+    if (outcome.kind === 'accepted') this.progressed();
+    return outcome;
+  }
+
+  /** Something came of it: the watchdog waits anew, after `restMs` if the turn rests so long. */
+  progressed(restMs = 0): void {
+    this.#progressAt = Math.max(this.#progressAt, this.services.clock.monotonic() + restMs);
+  }
+
+  /** Ends the attempt: model and tools are told, and nobody waits for them. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Tells the log that the attempt stood still: the turn begins its next attempt, or is given up (B29). */
+  resume(reason: string): Promise<Outcome> {
+    return this.#options.dispatch({ type: 'resume_turn', turn: this.ref, reason });
+  }
+}

@@ -1,0 +1,29 @@
+import { readThrough } from '../../shared/kit/read-through.ts';
+import type { EventOf } from '../../shared/session/events.ts';
+import type { ToolCall } from '../../shared/session/types.ts';
+import type { Attempt } from './attempt.ts';
+import { callHash, parseArguments } from './call-hash.ts';
+
+/**
+ * Whether a person has allowed just this call (I7): `none` was asked, or `bound`: the request that was granted names the call, and its hash
+ * is that of the tool and the arguments which the log has for it and which would be used; else `other`. Read from the log itself at the
+ * moment it is to run.
+ */
+export const grantOf = async ({ services, key, state }: Attempt, call: ToolCall): Promise<'none' | 'bound' | 'other'> => {
+  const { contextSeq, seq } = state.position;
+  let written: ToolCall | undefined;
+  let request: EventOf<'approval_requested'> | undefined;
+  let answer: EventOf<'approval_resolved'> | undefined;
+  for await (const { events } of readThrough(services, key, { after: Math.max(0, contextSeq - 1), through: seq })) {
+    for (const event of events) {
+      if (event.type === 'model_step') written = event.calls?.find(({ callId }) => callId === call.callId) ?? written;
+      if (event.type === 'approval_requested' && event.callId === call.callId) request = event;
+      if (event.type === 'approval_resolved' && event.callId === call.callId) answer = event;
+    }
+  }
+  if (request === undefined) return 'none';
+  const isAnswered = answer?.verdict === 'granted' && answer.approvalId === request.approvalId;
+  const isWritten = written?.tool === call.tool && written.arguments === call.arguments;
+  const parsed = parseArguments(call.arguments);
+  return isAnswered && isWritten && 'value' in parsed && request.hash === callHash(call.tool, parsed.value) ? 'bound' : 'other';
+};

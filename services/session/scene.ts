@@ -1,0 +1,35 @@
+import type { TurnView } from '../../shared/context/said.ts';
+import { assert } from '../../shared/kit/assert.ts';
+import type { Tool, ToolScope } from '../../shared/ports.ts';
+import type { ActiveTurn } from '../../shared/session/context.ts';
+import type { ToolCall } from '../../shared/session/types.ts';
+import type { Attempt } from './attempt.ts';
+
+/** What a turn has before it for its next move. */
+export interface Scene {
+  readonly view: TurnView;
+  /** The tools that it may call now, in whose name, and where. */
+  readonly tools: readonly Tool[];
+  readonly scope: ToolScope;
+}
+
+export const sceneOf = async (attempt: Attempt, turn: ActiveTurn): Promise<Scene> => {
+  const { key, ref, services, state } = attempt;
+  const { sessionId, settings } = state.machine.context;
+  const view = await services.conversations.read(key, turn, state.position);
+  const { sender } = view;
+  return {
+    view,
+    tools: services.tools.of({ key, sender }),
+    scope: { key, sessionId, turn: ref, sender, ...(settings.model !== undefined && { model: settings.model }) },
+  };
+};
+
+export const toolOf = ({ tools }: Scene, name: string): Tool | undefined => tools.find((tool) => tool.name === name);
+
+/** A call of the last step as the model wrote it. */
+export const writtenCall = ({ view }: Scene, callId: string): ToolCall => {
+  const call = view.calls.get(callId);
+  assert(call, `call ${callId} is one of the last step's`);
+  return call;
+};

@@ -1,0 +1,9 @@
+/** Safety mechanisms that tests switch off to prove that the checkers notice. All on in any other use. */
+export interface Switches {
+  readonly fencing: boolean;
+  readonly deduplication: boolean;
+  readonly stopOnUncommitted: boolean;
+  /** Off: every command finds its session out of memory and loads it anew. Not a safety mechanism: both ways must behave alike. */
+  readonly residency: boolean;
+}
+export const allOn: Switches = { fencing: true, deduplication: true, stopOnUncommitted: true, residency: true };
