@@ -52,7 +52,9 @@ export const createCourier = (options: CourierOptions) => {
       // While it waited for its place, its session may have been erased: then the next look says so.
       if (stopping.aborted || revised(outbound).withheld !== outbound.withheld) return null;
       if (!(await record(outbound, mark)) || held.aborted) return null;
-      return way.outlet.send(outbound, held).catch((error): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
+      return way.outlet
+        .send(revised(outbound), held)
+        .catch((error): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
     });
     if (result === null || held.aborted) return null;
     const after = markAfter(result, mark.attempt, way);

@@ -3,6 +3,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { isErasure } from '../../shared/session/evolve.ts';
+import { sessionChannel } from '../../shared/session/types.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
 /** Knows which sessions were erased, so that what is still to be sent of them is neither sent nor put aside as a dead letter (C9). */
@@ -12,8 +13,15 @@ export const createErasures = () => {
     note: (commit: RecordedCommit): void => {
       if (isErasure(commit)) erasedAt.set(commit.key, commit.seq);
     },
-    /** The outbound as it is now: without its text once its session was erased. */
-    revised: (outbound: Outbound): Outbound =>
-      outbound.seq < (erasedAt.get(outbound.key) ?? 0) ? { ...outbound, text: '', withheld: 'its session was erased' } : outbound,
+    /**
+     * The outbound as it is now: without its text once its session was erased. Another session is told all the same that a run has ended,
+     * or is to end.
+     */
+    revised: (outbound: Outbound): Outbound => {
+      const isErased = outbound.seq < (erasedAt.get(outbound.key) ?? 0);
+      if (!isErased || outbound.kind === 'stop') return outbound;
+      const isResult = outbound.target.channel === sessionChannel && outbound.kind === 'assistant_message';
+      return { ...outbound, text: '', ...(!isResult && { withheld: 'its session was erased' }) };
+    },
   };
 };

@@ -14,12 +14,13 @@ import { createCourier } from './courier.ts';
 import { createCustodian } from './custodian.ts';
 import { createErasures } from './erasures.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
+import { sessionOutlet } from './outlets/session.ts';
 import { webhookOutlet } from './outlets/webhook.ts';
 import { outboundHeadlines, plan } from './plan.ts';
 
 export interface DeliveryOptions {
   readonly config: Current<Config>;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters' | 'commands' | 'index'>;
   readonly log: Logger;
   readonly member: string;
   /** Ways out besides the configured webhooks; one for a webhook's channel takes its place. */
@@ -37,7 +38,8 @@ const cursorPauseMs = 250;
 /** Sends what the log says is to be sent (step 8a of §3), with a record of custody before and after each attempt (ADR 4). */
 export const startDelivery = async (options: DeliveryOptions): Promise<Service> => {
   const { config, ports, log, member } = options;
-  const outlets = [...webhooksOf(options), ...(options.outlets ?? [])];
+  const between = sessionOutlet({ config: () => config.current(), ...ports });
+  const outlets = [...webhooksOf(options), ...(options.outlets ?? []), between];
   const counts: Record<`${CustodyState}_total`, number> = {
     prepared_total: 0,
     sending_total: 0,
@@ -91,8 +93,12 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       saved = position;
     };
     const read = async (until: AbortSignal): Promise<void> => {
-      const headlines = [...outboundHeadlines, 'session_deleted'] as const;
-      for await (const commit of ports.events.follow({ after, headlines, signal: until, pauseMs: readPauseMs })) {
+      for await (const commit of ports.events.follow({
+        after,
+        headlines: outboundHeadlines,
+        signal: until,
+        pauseMs: readPauseMs,
+      })) {
         erasures.note(commit);
         await current.accept(commit.seq, plan(commit, config.current().session.sendPolicy));
       }

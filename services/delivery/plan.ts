@@ -1,21 +1,24 @@
 import type { Config } from '../../shared/config/schema.ts';
 import { sendDecision } from '../../shared/policy/send-policy.ts';
 import type { Outbound } from '../../shared/ports.ts';
-import { withoutSilence } from '../../shared/routing/silence.ts';
-import type { EventType, SessionEvent } from '../../shared/session/events.ts';
-import type { DeliveryTarget, Settings } from '../../shared/session/types.ts';
+import type { EventOf, EventType } from '../../shared/session/events.ts';
+import { sessionChannel } from '../../shared/session/types.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { type Content, contentOf } from './content.ts';
 
 /**
- * The headlines under which a commit with something to send can be filed; the other commits are not read at all. A notice stands alone, or
- * beside the end of a turn that was stopped.
+ * The headlines under which a commit with something to send can be filed; the other commits are not read at all. A notice stands alone or
+ * beside one of the others, and so do runs that are to end; a deletion may be the end of a run.
  */
 export const outboundHeadlines: readonly EventType[] = [
   'approval_requested',
   'assistant_message',
   'turn_failed',
   'turn_aborted',
+  'session_deleted',
+  'approval_resolved',
   'notice',
+  'runs_stopped',
 ];
 
 /**
@@ -25,51 +28,34 @@ export const outboundHeadlines: readonly EventType[] = [
  */
 export const plan = (commit: RecordedCommit, policy: Config['session']['sendPolicy']): Outbound[] =>
   commit.events.flatMap((event, index): Outbound[] => {
-    const content = contentOf(event, commit.correlationId);
+    const id = `${commit.seq}.${index}`;
+    if (event.type === 'runs_stopped') return stops(commit, event, id);
+    const content = contentOf(event, commit);
     if (content?.target === undefined) return [];
-    const { override, target, ...said } = content;
-    const { action, rule } = sendDecision(policy, { key: commit.key, channel: target.channel, override });
-    const withheld = action === 'deny' ? `denied by ${rule}` : said.text === '' ? 'there is nothing to say' : undefined;
-    return [
-      {
-        id: `${commit.seq}.${index}`,
-        seq: commit.seq,
-        key: commit.key,
-        target,
-        ...said,
-        ...(withheld !== undefined && { withheld }),
-      },
-    ];
+    const { override: _, target, ...said } = content;
+    const withheld = withheldBy(commit, content, policy);
+    return [{ id, seq: commit.seq, key: commit.key, target, ...said, ...(withheld !== undefined && { withheld }) }];
   });
 
-interface Content extends Pick<Outbound, 'kind' | 'text' | 'turnId'> {
-  readonly target: DeliveryTarget | undefined;
-  /** The session's own word on sending, as it was when this was said (A9/96). */
-  readonly override?: Settings['sendPolicy'];
-}
-
-const contentOf = (event: SessionEvent, runId: string): Content | null => {
-  switch (event.type) {
-    case 'assistant_message': {
-      const text = withoutSilence(event.text);
-      return {
-        target: event.deliverTo,
-        kind: 'assistant_message',
-        text: text.trim() === '' ? '' : text,
-        turnId: event.turn.id,
-        override: event.sendPolicy,
-      };
-    }
-    case 'turn_failed': {
-      const text = `There is no answer to this message: ${event.message} (${event.code})`;
-      return { target: event.deliverTo, kind: 'notice', text, turnId: event.turn.id, override: event.sendPolicy };
-    }
-    // The session's own word opens the way for what Natter says and does not close it: who turns sending on or off is told so.
-    case 'notice': {
-      const override = event.sendPolicy === 'allow' ? event.sendPolicy : undefined;
-      return { target: event.notice.deliverTo, kind: 'notice', text: event.notice.text, turnId: runId, override };
-    }
-    default:
-      return null;
-  }
+/** Between sessions nothing is withheld: a run has ended even if there is nothing to say, and a rule about sending is about people (A9/98). */
+const withheldBy = (
+  { key }: RecordedCommit,
+  { target, text, override }: Content,
+  policy: Config['session']['sendPolicy'],
+): string | undefined => {
+  if (target?.channel === sessionChannel) return undefined;
+  const { action, rule } = sendDecision(policy, { key, channel: target?.channel, override });
+  if (action === 'deny') return `denied by ${rule}`;
+  return text === '' ? 'there is nothing to say' : undefined;
 };
+
+/** One for each run that is to end (A11/125). */
+const stops = ({ seq, key, correlationId }: RecordedCommit, { runs, reason }: EventOf<'runs_stopped'>, id: string): Outbound[] =>
+  runs.map((run, index) => ({
+    id: `${id}.${index}`,
+    ...{ seq, key },
+    target: { channel: sessionChannel, to: run.key, threadId: run.runId },
+    kind: 'stop',
+    text: reason,
+    turnId: correlationId,
+  }));

@@ -15,11 +15,14 @@ import { personId, type SessionToolsOptions, spawnedKind } from './sessions-reac
 import { senderOf } from './sessions-send.ts';
 import { deadlineTimer, depthOf, spawnOf } from './spawn-key.ts';
 
+/** In any script they fit into one command. */
+const taskCharacters = limits.commandBytes / 4;
+
 const input = z.strictObject({
   task: z
     .string()
     .min(1, 'is empty; say what is to be done')
-    .max(limits.toolArgumentsCharacters)
+    .max(taskCharacters)
     .describe('What is to be done, with all that must be known for it: the sub-agent sees nothing of this conversation.'),
   model: z.string().min(1).max(128).optional().describe('A model to use instead of the usual one.'),
   label: z.string().min(1).max(256).optional().describe('A short name for lists.'),

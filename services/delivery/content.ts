@@ -1,0 +1,85 @@
+import type { Outbound } from '../../shared/ports.ts';
+import { withoutSilence } from '../../shared/routing/silence.ts';
+import type { EventOf, SessionEvent } from '../../shared/session/events.ts';
+import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/session/types.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+
+/** What an event says to whom. To another session it says how a run ended, whatever way it did, and what a person is to be told. */
+export interface Content extends Pick<Outbound, 'kind' | 'text' | 'turnId'> {
+  readonly target: DeliveryTarget | undefined;
+  /** The session's own word on sending, as it was when this was said (A9/96). */
+  readonly override?: Settings['sendPolicy'];
+}
+
+/** In whose name delivery asks sessions for something. A run that it has stopped itself is nothing to tell: whoever wanted that knows. */
+export const deliveryActor = 'delivery';
+
+const toSession = (target: DeliveryTarget | undefined): boolean => target?.channel === sessionChannel;
+
+export const contentOf = (event: SessionEvent, { key, correlationId, actor }: RecordedCommit): Content | null => {
+  switch (event.type) {
+    case 'assistant_message': {
+      const text = withoutSilence(event.text);
+      return {
+        target: event.deliverTo,
+        kind: 'assistant_message',
+        text: text.trim() === '' ? '' : text,
+        turnId: event.turn.id,
+        override: event.sendPolicy,
+      };
+    }
+    case 'turn_failed': {
+      const { deliverTo: target, sendPolicy: override, turn, message, code } = event;
+      if (toSession(target)) return ended(target, turn.id, `There is no answer, the run has failed: ${message} (${code})`);
+      const text = `There is no answer to this message: ${message} (${code})`;
+      return { target, kind: 'notice', text, turnId: turn.id, override };
+    }
+    case 'turn_aborted':
+    case 'session_deleted':
+      if (!toSession(event.deliverTo) || actor === deliveryActor) return null;
+      return ended(event.deliverTo, correlationId, `There is no answer, the run was stopped: ${event.reason}`);
+    // The session's own word opens the way for what Natter says and does not close it: who turns sending on or off is told so.
+    case 'notice': {
+      const { deliverTo: target, text } = event.notice;
+      return { target, kind: 'notice', text, turnId: correlationId, override: opening(event.sendPolicy) };
+    }
+    case 'approval_requested': {
+      const text = questionOf(event, toSession(event.deliverTo) ? key : null);
+      return { target: event.deliverTo, kind: 'notice', text, turnId: event.turn.id, override: opening(event.sendPolicy) };
+    }
+    default:
+      return null;
+  }
+};
+
+const opening = (policy: Settings['sendPolicy']): Settings['sendPolicy'] => (policy === 'allow' ? policy : undefined);
+
+const ended = (target: DeliveryTarget | undefined, turnId: string, text: string): Content => ({
+  target,
+  kind: 'assistant_message',
+  text,
+  turnId,
+});
+
+/** Names of approvers that a question has room for. */
+const shownApprovers = 5;
+
+/** What a person is asked (A5/62). In the chat of the session that began a run an answer would go astray, so there it names another way. */
+const questionOf = (request: EventOf<'approval_requested'>, spawned: string | null): string => {
+  const { approvalId, action, asks, onceOnly, approvers = [], expiresAt } = request;
+  const others = approvers.slice(0, shownApprovers).concat(approvers.length > shownApprovers ? ['others'] : []);
+  const always = onceOnly || asks === 'retry' ? '' : `, "/approve ${approvalId} always"`;
+  const answer =
+    spawned === null
+      ? `Answer "/approve ${approvalId}"${always} or "/deny ${approvalId}" and a reason.`
+      : `It is the sub-agent's ${spawned}; answer with: natter approvals resolve ${approvalId}`;
+  return [
+    `Approval needed: ${action}`,
+    ...(asks === 'retry' ? ['It was begun and cut off, and may have taken effect; approve it to do it once more.'] : []),
+    answer,
+    `The owner may answer${others.map((name) => `, ${name}`).join('')}, until ${utc(expiresAt)} UTC.`,
+  ].join('\n');
+};
+
+/** `2026-03-04 12:00`. */
+const utc = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
