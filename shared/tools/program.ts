@@ -79,7 +79,7 @@ const aborting = async (signal: AbortSignal, until: AbortSignal): Promise<void> 
 };
 
 /** The group has the id of its first process, and keeps it as long as any of it runs. */
-const killGroup = ({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void => {
+export const killGroup = ({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void => {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
