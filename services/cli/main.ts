@@ -6,6 +6,8 @@ import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { ApiError } from './api-client.ts';
+import { approvalsCommand } from './commands/approvals.ts';
+import { compactCommand } from './commands/compact.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eraseCommand } from './commands/erase.ts';
@@ -86,6 +88,8 @@ const createProgram = (world: World): Command => {
     sessionsCommand,
     gatewayCommand,
     sendCommand,
+    approvalsCommand,
+    compactCommand,
     tailCommand,
     replayCommand,
     whyResetCommand,

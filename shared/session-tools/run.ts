@@ -71,7 +71,11 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
     case 'approval_requested':
       return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
     case 'assistant_message':
-      return when(event.turn.id === turnId, { runId, status: 'ok', reply: withoutSilence(event.text) });
+      // Where others have joined since, the turn goes on, and so does the run.
+      return when(
+        event.turn.id === turnId,
+        event.interim ? { runId, status: 'running' } : { runId, status: 'ok', reply: withoutSilence(event.text) },
+      );
     case 'turn_completed':
       return when(event.turn.id === turnId && !isOver(traced.run), { runId, status: 'ok', reply: null });
     case 'turn_failed':

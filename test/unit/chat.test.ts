@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import type { ApiClient } from '../../services/cli/api-client.ts';
 import { chat } from '../../services/cli/runtime/chat.ts';
 import type { World } from '../../services/cli/terminal.ts';
+import { createBell } from '../../shared/kit/bell.ts';
 
 const turn = { id: 'run-1', attempt: 1 };
 /** A piece of live text, as the gateway sends it. */
@@ -16,32 +18,105 @@ const piece = (offset: number, text: string, end = offset + text.length) => ({
 });
 const answer = (text: string) => ({ event: 'assistant_message', type: 'assistant_message', turn, text });
 
-/** What a person sees who says one thing and gets these messages from the gateway. */
-const seen = async (...messages: { event: string }[]): Promise<string> => {
+type Told = { readonly event: string; readonly [name: string]: unknown };
+type Line = readonly [line: string, ...told: Told[]];
+/** What a person sees who says these lines, and what the gateway tells after each; the runs are `run-1`, `run-2`, … */
+const seenAfter = async (...said: readonly Line[]): Promise<string> => {
   let output = '';
   const write = (text: string) => {
     output += text;
   };
+  const posted = said.map(() => createBell());
+  const never = new AbortController().signal;
+  let runs = 0;
   const stream = async function* () {
-    for (const { event, ...data } of messages) yield { id: undefined, event, data: JSON.stringify(data) };
+    for (const [index, [, ...told]] of said.entries()) {
+      await posted[index]?.rung(never);
+      for (const { event, ...data } of told) yield { id: undefined, event, data: JSON.stringify(data) };
+    }
   };
-  const client = { get: async () => ({ seq: 0 }), post: async () => ({ runId: 'run-1' }), stream } as unknown as ApiClient;
-  const terminal = { write, out: write, note: write };
-  const world = { terminal, input: Readable.from(['hello\n']) } as unknown as World;
+  const post = async () => {
+    posted[runs]?.ring();
+    runs += 1;
+    return { runId: `run-${runs}` };
+  };
+  const client = { get: async () => ({ seq: 0 }), post, stream } as unknown as ApiClient;
+  const terminal = { write, out: (line: string) => write(`${line}\n`), note: write };
+  const world = { terminal, input: Readable.from(said.map(([line]) => `${line}\n`)) } as unknown as World;
   await chat(world, client, 'agent:main:main', new AbortController().signal);
-  return output;
+  return stripVTControlCharacters(output).replace(/\n$/, '');
 };
+const seen = (...messages: Told[]): Promise<string> => seenAfter(['hello', ...messages]);
 
-it.each<[string, { event: string }[], string]>([
-  ['the live text, and of the answer the rest', [piece(0, 'Hello '), answer('Hello Ann')], 'Hello Ann\n'],
-  ['the answer where live text is missing', [piece(0, 'Hel'), piece(5, ' Ann'), answer('Hello Ann')], 'Hello Ann\n'],
-  ['A6/79: text goes on behind a marker', [piece(0, 'Hi ', 3), piece(3, 'Ann', 16), answer('Hi <NO_REPLY>Ann')], 'Hi Ann\n'],
-  ['A6/79: space in front of a marker stays', [piece(0, 'Hi '), answer('Hi <NO_REPLY>')], 'Hi \n'],
-  ['A6/79: the answer has no marker', [answer('Sure. <NO_REPLY>')], 'Sure.\n'],
+it.each<[string, Told[], string]>([
+  ['the live text, and of the answer the rest', [piece(0, 'Hello '), answer('Hello Ann')], 'Hello Ann'],
+  ['the answer where live text is missing', [piece(0, 'Hel'), piece(5, ' Ann'), answer('Hello Ann')], 'Hello Ann'],
+  ['A6/79: text goes on behind a marker', [piece(0, 'Hi ', 3), piece(3, 'Ann', 16), answer('Hi <NO_REPLY>Ann')], 'Hi Ann'],
+  ['A6/79: space in front of a marker stays', [piece(0, 'Hi '), answer('Hi <NO_REPLY>')], 'Hi '],
+  ['A6/79: the answer has no marker', [answer('Sure. <NO_REPLY>')], 'Sure.'],
   [
     'A11/123: what Natter itself answers to a command',
-    [{ event: 'notice', type: 'notice', correlationId: 'run-1', notice: { code: 'status', text: 'Agent: reachable.' } } as never],
+    [{ event: 'notice', type: 'notice', correlationId: 'run-1', notice: { code: 'status', text: 'Agent: reachable.' } }],
     'Agent: reachable.',
   ],
-  ['A6/78: a silent answer is no reply', [answer('<NO_REPLY>')], '(no reply)\n'],
+  ['A6/78: a silent answer is no reply', [answer('<NO_REPLY>')], '(no reply)'],
 ])('natter chat shows %s', async (_, messages, expected) => expect(await seen(...messages)).toBe(expected));
+
+const approvalId = 'k3x9abcd';
+const request = {
+  event: 'approval_requested',
+  type: 'approval_requested',
+  turn,
+  approvalId,
+  action: 'run exec {"command":"make"}',
+  expiresAt: 0,
+};
+const resolved = { event: 'approval_resolved', type: 'approval_resolved', turn: { ...turn, attempt: 2 } };
+const told = (run: string, text: string) => ({
+  event: 'notice',
+  type: 'notice',
+  correlationId: run,
+  notice: { code: 'approval', text },
+});
+const how = '  /approve k3x9abcd, /approve k3x9abcd always or /deny k3x9abcd REASON, until 1970-01-01T00:00Z';
+
+it.each<[string, readonly Line[], string[]]>([
+  [
+    'A5/62: what is asked, what a person answers, and then the answer of the turn',
+    [
+      ['hello', piece(0, 'I shall'), request],
+      [`/approve ${approvalId}`, resolved, told('run-2', 'Approved: run exec'), answer('done')],
+    ],
+    ['I shall', 'May it? run exec {"command":"make"}', how, 'Approved: run exec', 'done'],
+  ],
+  [
+    'A5/62: a call that was cut off, and what counts once alone',
+    [['hello', { ...request, asks: 'retry', onceOnly: true }]],
+    ['Cut off, do it again? run exec {"command":"make"}', how.replace(', /approve k3x9abcd always', '')],
+  ],
+  [
+    'B6: what waits behind a turn that is asked for, and is answered together with it',
+    [
+      ['hello', request],
+      ['and', { event: 'turn_queued', type: 'turn_queued', turn: { id: 'run-2' } }],
+      ['then', { event: 'turn_joined', type: 'turn_joined', turn, runId: 'run-3' }],
+      [`/deny ${approvalId}`, resolved, told('run-4', 'Denied: run exec'), answer('for two')],
+      [
+        'more',
+        { event: 'turn_started', type: 'turn_started', turn: { id: 'run-2' }, merged: [{ id: 'run-5' }] },
+        { ...answer('for the others'), turn: { id: 'run-2' } },
+      ],
+    ],
+    [
+      ...['May it? run exec {"command":"make"}', how, 'It waits for the turn that runs.'],
+      ...['Denied: run exec', 'for two', 'for the others'],
+    ],
+  ],
+  [
+    'B6: an answer while others have joined is not the last',
+    [['hello', { ...answer('one'), interim: true }, { ...piece(0, 'two'), step: 2 }, answer('two')]],
+    ['one', 'two'],
+  ],
+])('natter chat shows %s', async (_, said, lines) =>
+  expect((await seenAfter(...said)).split('\n').filter(Boolean)).toEqual(lines),
+);

@@ -13,8 +13,8 @@ interface SendOptions extends CommonOptions {
   readonly at?: string;
   readonly json?: boolean;
 }
-/** The gateway's answer to a message. */
-interface RunAnswer {
+/** The gateway's answer to what begins a run. */
+export interface RunAnswer {
   readonly runId: string;
   readonly status: string;
   readonly reply?: string | null;
@@ -37,6 +37,18 @@ const errorText = (error: unknown): string => {
   return JSON.stringify(error) ?? 'no reason given';
 };
 
+/** Says what became of a run. Sets exit code 1 when it failed or is not done. */
+export const tellRun = ({ terminal }: World, key: string, answer: RunAnswer, json: boolean): void => {
+  const { runId, status, reply, error } = answer;
+  if (status === 'error' || status === 'timeout') process.exitCode = 1;
+  if (json) return terminal.out(asJson(answer, 2));
+  if (status === 'ok') return terminal.out(withoutSilence(reply ?? '').trim() || '(no reply)');
+  if (status === 'error') return terminal.note(`the run ${runId} failed: ${errorText(error)}`);
+  if (status === 'timeout')
+    return terminal.note(`the run ${runId} goes on; see its answer with: natter tail --key ${key} --from 1`);
+  terminal.out(`${status} ${runId}`);
+};
+
 /** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 when the run failed or is not done. */
 export const sendCommand = (program: Command, world: World): void => {
   program
@@ -52,7 +64,7 @@ export const sendCommand = (program: Command, world: World): void => {
     .option('--at <time>', 'send it later: an ISO time, or a span such as +10m')
     .option('--json', 'the answer of the gateway as JSON')
     .action(async (key: string, text: string, _: unknown, command: Command) => {
-      const { wait, at, json, ...common } = command.optsWithGlobals<SendOptions>();
+      const { wait, at, json = false, ...common } = command.optsWithGlobals<SendOptions>();
       if (wait !== undefined && at !== undefined) throw new NatterError('invalid', 'use --wait or --at, not both');
       const seconds = wait === true ? defaultWaitSeconds : wait;
       const messageId = uuidv7();
@@ -67,12 +79,6 @@ export const sendCommand = (program: Command, world: World): void => {
         patienceMs,
         ...(seconds !== undefined && { query: { wait: seconds }, timeoutMs: (seconds + 10) * 1_000 }),
       });
-      if (answer.status === 'error' || answer.status === 'timeout') process.exitCode = 1;
-      if (json) return world.terminal.out(asJson(answer, 2));
-      if (answer.status === 'ok') return world.terminal.out(withoutSilence(answer.reply ?? '').trim() || '(no reply)');
-      if (answer.status === 'error') return world.terminal.note(`the run ${answer.runId} failed: ${errorText(answer.error)}`);
-      if (answer.status === 'timeout')
-        return world.terminal.note(`the run ${answer.runId} goes on; see its answer with: natter tail --key ${key} --from 1`);
-      world.terminal.out(`${answer.status} ${answer.runId}`);
+      tellRun(world, key, answer, json);
     });
 };

@@ -1,0 +1,146 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+import pc from 'picocolors';
+import { createBell } from '../../../shared/kit/bell.ts';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
+import { type ApiClient, sessionPath } from '../api-client.ts';
+import type { Terminal } from '../terminal.ts';
+import { endedBy, type LiveDelta, RunView, requestLines, type Screen } from './run-view.ts';
+
+type ToldEvent = SessionEvent & { readonly correlationId: string };
+
+/** A person's side of a session: what they say, and all that comes of it, whenever it comes. */
+export class Talk {
+  readonly #terminal: Terminal;
+  readonly #client: ApiClient;
+  readonly #key: string;
+  readonly #prompt: () => void;
+  /** What was said here and has no answer yet, by the turn that makes it. */
+  readonly #views = new Map<string, RunView>();
+  readonly #screen: Screen;
+  readonly #changed = createBell();
+  /** Until a message's run is known, nothing that the session tells can be told apart. */
+  #posting: Promise<unknown> = Promise.resolve();
+  #isSaying = false;
+  #isPrompted = false;
+  #isOver = false;
+
+  /** `prompt` asks the person for the next line. */
+  constructor(terminal: Terminal, client: ApiClient, key: string, prompt: () => void) {
+    this.#terminal = terminal;
+    this.#client = client;
+    this.#key = key;
+    this.#prompt = prompt;
+    this.#screen = { out: (line) => this.#beginning().out(line), write: (text) => this.#beginning().write(text) };
+  }
+
+  prompt(): void {
+    this.#isPrompted = true;
+    this.#prompt();
+  }
+
+  /** Sends a line, and shows what comes of it until it is answered or has to wait. */
+  async say(text: string, signal: AbortSignal): Promise<void> {
+    this.#isPrompted = false;
+    this.#isSaying = true;
+    const posted = this.#client.post<{ runId: string }>(sessionPath(this.#key, '/messages'), { text });
+    this.#posting = posted.then(({ runId }) => this.#views.set(runId, new RunView(this.#screen))).catch(() => {});
+    try {
+      await posted;
+      await this.#posting;
+      while (!this.#isSettled() && !signal.aborted) await this.#changed.rung(signal);
+    } catch (error) {
+      this.#terminal.note(pc.red(messageOf(error)));
+    } finally {
+      this.#isSaying = false;
+    }
+  }
+
+  /** Shows what the session tells, to its end. */
+  async follow(messages: AsyncIterable<EventSourceMessage>): Promise<void> {
+    try {
+      for await (const message of messages) {
+        await this.#posting;
+        this.#tell(message);
+        this.#changed.ring();
+        if (!this.#isPrompted && !this.#isSaying && this.#isSettled()) this.prompt();
+      }
+    } catch (error) {
+      this.#terminal.note(pc.red(messageOf(error)));
+    } finally {
+      this.#isOver = true;
+      this.#changed.ring();
+    }
+  }
+
+  #isSettled(): boolean {
+    return this.#isOver || [...this.#views.values()].every(({ isWaiting }) => isWaiting);
+  }
+
+  /** What comes while the person may be typing goes below the prompt. */
+  #beginning(): Terminal {
+    if (this.#isPrompted) this.#terminal.write('\n');
+    this.#isPrompted = false;
+    return this.#terminal;
+  }
+
+  #tell({ event, data }: EventSourceMessage): void {
+    if (event !== 'delta') return this.#hear(JSON.parse(data) as ToldEvent);
+    const delta = JSON.parse(data) as LiveDelta;
+    this.#views.get(delta.turn.id)?.delta(delta);
+  }
+
+  #hear(event: ToldEvent): void {
+    switch (event.type) {
+      case 'notice':
+        return this.#close(event.correlationId, event.notice.text);
+      case 'assistant_message':
+        this.#views.get(event.turn.id)?.answer(event.text);
+        return event.interim ? undefined : this.#close(event.turn.id);
+      case 'turn_queued':
+        return this.#wait(event.turn.id, [pc.dim('It waits for the turn that runs.')]);
+      case 'turn_started':
+        for (const { id } of event.merged ?? []) this.#carry(id, event.turn.id);
+        return this.#goOn(event.turn.id);
+      case 'turn_joined':
+        return this.#carry(event.runId, event.turn.id);
+      case 'approval_requested':
+        return this.#wait(event.turn.id, requestLines(event), true);
+      case 'approval_resolved':
+        return this.#goOn(event.turn.id);
+      default: {
+        const ended = endedBy(event);
+        for (const id of ended?.turnIds ?? []) this.#close(id, pc.red(ended?.how ?? ''));
+      }
+    }
+  }
+
+  #close(turnId: string, how?: string): void {
+    const view = this.#views.get(turnId);
+    if (view === undefined) return;
+    view.endLine();
+    if (how !== undefined) this.#screen.out(how);
+    this.#views.delete(turnId);
+  }
+
+  /** `isForAll`: it is shown whoever's turn it is. */
+  #wait(turnId: string, why: readonly string[], isForAll = false): void {
+    const view = this.#views.get(turnId);
+    view?.endLine();
+    if (view) view.isWaiting = true;
+    if (view || isForAll) for (const line of why) this.#screen.out(line);
+  }
+
+  #goOn(turnId: string): void {
+    const view = this.#views.get(turnId);
+    if (view) view.isWaiting = false;
+  }
+
+  /** What was said is answered by another turn, and shown once. */
+  #carry(runId: string, turnId: string): void {
+    const view = this.#views.get(runId);
+    if (view === undefined) return;
+    this.#views.delete(runId);
+    if (!this.#views.has(turnId)) this.#views.set(turnId, view);
+  }
+}
