@@ -6,6 +6,7 @@ import type { Service } from '../../shared/kit/service.ts';
 import type { Model, Ports, Tools } from '../../shared/ports.ts';
 import { createTools } from '../../shared/tools/create.ts';
 import { localTools } from '../../shared/tools/local.ts';
+import { sessionTools } from '../../shared/tools/sessions.ts';
 import { randomApprovalId } from './approval-id.ts';
 import { SessionHost } from './host.ts';
 import { recoverLostTurns } from './recovery.ts';
@@ -36,8 +37,14 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const { config, ports, log, member } = options;
   const { model } = options;
   const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
+  // The index first: a host that cannot start must not have taken commands yet.
+  const view = await ports.index.watch();
   const tools =
-    options.tools ?? createTools([localTools({ config, env: options.env, events: ports.events, clock: ports.clock })], config);
+    options.tools ??
+    createTools(
+      [localTools({ config, env: options.env, events: ports.events, clock: ports.clock }), sessionTools({ config, ports, view })],
+      config,
+    );
   if (options.warmUp) await warmUp(modelOf(), ports);
   const host = new SessionHost({
     config,
@@ -53,8 +60,6 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   });
   const stopping = new AbortController();
   const { commands } = ports;
-  // The index first: a host that cannot start must not have taken commands yet.
-  const view = await ports.index.watch();
   const consumption = await commands.consume({
     member,
     handle: (delivery) => host.handle(delivery),

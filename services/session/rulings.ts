@@ -20,7 +20,7 @@ export const rulingOf = (attempt: Attempt, scene: Scene, call: ToolCall, silent:
   if (word.action === 'deny') return { kind: 'deny', reason: `The call is not allowed: ${word.rule}.` };
   const { grants } = attempt.state.machine.context;
   const isGranted = !tool.onceOnly && grants.includes(callHash(tool.name, parsed.value));
-  if (word.action === 'allow' || isGranted) return { kind: 'run', ...spawning(scene, tool, call.callId) };
+  if (word.action === 'allow' || isGranted) return { kind: 'run', ...spawning(scene, tool, call.callId, parsed.value) };
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked now.' };
   return { kind: 'ask', request: questionOf(attempt, scene, call, { tool, given: parsed.value, asks: 'run', ...word }) };
 };
@@ -65,7 +65,7 @@ const questionOf = (
   asks,
   approvers: [...approvers],
   ...(tool.onceOnly && { onceOnly: true }),
-  ...spawning(scene, tool, call.callId),
+  ...spawning(scene, tool, call.callId, given),
 });
 
 const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
@@ -76,8 +76,10 @@ const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
   }
 };
 
-const spawning = ({ scope }: Scene, tool: Tool, callId: string): { spawn?: SpawnedRun } =>
-  tool.spawns ? { spawn: tool.spawns({ callId, scope }) } : {};
+const spawning = ({ scope }: Scene, tool: Tool, callId: string, given: object): { spawn?: SpawnedRun } => {
+  const spawn = tool.spawns?.({ callId, scope, arguments: given });
+  return spawn ? { spawn } : {};
+};
 
 const invalid = (reason: string): Ruling => ({ kind: 'deny', reason: reason.slice(0, 2_000), invalid: true });
 const offer = ({ tools }: Scene): string =>

@@ -2,7 +2,7 @@ import type { TurnView } from '../../shared/context/said.ts';
 import { assert } from '../../shared/kit/assert.ts';
 import type { Tool, ToolScope } from '../../shared/ports.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
-import type { ToolCall } from '../../shared/session/types.ts';
+import type { SpawnedRun, ToolCall } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
 
 /** What a turn has before it for its next move. */
@@ -15,15 +15,29 @@ export interface Scene {
 
 export const sceneOf = async (attempt: Attempt, turn: ActiveTurn): Promise<Scene> => {
   const { key, ref, services, state } = attempt;
-  const { sessionId, settings } = state.machine.context;
+  const { sessionId, generation, spawned, settings } = state.machine.context;
   const view = await services.conversations.read(key, turn, state.position);
   const { sender } = view;
   return {
     view,
     tools: services.tools.of({ key, sender }),
-    scope: { key, sessionId, turn: ref, sender, ...(settings.model !== undefined && { model: settings.model }) },
+    scope: {
+      key,
+      sessionId,
+      generation,
+      spawned,
+      turn: ref,
+      sender,
+      ...(settings.model !== undefined && { model: settings.model }),
+    },
   };
 };
+
+/** The same with runs that are about to begin. */
+export const withSpawned = <T extends Scene>(scene: T, runs: readonly SpawnedRun[]): T => ({
+  ...scene,
+  scope: { ...scene.scope, spawned: [...(scene.scope.spawned ?? []), ...runs] },
+});
 
 export const toolOf = ({ tools }: Scene, name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 

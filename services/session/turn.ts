@@ -2,13 +2,13 @@ import { pruned } from '../../shared/context/prune.ts';
 import { assert } from '../../shared/kit/assert.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
 import { callIdOf } from '../../shared/session/decide/turn.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
+import type { Ruling, StepOutcome } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
 import { finishCalls } from './calls.ts';
 import { askModel } from './model-step.ts';
 import { compaction, flushStep, isFlushing, isTight, mayFlush, type StepScene } from './room.ts';
 import { rulingOf } from './rulings.ts';
-import { type Scene, sceneOf } from './scene.ts';
+import { type Scene, sceneOf, withSpawned } from './scene.ts';
 
 /**
  * A turn is a loop over recorded facts (§6): it looks where the turn stands in the log, makes the next move, records it and looks again. So
@@ -100,9 +100,21 @@ const recordStep = async (
   return isAccepted(await attempt.record({ ...command, outcome: { kind: 'failed', code: 'output_too_large', message } }));
 };
 
-const rulingsOf = (attempt: Attempt, { id, step }: ActiveTurn, scene: Scene, outcome: StepOutcome, isSilent: boolean) =>
-  (outcome.kind === 'continue' ? (outcome.calls ?? []) : []).map((call, index) =>
-    rulingOf(attempt, scene, { ...call, callId: callIdOf(id, step, index) }, isSilent),
-  );
+/** In the order of the calls: a run that one of them begins counts for those behind it. */
+const rulingsOf = (
+  attempt: Attempt,
+  { id, step }: ActiveTurn,
+  scene: Scene,
+  outcome: StepOutcome,
+  isSilent: boolean,
+): Ruling[] => {
+  const rulings: Ruling[] = [];
+  for (const [index, call] of (outcome.kind === 'continue' ? (outcome.calls ?? []) : []).entries()) {
+    const begun = rulings.flatMap((ruling) => (ruling.kind === 'run' && ruling.spawn ? [ruling.spawn] : []));
+    const named = { ...call, callId: callIdOf(id, step, index) };
+    rulings.push(rulingOf(attempt, withSpawned(scene, begun), named, isSilent));
+  }
+  return rulings;
+};
 
 const isAccepted = ({ kind }: { readonly kind: string }): boolean => kind === 'accepted';
