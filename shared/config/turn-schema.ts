@@ -79,7 +79,12 @@ export const mcpConfig = z.strictObject({
   /** MCP servers by name: their tools are called `<name>__<tool>`. */
   servers: z
     .record(
-      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'use up to 32 of a-z, 0-9, "_" and "-"'),
+      z
+        .string()
+        .regex(
+          /^(?!.*(__|_$))[a-z0-9][a-z0-9_-]{0,31}$/,
+          'use up to 32 of a-z, 0-9, "_" and "-", without "__" and without "_" at the end',
+        ),
       z
         .strictObject({
           /** A program that speaks MCP on its standard input and output … */

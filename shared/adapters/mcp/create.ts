@@ -1,0 +1,40 @@
+import type { Config } from '../../config/schema.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Clock } from '../../ports.ts';
+import { checkEnvironment } from '../../tools/environment.ts';
+import type { ToolSource } from '../../tools/tool-source.ts';
+import { McpServer } from './server.ts';
+
+export interface McpOptions {
+  /** Variables that servers may be given by name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Of Natter. */
+  readonly version: string;
+  /** Milliseconds one call may take. */
+  readonly timeoutMs: number;
+}
+
+/** The tools of the MCP servers. `started` resolves once each is connected or its first attempt has failed. */
+export interface McpSource extends ToolSource {
+  readonly started: Promise<void>;
+}
+
+/**
+ * Begins the configured MCP servers in the background and offers their tools as `<server>__<tool>`. Throws `invalid` when a program is to
+ * be given a variable that it must not have; all other trouble is told by `problems`.
+ */
+export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptions): McpSource => {
+  const entries = Object.entries(servers);
+  for (const [name, { environment }] of entries) checkEnvironment(environment, `mcp.servers.${name}.environment`);
+  const begun = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
+  return {
+    of: () => begun.flatMap(({ tools }) => tools),
+    problems: () => begun.flatMap((server) => server.problems()),
+    close: async () => {
+      await Promise.all(begun.map((server) => server.close()));
+    },
+    started: Promise.all(begun.map(({ started }) => started)).then(() => {}),
+  };
+};

@@ -1,0 +1,31 @@
+import { limits } from '../../kit/limits.ts';
+import type { Logger } from '../../kit/log.ts';
+import { scrubber } from '../../kit/scrub.ts';
+import type { Clock } from '../../ports.ts';
+
+const minuteMs = 60_000;
+
+/** Puts what a program writes on its error output into the log, line by line: without the secrets it was given, and not too much of it. */
+export const errorOutput = (log: Logger, clock: Clock, secrets: readonly string[]): ((chunk: Buffer) => void) => {
+  const scrub = scrubber(secrets);
+  let rest = '';
+  let lines = 0;
+  let dropped = 0;
+  let minute = clock.monotonic();
+
+  const write = (line: string): void => {
+    if (clock.monotonic() - minute >= minuteMs) {
+      if (dropped > 0) log.warn({ dropped }, 'lines of the server were left out');
+      [minute, lines, dropped] = [clock.monotonic(), 0, 0];
+    }
+    if (lines++ < limits.mcpLogLines) log.info({ line: scrub(line) }, 'the server says');
+    else dropped++;
+  };
+
+  return (chunk) => {
+    const [first = '', ...others] = chunk.toString('utf8').split('\n');
+    const parts = [rest + first, ...others].map((part) => part.slice(0, limits.mcpLogCharacters));
+    rest = parts.pop() ?? '';
+    for (const line of parts) if (line.trim() !== '') write(line);
+  };
+};

@@ -1,0 +1,52 @@
+import type { Tool as Listed } from '@modelcontextprotocol/client';
+import { limits } from '../../kit/limits.ts';
+import { printable } from '../../kit/scrub.ts';
+import type { Tool, ToolEnd } from '../../ports.ts';
+import { oneLine, quoted } from '../../tools/one-line.ts';
+import { toolName } from './names.ts';
+
+export type Call = (tool: string, given: Record<string, unknown>, signal: AbortSignal) => Promise<ToolEnd>;
+
+/**
+ * What a server lists as tools of ours. Nothing it says of them is trusted: whatever its hints, each call is asked about unless the
+ * operator's rules say otherwise, and a call whose outcome is unknown is not repeated (I6). `left` names those left out, and why.
+ */
+export const offeredTools = (server: string, listed: readonly Listed[], call: Call): { tools: Tool[]; left: string[] } => {
+  const tools = new Map<string, Tool>();
+  const left: string[] = [];
+  for (const each of listed.slice(0, limits.mcpTools)) {
+    const tool = toolOf(server, each, call);
+    const problem = problemOf(each) ?? (tools.has(tool.name) ? 'there is another of this name' : null);
+    if (problem === null) tools.set(tool.name, tool);
+    else left.push(`the tool ${quoted(each.name, 64)} is left out: ${problem}`);
+  }
+  if (listed.length > limits.mcpTools) left.push(`only ${limits.mcpTools} of ${listed.length} tools are offered`);
+  return { tools: [...tools.values()], left };
+};
+
+const problemOf = ({ name, inputSchema }: Listed): string | null => {
+  if (name === '' || name.length > limits.toolNameCharacters)
+    return `its name is not 1 to ${limits.toolNameCharacters} characters`;
+  if (Buffer.byteLength(JSON.stringify(inputSchema)) > limits.mcpSchemaBytes) {
+    return `the schema of its arguments is longer than ${limits.mcpSchemaBytes} bytes`;
+  }
+  return null;
+};
+
+const toolOf = (server: string, { name, title, description, inputSchema }: Listed, call: Call): Tool => {
+  const { $schema: _, ...parameters } = inputSchema;
+  return {
+    name: toolName(server, name),
+    description: printable(description ?? title ?? name).slice(0, limits.mcpDescriptionCharacters),
+    parameters,
+    usual: 'ask',
+    idempotent: false,
+    describe: (given) =>
+      `call ${quoted(name, 160)} of the MCP server ${server} with ${oneLine(JSON.stringify(given ?? {}), 1_200)}`,
+    run: async ({ arguments: given }, signal) =>
+      isRecord(given) ? call(name, given, signal) : { outcome: 'error', text: 'wrong arguments: use an object' },
+  };
+};
+
+const isRecord = (given: unknown): given is Record<string, unknown> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given);

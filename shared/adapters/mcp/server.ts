@@ -1,0 +1,141 @@
+import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
+import type { Config } from '../../config/schema.ts';
+import { messageOf } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { Tool, ToolEnd } from '../../ports.ts';
+import { oneLine } from '../../tools/one-line.ts';
+import { ChildTransport } from './child-transport.ts';
+import { Connection } from './connection.ts';
+import type { McpOptions } from './create.ts';
+import { offeredTools } from './offered.ts';
+import { endOf } from './result.ts';
+import { transportTo } from './transport.ts';
+
+/**
+ * One MCP server: begun in the background, looked after, and begun again when it is lost, each time after a longer wait. What it offered
+ * last stays on offer meanwhile; a call is then an error that says so.
+ */
+export class McpServer {
+  readonly #name: string;
+  readonly #settings: Config['mcp']['servers'][string];
+  readonly #options: McpOptions & { readonly startMs: number };
+  readonly #closing = new AbortController();
+  readonly #begunAt: number;
+  readonly #running: Promise<void>;
+  #connection: Connection | null = null;
+  #tools: readonly Tool[] = [];
+  #left: readonly string[] = [];
+  /** Why it is not connected; `null` at first. */
+  #trouble: string | null = null;
+  #negotiate = true;
+  #settle = () => {};
+  /** Resolves once it is connected, or the first attempt has failed. */
+  readonly started = new Promise<void>((resolve) => {
+    this.#settle = resolve;
+  });
+
+  constructor(name: string, settings: Config['mcp']['servers'][string], options: McpOptions & { readonly startMs: number }) {
+    this.#name = name;
+    this.#settings = settings;
+    this.#options = options;
+    this.#begunAt = options.clock.monotonic();
+    this.#running = this.#run();
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  problems(): readonly string[] {
+    const field = `mcp.servers.${this.#name}`;
+    if (this.#connection !== null) return this.#left.map((problem) => `${field}: ${problem}`);
+    if (this.#trouble !== null) return [this.#trouble.startsWith(field) ? this.#trouble : `${field}: ${this.#trouble}`];
+    const { clock, startMs } = this.#options;
+    return clock.monotonic() - this.#begunAt < startMs ? [] : [`${field}: starting`];
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('closed'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#closing;
+    for (let failures = 0; !signal.aborted; failures++) {
+      const begunAt = clock.monotonic();
+      try {
+        await this.#connect(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#trouble = oneLine(messageOf(error), 500);
+        log.warn({ server: this.#name, problem: this.#trouble }, 'MCP server is not connected; it will be begun again');
+      } finally {
+        this.#settle();
+      }
+      if (clock.monotonic() - begunAt > limits.mcpRestartCapMs) failures = 0;
+      await clock.sleep(Math.min(limits.mcpRestartMs * 2 ** Math.min(failures, 16), limits.mcpRestartCapMs), signal);
+    }
+  }
+
+  /** Connects and stays until the connection is lost; throws why. */
+  async #connect(signal: AbortSignal): Promise<never> {
+    const { clock, version, startMs, env } = this.#options;
+    const log = this.#options.log.child({ server: this.#name });
+    const transport = transportTo(this.#settings, `mcp.servers.${this.#name}`, { env, clock, log });
+    const connection = new Connection({ transport, version, negotiate: this.#negotiate, answerMs: startMs, clock });
+    const close = () => void connection.close();
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await this.#open(connection);
+      return await connection.watch(signal, (listed) => {
+        const { tools, left } = offeredTools(this.#name, listed, (tool, given, until) => this.#call(tool, given, until));
+        if (this.#connection === null) log.info({ tools: tools.length, child: childOf(transport) }, 'MCP server is connected');
+        [this.#tools, this.#left, this.#connection] = [tools, left, connection];
+        this.#settle();
+      });
+    } finally {
+      this.#connection = null;
+      signal.removeEventListener('abort', close);
+      await connection.close();
+    }
+  }
+
+  /** Keeps to the protocol that the server understood; one that ended at the first question is asked the older way next time. */
+  async #open(connection: Connection): Promise<void> {
+    try {
+      await connection.open();
+      this.#negotiate = connection.client.getProtocolEra() === 'modern';
+    } catch (error) {
+      this.#negotiate = !this.#negotiate;
+      throw error;
+    }
+  }
+
+  async #call(tool: string, given: Record<string, unknown>, signal: AbortSignal): Promise<ToolEnd> {
+    const connection = this.#connection;
+    if (connection === null) return failed(`the MCP server ${this.#name} is not connected: ${this.#trouble ?? 'it starts'}`);
+    const { timeoutMs } = this.#options;
+    try {
+      return endOf(await connection.client.callTool({ name: tool, arguments: given }, { timeout: timeoutMs, signal }));
+    } catch (error) {
+      signal.throwIfAborted();
+      connection.look();
+      return failed(problemOf(error, this.#name, timeoutMs));
+    }
+  }
+}
+
+const childOf = (transport: Transport): number | null => (transport instanceof ChildTransport ? transport.pid : null);
+
+const failed = (text: string): ToolEnd => ({ outcome: 'error', text });
+
+/** What the model is told: with a call that got no answer nobody knows what became of it. */
+const problemOf = (error: unknown, server: string, timeoutMs: number): string => {
+  const unknown = 'whether the call had an effect is not known';
+  const code = error instanceof SdkError ? error.code : null;
+  if (code === SdkErrorCode.RequestTimeout) return `the MCP server ${server} gave no answer within ${timeoutMs} ms; ${unknown}`;
+  if (code === SdkErrorCode.ConnectionClosed)
+    return `the connection to the MCP server ${server} was lost during the call; ${unknown}`;
+  return `the MCP server ${server} answered with an error: ${oneLine(messageOf(error), 1_000)}`;
+};

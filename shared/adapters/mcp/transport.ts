@@ -1,0 +1,47 @@
+import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Config } from '../../config/schema.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Clock } from '../../ports.ts';
+import { programEnvironment } from '../../tools/environment.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { ChildTransport } from './child-transport.ts';
+import { errorOutput } from './error-output.ts';
+
+export interface TransportContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A new way to a server, not begun yet. `field` is where it stands in the configuration. Throws `invalid` when it lacks a variable. */
+export const transportTo = (
+  server: Config['mcp']['servers'][string],
+  field: string,
+  { env, clock, log }: TransportContext,
+): Transport => {
+  const { command, args, cwd, url, environment } = server;
+  if (command !== undefined) {
+    const given = programEnvironment(env, environment, env.HOME ?? '/');
+    const secrets = environment.flatMap((name) => given[name] ?? []);
+    const heard = errorOutput(log, clock, secrets);
+    return new ChildTransport({ command, args, env: given, cwd, field: `${field}.command`, clock, heard });
+  }
+  if (url === undefined) throw new NatterError('invalid', `${field}: needs "command" or "url"`, { field });
+  const headers = headersOf(server.headersEnv, `${field}.headersEnv`, env);
+  return new StreamableHTTPClientTransport(new URL(url), { fetch: boundedFetch, requestInit: { headers } });
+};
+
+const headersOf = (
+  names: Readonly<Record<string, string>>,
+  field: string,
+  env: TransportContext['env'],
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(names).map(([header, variable]) => {
+      const value = env[variable];
+      if (value !== undefined) return [header, value];
+      const message = `${field}.${header}: the environment variable ${variable} is not set; set it or remove the header`;
+      throw new NatterError('invalid', message, { field: `${field}.${header}` });
+    }),
+  );
