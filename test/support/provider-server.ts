@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
+import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 
 /** A real HTTP server that speaks the wire formats of model providers, streams only, and misbehaves as a test wants. */
 export interface ProviderServer {
@@ -147,8 +147,6 @@ export const openai: Dialect = {
   broken: (type, message) => `data: ${JSON.stringify({ error: { type, message, code: null } })}\n\n`,
   error: (type, message) => ({ error: { message, type, param: null, code: null } }),
 };
-/** What the official client sends. */
-export type OpenaiRequest = ChatCompletionCreateParamsStreaming;
 
 const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 const block = (index: number, content_block: object, deltas: readonly object[]): string =>

@@ -79,7 +79,8 @@ export class AiSdkModel implements Model {
   }
 
   #outcome(request: ModelRequest, { text, calls, finish }: Answer, tell: (text: string) => void): StepOutcome {
-    const usage = countedUsage(finish.usage) ?? estimateUsage(wordsOf(request), text + wordsOf(calls));
+    const usage =
+      countedUsage(finish.usage) ?? estimateUsage(request, text + calls.map((call) => call.tool + call.arguments).join(''));
     const said = { text: text.toWellFormed(), model: this.name, usage };
     if (calls.length > 0) return { kind: 'continue', ...said, calls: [...calls] };
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
@@ -103,5 +104,3 @@ export class AiSdkModel implements Model {
 
 /** Doubled each time. */
 const firstWaitMs = 500;
-
-const wordsOf = (value: unknown): string => JSON.stringify(value);

@@ -18,10 +18,10 @@ export class OfflineModel implements Model {
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    if (request.purpose === 'compaction') return said(request.prompt, summaryOf(request.messages));
+    if (request.purpose === 'compaction') return said(request, summaryOf(request.prompt));
     if (request.purpose === 'flush') return flush(request);
     const script = scriptOf(request.prompt);
-    const outcome = outcomeOf(script, request, progressOf(request));
+    const outcome = isPlain(script) ? plainAnswer(script, request.prompt) : outcomeOf(script, request);
     const pieces = outcome.kind === 'failed' ? [] : (outcome.text.match(/\S+\s*/g) ?? []);
     for (const piece of pieces.slice(0, 256)) {
       if (script.thinkMs > 0) await this.#clock.sleep(script.thinkMs / Math.min(pieces.length, 256), signal);
@@ -32,12 +32,26 @@ export class OfflineModel implements Model {
   }
 
   /** A plain message is answered from itself alone; one that asks for time, steps or tools goes through the recorded loop. */
-  instantly(request: Pick<ModelRequest, 'prompt' | 'step'>): StepOutcome | null {
-    const script = scriptOf(request.prompt);
-    const plain = script.thinkMs === 0 && script.steps === 1 && script.calls.length === 0;
-    return plain ? outcomeOf(script, request, { done: request.step - 1, results: [] }) : null;
+  instantly({ prompt }: Pick<ModelRequest, 'prompt'>): StepOutcome | null {
+    const script = scriptOf(prompt);
+    return isPlain(script) ? plainAnswer(script, prompt) : null;
   }
 }
+
+const isPlain = ({ thinkMs, steps, calls }: Script): boolean => thinkMs === 0 && steps === 1 && calls.length === 0;
+
+/** Whatever was said before it has no part in it. */
+const plainAnswer = (script: Script, prompt: string): StepOutcome =>
+  lastStep(script, { system: '', messages: [{ role: 'user', text: prompt }], tools: [] }, []);
+
+/** The calls come first, the answer last; `[[steps 5]]` fills up in between. */
+const outcomeOf = (script: Script, request: ModelRequest): StepOutcome => {
+  const { done, results } = progressOf(request);
+  const total = Math.max(script.steps, script.calls.length + 1);
+  if (done + 1 >= total) return lastStep(script, request, results.slice(-script.calls.flat().length));
+  const calls = script.calls[done];
+  return { ...said(request, `step ${done + 1} of ${total}`), kind: 'continue', ...(calls && { calls: [...calls] }) };
+};
 
 /** How far the model is with a message: steps it has taken, and what its calls gave. */
 interface Progress {
@@ -48,24 +62,22 @@ type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
 /** The conversation tells, for other steps may have come between; where it has no such message any more, the number of the step. */
 const progressOf = ({ messages, prompt, step }: ModelRequest): Progress => {
-  const asked = messages.findLastIndex(({ role, text }) => role === 'user' && text === prompt);
+  // Of several messages that are answered together the last one is found.
+  const asked = messages.findLastIndex(
+    ({ role, text }) => role === 'user' && (text === prompt || prompt.endsWith(`\n\n${text}`)),
+  );
   const since = messages.slice(asked + 1);
   const done = since.filter(({ role, text }) => role === 'assistant' && /^step \d+ of \d+$/.test(text)).length;
   return { done: asked === -1 ? step - 1 : done, results: since.filter((message) => message.role === 'tool') };
 };
 
-/** The calls come first, the answer last; `[[steps 5]]` fills up in between. */
-const outcomeOf = (script: Script, { prompt }: Pick<ModelRequest, 'prompt'>, { done, results }: Progress): StepOutcome => {
-  const total = Math.max(script.steps, script.calls.length + 1);
-  const calls = script.calls[done];
-  if (done + 1 < total)
-    return { ...said(prompt, `step ${done + 1} of ${total}`), kind: 'continue', ...(calls && { calls: [...calls] }) };
-  if (script.fail !== null) return { kind: 'failed', code: script.fail, message: 'the message asked the offline model to fail' };
-  return said(prompt, answerOf(script, results.slice(Math.max(0, results.length - script.calls.flat().length))));
-};
+type Read = Parameters<typeof estimateUsage>[0];
+const lastStep = (script: Script, read: Read, results: readonly ToolMessage[]): StepOutcome =>
+  script.fail === null
+    ? said(read, answerOf(script, script.calls.length === 0 ? [] : results))
+    : { kind: 'failed', code: script.fail, message: 'the message asked the offline model to fail' };
 
-const said = (prompt: string, text: string) =>
-  ({ kind: 'reply', text, model: 'offline', usage: estimateUsage(prompt, text) }) as const;
+const said = (read: Read, text: string) => ({ kind: 'reply', text, model: 'offline', usage: estimateUsage(read, text) }) as const;
 
 const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[]): string => {
   if (silent) return '<NO_REPLY>';
@@ -77,19 +89,22 @@ const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[
   return `You said: ${text}${lines.join('')}`;
 };
 
-const summaryOf = (messages: readonly ModelMessage[]): string => {
-  const [first, last] = [messages[0], messages.at(-1)].map((message) => message?.text.slice(0, 200) ?? '');
-  return `Summary of ${messages.length} messages: ${first} … ${last}`;
+/** Of a conversation that is told as one text: how much it is, how it begins and how it ends. */
+const summaryOf = (prompt: string): string => {
+  const told = /<conversation>\n(.*)\n<\/conversation>/s.exec(prompt)?.[1] ?? prompt;
+  const parts = told.split('\n\n');
+  return `Summary of ${parts.length} messages: ${parts[0]?.slice(0, 200)} … ${parts.at(-1)?.slice(0, 200)}`;
 };
 
 const notes = 'memory/notes.md';
 
 /** Before a compaction: one note, where there is a tool to write it with, and then nothing. */
-const flush = ({ prompt, messages, tools }: ModelRequest): StepOutcome => {
+const flush = (request: ModelRequest): StepOutcome => {
+  const { messages, tools } = request;
   const last = messages.findLast(({ role }) => role === 'assistant');
   const written = last?.role === 'assistant' && last.calls?.some((call) => call.arguments.includes(notes));
-  if (written || !tools.some(({ name }) => name === 'write_file')) return said(prompt, '<NO_REPLY>');
+  if (written || !tools.some(({ name }) => name === 'write_file')) return said(request, '<NO_REPLY>');
   const content = `${messages.length} messages so far.\n`;
   const call: RequestedCall = { tool: 'write_file', arguments: JSON.stringify({ path: notes, content }) };
-  return { ...said(prompt, ''), kind: 'continue', calls: [call] };
+  return { ...said(request, ''), kind: 'continue', calls: [call] };
 };

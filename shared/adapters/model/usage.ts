@@ -1,9 +1,11 @@
+import { contextTokens, estimateTokens } from '../../context/tokens.ts';
+import type { ModelRequest } from '../../ports.ts';
 import type { Usage } from '../../session/types.ts';
 
-/** Tokens where the provider counts none: a fourth of the characters, marked as an estimate. */
-export const estimateUsage = (input: string, output: string): Usage => {
-  const inputTokens = Math.ceil(input.length / 4);
-  const outputTokens = Math.ceil(output.length / 4);
+/** Where the provider counts no tokens: an estimate, marked as one. `output`: all that the model wrote. */
+export const estimateUsage = (request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>, output: string): Usage => {
+  const inputTokens = contextTokens(request);
+  const outputTokens = estimateTokens(output);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 };
 
