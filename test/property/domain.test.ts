@@ -110,11 +110,19 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     });
   });
 
-  test('queue and remembered ids are bounded (I11)', () => {
+  test('all that a session remembers is bounded (I11)', () => {
     const full = crowded(limits.queuedTurns - 2);
     const property = (wishes: readonly Intent[], under: Domain) => {
       for (const { machine, position } of play(wishes, under, full).states) {
-        expect(machine.context.queue.length).toBeLessThanOrEqual(limits.queuedTurns);
+        const { queue, turn, resolved, grants } = machine.context;
+        expect(queue.length).toBeLessThanOrEqual(limits.queuedTurns);
+        expect(turn?.joined ?? 0).toBeLessThanOrEqual(limits.queuedTurns);
+        expect(turn?.step ?? 0).toBeLessThanOrEqual(limits.turnSteps);
+        expect(turn?.resumes ?? 0).toBeLessThanOrEqual(limits.turnResumes);
+        expect(turn?.stalls ?? 0).toBeLessThan(limits.turnStalls);
+        expect(resolved.length).toBeLessThanOrEqual(limits.resolvedApprovals);
+        expect(grants.length).toBeLessThanOrEqual(limits.grants);
+        expect(new Set(grants).size).toBe(grants.length);
         expect(position.recentIds.length).toBeLessThanOrEqual(limits.recentIds);
         expect(position.window.length).toBeLessThanOrEqual(limits.windowCommits);
       }
@@ -148,21 +156,36 @@ describe('the domain, for any commands in any order, stale and hostile ones too'
     holdsFor(property, { 'the next turn is not started after a failure': deciding(lazily) });
   });
 
-  test('every message that was taken ends: answered, failed, aborted, cleared or refused (I1, I10)', () => {
+  test('every run that was taken ends, the merged and the joined ones with the turn that carries them: answered, failed, aborted, cleared or refused (I1, I10, B6)', () => {
     const property = (wishes: readonly Intent[], under: Domain) => {
       const { commits, state } = play(wishes, under);
-      const open = new Set<string>();
+      /** Each open run and the turn that carries it. */
+      const open = new Map<string, string>();
+      const end = (...turnIds: string[]) => {
+        for (const [run, turnId] of open) if (turnIds.includes(turnId)) open.delete(run);
+      };
       for (const event of commits.flatMap(({ events }) => events)) {
-        if (event.type === 'user_message' && event.turnId !== undefined) open.add(event.turnId);
-        if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted')
-          open.delete(event.turn.id);
-        if (event.type === 'queue_cleared' || event.type === 'session_deleted') for (const id of event.turnIds) open.delete(id);
+        if (event.type === 'user_message' && event.turnId !== undefined) open.set(event.turnId, event.turnId);
+        if (event.type === 'turn_queued' && event.turn.task) open.set(event.turn.id, event.turn.id);
+        if (event.type === 'turn_started')
+          for (const { id } of [event.turn, ...(event.merged ?? [])]) open.set(id, event.turn.id);
+        if (event.type === 'turn_joined') open.set(event.runId, event.turn.id);
+        if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted') end(event.turn.id);
+        if (event.type === 'queue_cleared' || event.type === 'session_deleted') end(...event.turnIds);
       }
       const { turn, queue } = state.machine.context;
-      expect([...open].sort()).toEqual([...(turn ? [turn.id] : []), ...queue.map(({ id }) => id)].sort());
+      const carried = [...open].filter(([, turnId]) => turnId === turn?.id);
+      expect([...new Set(open.values())].sort()).toEqual([...(turn ? [turn.id] : []), ...queue.map(({ id }) => id)].sort());
+      if (turn) expect(carried).toHaveLength(1 + (turn.merged?.length ?? 0) + turn.joined);
     };
     const silently = (events: readonly SessionEvent[]) => events.filter(({ type }) => type !== 'turn_queued');
-    holdsFor(property, { 'a queued turn is lost': deciding(silently) });
+    holdsFor(property, {
+      'a queued turn is lost': deciding(silently),
+      'a turn that waits behind an interrupted one is lost with its generation': deciding((events) =>
+        events.map((event) => (event.type === 'session_reset' ? { ...event, keepsQueue: undefined } : event)),
+      ),
+      'a joined message is forgotten': deciding((events) => events.filter(({ type }) => type !== 'turn_joined')),
+    });
   });
 
   test('whatever was committed from the queue is a repeat for ever after: any redelivery is harmless (I2)', () => {

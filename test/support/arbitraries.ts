@@ -4,6 +4,7 @@ import { decide, isRepeat } from '../../shared/session/decide/index.ts';
 import { fold, initialState, isErasure, type SessionState } from '../../shared/session/evolve.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { command, commitOf } from './given.ts';
+import { people } from './verbs.ts';
 
 /** The functions under test; a property gets a broken one in place of one of them to prove that it would notice. */
 export interface Domain {
@@ -25,6 +26,12 @@ const verbs = [
   'post',
   'post',
   'post',
+  'post-as',
+  'post-as',
+  'post-to',
+  'post-limit',
+  'post-stale',
+  'answers',
   'repost',
   'append',
   'open',
@@ -40,8 +47,36 @@ const verbs = [
   'send',
   'notice',
   'delete',
+  'compact',
 ] as const;
-const turnVerbs = ['reply', 'reply', 'continue', 'fail', 'ask', 'answer', 'answer', 'redeliver'] as const;
+const turnVerbs = [
+  'reply',
+  'reply',
+  'continue',
+  'fail',
+  'ask',
+  'answer',
+  'answer',
+  'answer-by',
+  'expire',
+  'redeliver',
+  'call',
+  'call',
+  'call',
+  'start',
+  'result',
+  'result',
+  'result',
+  'result',
+  'long-result',
+  'ask-call',
+  'ask-call',
+  'flush',
+  'prompted',
+  'compacted',
+  'nothing-to-compact',
+  'stall',
+] as const;
 type Verb = (typeof verbs)[number] | (typeof turnVerbs)[number];
 
 /** One intent of a stranger, a user or a host: a verb, and a number that says how wrong or late it is. Becomes a command in `play`. */
@@ -49,20 +84,46 @@ export type Intent = readonly [Verb, number];
 const intent = fc.tuple(fc.constantFrom<Verb>(...verbs, ...turnVerbs), fc.nat(99));
 export const intents = fc.array(intent, { maxLength: 60, size: 'max' });
 
-/** Commands of the host itself: they do not come from the queue. */
-const own: ReadonlySet<string> = new Set<Verb>(['resume', 'reply', 'continue', 'fail', 'ask']);
+/** Commands that others send; all else is the host's own and does not come from the queue. */
+const sent: ReadonlySet<string> = new Set<Verb>([...verbs.filter((verb) => verb !== 'resume'), 'answer', 'answer-by']);
+
+const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
+const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn'] as const;
+const oneOf = <T>(items: readonly T[], number: number): T => items[number % items.length] as T;
 
 /** The row of an intent in a state: four in five mean the turn that runs, the others one that is over, to come or not there at all. */
-const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: SessionState, since: number): string => {
+const rowOf = (
+  [verb, number]: Intent,
+  index: number,
+  { machine: { context }, position }: SessionState,
+  since: number,
+): string => {
   const astray = number % 5 === 0 || context.turn === null;
   const turn =
-    astray || context.turn === null ? { id: `m${number % 9}`, attempt: 1 + (number % 4), step: 1 + (number % 3) } : context.turn;
+    astray || context.turn === null
+      ? { id: `m${number % 9}`, attempt: 1 + (number % 4), step: 1 + (number % 3), calls: [], joined: 1 }
+      : context.turn;
+  const ref = `${turn.id}/${turn.attempt}`;
+  const open = turn.calls.filter(({ status }) => status !== 'done' || number % 7 === 0);
+  const callId = open.length === 0 ? `m${number % 9}.1.0` : oneOf(open, number).callId;
+  const approvalId =
+    number % 5 === 0 ? oneOf(['p0', ...context.resolved.map((known) => known.approvalId)], number) : context.approval?.approvalId;
   switch (verb) {
     case 'post':
     case 'append':
       return `${verb} m${index}`;
     case 'repost':
       return `post m${Math.max(since, index - (number % 8))}`;
+    case 'post-as':
+      return `post-as m${index} ${oneOf(modes, number)} ${number % 3 === 0 ? '500' : ''}`.trim();
+    case 'post-to':
+      return `post-to m${index} place-${number % 2} ${oneOf(modes, number)}`;
+    case 'post-limit':
+      return `post-limit m${index} ${number % 4} ${oneOf(modes, number)}`;
+    case 'post-stale':
+      return `post-stale m${index} ${oneOf(modes, number)}`;
+    case 'answers':
+      return `answers m${index} ${oneOf(context.spawned, number)?.runId ?? 'spawned-9'} ${oneOf(modes, number)}`;
     case 'reset':
       return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
     case 'renew':
@@ -74,14 +135,43 @@ const rowOf = ([verb, number]: Intent, index: number, { machine: { context } }: 
       return `send ${['deny', 'allow', 'inherit'][number % 3]}`;
     case 'delete':
       return `delete ${['session', 'key', 'erased'][number % 3]}`;
+    case 'compact':
+      return `compact c${index}`;
     case 'reply':
     case 'continue':
+      return `${verb} ${ref} ${turn.step} ${Math.max(0, turn.joined - (number % 2))}`;
     case 'fail':
-      return `${verb} ${turn.id}/${turn.attempt} ${turn.step}`;
+    case 'flush':
+      return `${verb} ${ref} ${turn.step}`;
+    case 'prompted':
+      return `prompted ${ref} ${turn.step} part-${number % 2}`;
+    case 'call': {
+      const words = [number, number >> 1, number >> 2].slice(0, 1 + (number % 3));
+      return `call ${ref} ${turn.step} tool-${number % 3} ${words.map((word, at) => `${oneOf(rulings, word)}:p${index}-${at}`).join(' ')}`;
+    }
+    case 'start':
+      return `start ${ref} ${callId}`;
+    case 'result':
+      return `result ${ref} ${callId} ${oneOf(['ok', 'ok', 'error', 'unknown'], number)}`;
+    case 'long-result':
+      return `long-result ${ref} ${callId} ${40_000 * (1 + (number % 3))}`;
+    case 'ask-call': {
+      const isCutOff = open.some((call) => call.callId === callId && call.tries > 0);
+      return `ask-call ${ref} ${callId} ${number % 6 === 0 ? `p${number}` : `p${index}`} ${isCutOff ? 'retry' : oneOf(['ask', 'ask-once'], number)}`;
+    }
+    case 'compacted':
+      return `compacted ${ref} ${Math.max(1, position.rev - (number % 3))} ${position.seq + 1}`;
+    case 'nothing-to-compact':
+    case 'stall':
+      return `${verb} ${ref}`;
     case 'ask':
-      return `ask ${turn.id}/${turn.attempt} p${index} 500`;
+      return `ask ${ref} p${index} 500`;
     case 'answer':
-      return `answer ${number % 5 === 0 ? 'p0' : context.approval?.approvalId} ${number % 2 ? 'granted' : 'denied'} @${number * 10}`;
+      return `answer ${approvalId} ${number % 2 ? 'granted' : 'denied'} ${number % 3 ? 'once' : 'always'} @${number * 10}`;
+    case 'answer-by':
+      return `answer-by ${oneOf(Object.keys(people), number)} ${approvalId} ${number % 2 ? 'granted' : 'denied'} @${number * 10}`;
+    case 'expire':
+      return `expire ${approvalId} @${number * 20}`;
     default:
       return verb;
   }
@@ -113,7 +203,7 @@ export const play = (wishes: readonly Intent[], { decide, isRepeat, fold }: Doma
       continue;
     }
     const envelope = command(rowOf(wish, index, state, since), `c${index}`);
-    const seq = own.has(wish[0]) ? null : index + 1;
+    const seq = sent.has(wish[0]) ? index + 1 : null;
     const committed = handle(envelope, seq);
     if (seq !== null) asked.push({ envelope, seq, committed });
     const last = commits.at(-1);

@@ -5,8 +5,8 @@ import type { SessionCommand } from '../../shared/session/commands.ts';
 import { type Decision, decide, type RefusalCode } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
-import type { QueueRule, Ruling, ToolOutcome } from '../../shared/session/types.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+import { verbs } from './verbs.ts';
 
 /**
  * `given(history).when(command).then(events)` with one line of text per command and event, so that a test reads as a story:
@@ -16,139 +16,6 @@ import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope
  * A turn has the id of the message that asked for it; `m1/2` is the second attempt at it. A row may end in `@TIME`.
  */
 export const key = 'agent:main:test' as SessionKey;
-
-const usage = { inputTokens: 2, outputTokens: 3, totalTokens: 5 };
-
-const refOf = (text = ''): { id: string; attempt: number } => {
-  const [id = '', attempt = '1'] = text.split('/');
-  return { id, attempt: Number(attempt) };
-};
-
-const messageOf = (messageId = '') => ({ messageId, text: `text of ${messageId}`, sender: { id: 'user-1' } });
-
-const step = (ref: string | undefined, number: string | undefined, kind: 'reply' | 'continue' | 'failed'): SessionCommand => ({
-  type: 'record_step',
-  turn: refOf(ref),
-  step: Number(number),
-  outcome:
-    kind === 'failed'
-      ? { kind, code: 'model_failed', message: 'no answer' }
-      : { kind, text: `step ${number} of ${ref}`, model: 'test', usage },
-});
-
-/** What each word of a command row means. */
-const verbs: Record<string, (...words: string[]) => SessionCommand> = {
-  post: (message) => ({ type: 'post_message', sessionId: 's1', message: messageOf(message) }),
-  append: (message) => ({ type: 'append_message', sessionId: 's1', message: messageOf(message) }),
-  open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
-  'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
-  stop: () => ({ type: 'stop', reason: 'stop' }),
-  reset: (sessionId = 's2', message) => ({
-    type: 'reset',
-    sessionId,
-    cause: { trigger: 'command', rule: '/new' },
-    ...(message && { message: messageOf(message) }),
-  }),
-  /** A message under a policy: `post-under m2 s2 idle 60`, `… daily 500` (a boundary, ms), `… isolated`. */
-  'post-under': (message, sessionId = 's2', kind, value) => ({
-    type: 'post_message',
-    sessionId,
-    message: messageOf(message),
-    expiry: {
-      rule: 'session.reset',
-      ...(kind === 'idle' && { idleMinutes: Number(value) }),
-      ...(kind === 'daily' && { dailyBoundaryAt: Number(value) }),
-      ...(kind === 'isolated' && { isolated: true as const }),
-    },
-  }),
-  origin: (label) => ({ type: 'record_origin', sessionId: 's1', origin: { label } }),
-  route: (to = '') => ({ type: 'record_origin', sessionId: 's1', deliverTo: { channel: 'irc', to } }),
-  send: (word) => ({ type: 'patch_session', settings: { sendPolicy: word === 'deny' || word === 'allow' ? word : null } }),
-  notice: (text = '') => ({ type: 'post_notice', notice: { code: 'told', text } }),
-  report: () => ({
-    type: 'report',
-    facts: { kind: 'status', model: 'offline', parts: [], warnings: [] },
-    notice: { code: 'status' },
-  }),
-  'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
-  delete: (mode = 'session') => ({
-    type: 'delete_session',
-    mode: mode === 'key' || mode === 'erased' ? mode : 'session',
-    reason: 'asked',
-  }),
-  deactivate: () => ({ type: 'deactivate_session', reason: 'rest' }),
-  resume: () => ({ type: 'resume_turn' }),
-  reply: (ref, number) => step(ref, number, 'reply'),
-  continue: (ref, number) => step(ref, number, 'continue'),
-  fail: (ref, number) => step(ref, number, 'failed'),
-  ask: (ref, approvalId = '', until = '1000') => ({
-    type: 'request_approval',
-    turn: refOf(ref),
-    approvalId,
-    action: 'send mail',
-    expiresAt: Number(until),
-  }),
-  /** A message under a queue mode: `post-as m2 steer`, `post-as m2 collect 500` (debounce, ms). */
-  'post-as': (message, mode = 'followup', debounceMs) => ({
-    type: 'post_message',
-    sessionId: 's1',
-    message: messageOf(message),
-    queue: { mode: mode as QueueRule['mode'], ...(debounceMs !== undefined && { debounceMs: Number(debounceMs) }) },
-  }),
-  /** A step with calls of a tool, one for each ruling: `call m1/1 1 read run deny ask`. `spawn` runs and begins another session. */
-  call: (ref, number, tool = 'read', ...rulings) => ({
-    type: 'record_step',
-    turn: refOf(ref),
-    step: Number(number),
-    outcome: {
-      kind: 'continue',
-      text: '',
-      model: 'test',
-      usage,
-      calls: rulings.map((_, index) => ({ tool, arguments: JSON.stringify({ index }) })),
-    },
-    rulings: rulings.map((ruling, index): Ruling => {
-      if (ruling === 'deny') return { kind: 'deny', reason: 'the policy says no' };
-      if (ruling === 'ask') {
-        return { kind: 'ask', request: { approvalId: `p${index}`, action: tool, expiresAt: 1_000, hash: `h${index}` } };
-      }
-      const spawn = { key: 'agent:main:subagent:1', runId: `spawned-${index}` };
-      return { kind: 'run', ...(ruling === 'spawn' && { spawn }) };
-    }),
-  }),
-  start: (ref, callId = '') => ({ type: 'start_call', turn: refOf(ref), callId }),
-  result: (ref, callId = '', outcome = 'ok') => ({
-    type: 'record_result',
-    turn: refOf(ref),
-    callId,
-    outcome: outcome as ToolOutcome,
-    text: `${outcome} of ${callId}`,
-  }),
-  compact: () => ({ type: 'compact', notice: { code: 'compacted' } }),
-  compacted: (ref, throughRev, keptFromSeq) => ({
-    type: 'record_compaction',
-    turn: refOf(ref),
-    result: {
-      kind: 'compacted',
-      summary: 'what was said',
-      throughRev: Number(throughRev),
-      keptFromSeq: Number(keptFromSeq),
-      tokensBefore: 90,
-      tokensAfter: 10,
-      model: 'test',
-      usage,
-    },
-  }),
-  expire: (approvalId = '') => ({ type: 'expire_approval', approvalId }),
-  stall: (ref) => ({ type: 'resume_turn', turn: refOf(ref), reason: 'no progress' }),
-  answer: (approvalId = '', verdict, scope) => ({
-    type: 'resolve_approval',
-    approvalId,
-    verdict: verdict === 'granted' ? 'granted' : 'denied',
-    ...(scope === 'always' && { scope }),
-    by: { id: 'owner-1', role: 'owner' },
-  }),
-};
 
 /** A command in its envelope. A posted message's command has the message's id, which thereby is its turn's id. */
 const envelope = (data: SessionCommand, commandId: string, at = 100): CommandEnvelope => {

@@ -1,8 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { CommandOf } from '../commands.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
-import type { Notice, Origin, Sender, SessionSource, Settings, SettingsChange } from '../types.ts';
+import {
+  deliveryTarget,
+  type Notice,
+  type Origin,
+  type Sender,
+  type SessionSource,
+  type Settings,
+  type SettingsChange,
+} from '../types.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
@@ -75,7 +82,7 @@ type Answered = Pick<QueuedTurn, 'deliverTo'>;
 
 /** True when both are answered at the same place. */
 export const isSamePlace = ({ deliverTo: one }: Answered, { deliverTo: other }: Answered): boolean =>
-  isDeepStrictEqual({ ...one }, { ...other });
+  deliveryTarget.keyof().options.every((name) => one?.[name] === other?.[name]);
 
 /** What a message that has to wait will do to a session that it finds stale: nobody resets it under the turn that runs. */
 export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasion, at: number): Pick<QueuedTurn, 'renews'> => {
