@@ -1,6 +1,7 @@
 import type { Outbound } from '../../shared/ports.ts';
+import { questionOf } from '../../shared/routing/approval-text.ts';
 import { withoutSilence } from '../../shared/routing/silence.ts';
-import type { EventOf, SessionEvent } from '../../shared/session/events.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
 import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/session/types.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
@@ -60,26 +61,3 @@ const ended = (target: DeliveryTarget | undefined, turnId: string, text: string)
   text,
   turnId,
 });
-
-/** Names of approvers that a question has room for. */
-const shownApprovers = 5;
-
-/** What a person is asked (A5/62). In the chat of the session that began a run an answer would go astray, so there it names another way. */
-const questionOf = (request: EventOf<'approval_requested'>, spawned: string | null): string => {
-  const { approvalId, action, asks, onceOnly, approvers = [], expiresAt } = request;
-  const others = approvers.slice(0, shownApprovers).concat(approvers.length > shownApprovers ? ['others'] : []);
-  const always = onceOnly || asks === 'retry' ? '' : `, "/approve ${approvalId} always"`;
-  const answer =
-    spawned === null
-      ? `Answer "/approve ${approvalId}"${always} or "/deny ${approvalId}" and a reason.`
-      : `It is the sub-agent's ${spawned}; answer with: natter approvals resolve ${approvalId}`;
-  return [
-    `Approval needed: ${action}`,
-    ...(asks === 'retry' ? ['It was begun and cut off, and may have taken effect; approve it to do it once more.'] : []),
-    answer,
-    `The owner may answer${others.map((name) => `, ${name}`).join('')}, until ${utc(expiresAt)} UTC.`,
-  ].join('\n');
-};
-
-/** `2026-03-04 12:00`. */
-const utc = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');

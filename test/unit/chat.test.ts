@@ -78,7 +78,11 @@ const told = (run: string, text: string) => ({
   correlationId: run,
   notice: { code: 'approval', text },
 });
-const how = '  /approve k3x9abcd, /approve k3x9abcd always or /deny k3x9abcd REASON, until 1970-01-01T00:00Z';
+const asked = [
+  'Approval needed: run exec {"command":"make"}',
+  'Answer "/approve k3x9abcd", "/approve k3x9abcd always" or "/deny k3x9abcd" and a reason.',
+  'The owner may answer, until 1970-01-01 00:00 UTC.',
+];
 
 it.each<[string, readonly Line[], string[]]>([
   [
@@ -87,12 +91,17 @@ it.each<[string, readonly Line[], string[]]>([
       ['hello', piece(0, 'I shall'), request],
       [`/approve ${approvalId}`, resolved, told('run-2', 'Approved: run exec'), answer('done')],
     ],
-    ['I shall', 'May it? run exec {"command":"make"}', how, 'Approved: run exec', 'done'],
+    ['I shall', ...asked, 'Approved: run exec', 'done'],
   ],
   [
     'A5/62: a call that was cut off, and what counts once alone',
     [['hello', { ...request, asks: 'retry', onceOnly: true }]],
-    ['Cut off, do it again? run exec {"command":"make"}', how.replace(', /approve k3x9abcd always', '')],
+    [
+      asked[0],
+      expect.stringMatching(/^It was begun and cut off/),
+      'Answer "/approve k3x9abcd" or "/deny k3x9abcd" and a reason.',
+      asked[2],
+    ],
   ],
   [
     'B6: what waits behind a turn that is asked for, and is answered together with it',
@@ -107,10 +116,7 @@ it.each<[string, readonly Line[], string[]]>([
         { ...answer('for the others'), turn: { id: 'run-2' } },
       ],
     ],
-    [
-      ...['May it? run exec {"command":"make"}', how, 'It waits for the turn that runs.'],
-      ...['Denied: run exec', 'for two', 'for the others'],
-    ],
+    [...asked, ...['It waits for the turn that runs.', 'Denied: run exec', 'for two', 'for the others']],
   ],
   [
     'B6: an answer while others have joined is not the last',

@@ -1,6 +1,5 @@
-import pc from 'picocolors';
 import { withoutSilence } from '../../../shared/routing/silence.ts';
-import type { EventOf, SessionEvent } from '../../../shared/session/events.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** A piece of an answer in the making, as the gateway tells it. */
@@ -82,17 +81,3 @@ export const endedBy = (event: SessionEvent): { readonly turnIds: readonly strin
       return null;
   }
 };
-
-/** What a person is asked, and what they may type (A5/62). */
-export const requestLines = ({
-  approvalId,
-  action,
-  asks,
-  onceOnly,
-  expiresAt,
-}: EventOf<'approval_requested'>): readonly string[] => [
-  pc.yellow(`${asks === 'retry' ? 'Cut off, do it again?' : 'May it?'} ${action}`),
-  pc.yellow(
-    `  /approve ${approvalId}${onceOnly ? '' : `, /approve ${approvalId} always`} or /deny ${approvalId} REASON, until ${new Date(expiresAt).toISOString().slice(0, 16)}Z`,
-  ),
-];

@@ -2,10 +2,11 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import pc from 'picocolors';
 import { createBell } from '../../../shared/kit/bell.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
+import { questionOf } from '../../../shared/routing/approval-text.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import { type ApiClient, sessionPath } from '../api-client.ts';
 import type { Terminal } from '../terminal.ts';
-import { endedBy, type LiveDelta, RunView, requestLines, type Screen } from './run-view.ts';
+import { endedBy, type LiveDelta, RunView, type Screen } from './run-view.ts';
 
 type ToldEvent = SessionEvent & { readonly correlationId: string };
 
@@ -105,7 +106,7 @@ export class Talk {
       case 'turn_joined':
         return this.#carry(event.runId, event.turn.id);
       case 'approval_requested':
-        return this.#wait(event.turn.id, requestLines(event), true);
+        return this.#wait(event.turn.id, [pc.yellow(questionOf(event, null))], true);
       case 'approval_resolved':
         return this.#goOn(event.turn.id);
       default: {
