@@ -1,12 +1,10 @@
 import type { Config } from '../config/schema.ts';
-import { dangers } from '../policy/dm-safety.ts';
 import { resolveModel } from '../policy/model-name.ts';
-import { dayAround, localTime, policyFor } from '../policy/reset.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
-import type { ReportFacts } from '../session/report.ts';
 import type { DeliveryTarget, Sender, Settings } from '../session/types.ts';
 import type { ChatCommand } from './chat-command.ts';
-import { parseKey, resetTypeOf, type SessionKey } from './session-key.ts';
+import { factsOf } from './report-facts.ts';
+import type { SessionKey } from './session-key.ts';
 
 /** What becomes of a chat command: A4/53–55, A5/62, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
 
@@ -138,21 +136,3 @@ const spellings = {
   '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID stands in the request.',
   '/deny': 'Nothing was denied. Write /deny ID, and a reason if you like; the ID stands in the request.',
 } as const;
-
-/** The configuration's side of a report (A11/123–124). */
-const factsOf = (kind: ReportFacts['kind'], { key, config, at, channel, occasion: { expiry } }: Asked): ReportFacts => {
-  const { agent, session } = config;
-  const parsed = parseKey(key, session.mainKey);
-  const { atHour } = policyFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }).policy;
-  const zone = session.timeZone ?? 'UTC';
-  return {
-    kind,
-    model: agent.model,
-    parts: [{ name: 'system prompt', characters: agent.systemPrompt.length }],
-    ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
-    ...(expiry && { expiry }),
-    warnings: dangers(config)
-      .slice(0, 20)
-      .map((danger) => danger.slice(0, 500)),
-  };
-};

@@ -111,6 +111,8 @@ describe('reports', () => {
       kind: 'status',
       model: 'openai/gpt-5',
       parts: [{ name: 'system prompt', characters: 28 }],
+      windowTokens: 128_000,
+      queueMode: 'followup',
       nextDaily: '2026-03-08 04:00 America/New_York',
       expiry,
       warnings: [expect.stringContaining('session.dmScope')],
