@@ -217,7 +217,7 @@ describe('codes', () => {
     'Failures of a call': membersOf('shared/kit/errors.ts', 'ErrorCode'),
     'Refusals of a command': membersOf('shared/session/decide/decision.ts', 'RefusalCode'),
     'Refused messages': refused,
-    'Failed turns': [...new Set(failed)],
+    'Failed turns': [...new Set([...failed, ...membersOf('shared/adapters/model/trouble.ts', 'TroubleCode')])],
   };
   /** The codes in the table under a heading of docs/errors.md. */
   const documented = (heading: string): string[] => {
