@@ -4,15 +4,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import { decide } from '../../shared/session/decide/index.ts';
 import { eventTypes, type SessionEvent } from '../../shared/session/events.ts';
 import { fold, initialState, type Position, type SessionState } from '../../shared/session/evolve.ts';
-import { crowded, type Domain, domain, holdsFor, type Intent, intents, play } from '../support/arbitraries.ts';
-
-/** `decide`, with what it accepts changed. */
-const deciding = (change: (events: readonly SessionEvent[]) => readonly SessionEvent[]): Pick<Domain, 'decide'> => ({
-  decide: (envelope, state) => {
-    const decision = decide(envelope, state);
-    return 'accept' in decision ? { accept: change(decision.accept) } : decision;
-  },
-});
+import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/arbitraries.ts';
 
 /** `decide`, with one type of command decided as if it came in another status. */
 const always = (type: string, events: (id: string) => readonly SessionEvent[]): Pick<Domain, 'decide'> => ({

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { decide, isRepeat } from '../../shared/session/decide/index.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
 import { fold, initialState, isErasure, type SessionState } from '../../shared/session/evolve.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { command, commitOf } from './given.ts';
@@ -243,3 +244,11 @@ export const holdsFor = (
   const under = (fault: Partial<Domain>) => (wishes: readonly Intent[]) => property(wishes, { ...domain, ...fault });
   holds(intents, under({}), Object.fromEntries(Object.entries(faults).map(([name, fault]) => [name, under(fault)])), numRuns);
 };
+
+/** `decide`, with what it accepts changed. */
+export const deciding = (change: (events: readonly SessionEvent[]) => readonly SessionEvent[]): Pick<Domain, 'decide'> => ({
+  decide: (envelope, state) => {
+    const decision = decide(envelope, state);
+    return 'accept' in decision ? { accept: change(decision.accept) } : decision;
+  },
+});
