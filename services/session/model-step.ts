@@ -38,7 +38,7 @@ const bounded = (outcome: StepOutcome): StepOutcome => {
     return { kind: 'failed', code: 'output_too_large', message: `the model answered more than ${modelOutputBytes} bytes` };
   }
   if (outcome.kind === 'continue' && (outcome.calls?.length ?? 0) > stepCalls) {
-    return { kind: 'failed', code: 'too_many_calls', message: `the model made more than ${stepCalls} calls in one step` };
+    return { kind: 'failed', code: 'model_error', message: `the model made more than ${stepCalls} calls in one step` };
   }
   return outcome;
 };

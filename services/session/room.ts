@@ -70,7 +70,7 @@ export const compaction = async (
   const outcome = await askModel(attempt, model, { step, ...request });
   if (outcome.kind === 'failed') return outcome;
   const summary = boundedSummary(outcome.text);
-  if (summary === '') return { kind: 'failed', code: 'empty_summary', message: 'the model gave no summary of the conversation' };
+  if (summary === '') return { kind: 'failed', code: 'model_error', message: 'the model gave no summary of the conversation' };
   const messages = [summaryMessage(summary), ...plan.kept];
   return {
     kind: 'compacted',

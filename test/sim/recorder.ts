@@ -16,9 +16,9 @@ export type Mark =
   | 'outage'
   | 'done came again';
 
-/** What the model has said in this turn before: all that stands behind the last thing a person said. */
-const stepsOf = ({ messages }: ModelRequest): string[] => {
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
+/** What the model has said in this turn before: what stands behind the message that it answers. Others may have said something since. */
+const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
+  const asked = messages.findLastIndex(({ role, text }) => role === 'user' && text === prompt);
   return messages.slice(asked + 1).flatMap(({ role, text }) => (role === 'assistant' ? [text] : []));
 };
 

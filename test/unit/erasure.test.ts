@@ -5,8 +5,8 @@ import { createCourier } from '../../services/delivery/courier.ts';
 import { createCustodian } from '../../services/delivery/custodian.ts';
 import { createErasures } from '../../services/delivery/erasures.ts';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
+import { Conversations } from '../../services/session/conversations.ts';
 import { loadState } from '../../services/session/load.ts';
-import { readTranscript } from '../../services/session/transcript.ts';
 import { openMemory } from '../../shared/adapters/memory/open.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -35,7 +35,8 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
     [[openedAs(1), userMessage('a secret', 'm1')], 0],
     [[userMessage('another secret', 'm2')], 0],
     [[deleted(mode)], 1],
-    [[openedAs(2), userMessage('hello', 'm3'), turnStarted(), turnCompleted(), sessionDeactivated()], 1],
+    [[openedAs(2), userMessage('hello', 'm3'), turnStarted()], 1],
+    [[turnCompleted(), sessionDeactivated()], 1],
   ];
   const commits: RecordedCommit[] = [];
   const record = async (upTo: number): Promise<void> => {
@@ -152,9 +153,8 @@ describe('an erasure', () => {
   it.each(['key', 'erased'] as const)('C9: the model reads nothing of a session that was deleted (%s)', async (mode) => {
     const { ports, key, record } = await story(mode);
     await record(4);
-    // The window does not reach back far enough, so everything there is read.
-    const reach = { seq: 4, window: [] };
-    const { messages, prompt } = await readTranscript(ports, key, { id: 'turn-1', messageId: 'm3' }, reach);
-    expect([prompt, messages.map(({ text }) => text)]).toEqual(['hello', ['hello']]);
+    // Whatever the session's position says, everything there is read.
+    const { said, prompt } = await new Conversations(ports).read(key, { id: 'turn-1' }, { seq: 4, contextSeq: 0 });
+    expect([prompt, said.map(({ message }) => message.text)]).toEqual(['hello', ['hello']]);
   });
 });
