@@ -1,9 +1,10 @@
 import { uuidv7 } from 'uuidv7';
+import { createMcp } from '../../shared/adapters/mcp/create.ts';
 import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
-import type { Model, Ports, Tools } from '../../shared/ports.ts';
+import type { IndexView, Model, Ports, Tools } from '../../shared/ports.ts';
 import { createTools } from '../../shared/tools/create.ts';
 import { localTools } from '../../shared/tools/local.ts';
 import { sessionTools } from '../../shared/tools/sessions.ts';
@@ -19,10 +20,12 @@ export interface SessionServiceOptions {
   readonly log: Logger;
   /** Unique name of this host among all hosts. */
   readonly member: string;
-  /** Environment variables that model providers may name for their keys. */
+  /** Environment variables that model providers may name for their keys, and tools for their programs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly model?: Model;
   readonly tools?: Tools;
+  /** Of Natter, which introduces itself to MCP servers. */
+  readonly version?: string;
   readonly switches?: Switches;
   readonly newId?: () => string;
   readonly newApprovalId?: () => string;
@@ -39,12 +42,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
   // The index first: a host that cannot start must not have taken commands yet.
   const view = await ports.index.watch();
-  const tools =
-    options.tools ??
-    createTools(
-      [localTools({ config, env: options.env, events: ports.events, clock: ports.clock }), sessionTools({ config, ports, view })],
-      config,
-    );
+  const tools = options.tools ?? (await toolsOf(options, view));
   if (options.warmUp) await warmUp(modelOf(), ports);
   const host = new SessionHost({
     config,
@@ -104,4 +102,13 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       await view.close();
     },
   };
+};
+
+/** The tools of this process, of the sessions and of the MCP servers. */
+const toolsOf = async ({ config, ports, log, env, version = '0' }: SessionServiceOptions, view: IndexView): Promise<Tools> => {
+  const { clock, events } = ports;
+  const local = localTools({ config, env, events, clock });
+  const mcp = createMcp(config.mcp, { env, log, clock, version, timeoutMs: config.tools.timeoutMs });
+  await mcp.started;
+  return createTools([local, sessionTools({ config, ports, view }), mcp], config);
 };

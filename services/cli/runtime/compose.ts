@@ -15,6 +15,8 @@ export interface WorkerOptions {
   readonly ports: Ports;
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of Natter. */
+  readonly version: string;
   readonly outlets?: readonly Outlet[];
 }
 
@@ -26,12 +28,15 @@ const mirrored = ({ agent, session }: Config): Pick<CheckpointOptions, 'mirror'>
   session.store === undefined ? {} : { mirror: { agent, session: { ...session, store: session.store } } };
 
 /** Starts one of the services on its ports. */
-export const startWorker = (name: WorkerName, { config, ports, env, outlets, ...options }: WorkerOptions): Promise<Service> => {
+export const startWorker = (
+  name: WorkerName,
+  { config, ports, env, version, outlets, ...options }: WorkerOptions,
+): Promise<Service> => {
   const log = options.log.child({ service: name });
   const member = uniqueMember(name);
   switch (name) {
     case 'session':
-      return startSession({ config: config.current(), ports, log, member, env, warmUp: true });
+      return startSession({ config: config.current(), ports, log, member, env, version, warmUp: true });
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':

@@ -28,7 +28,7 @@ export const runService = async (world: World, name: ServiceName, options: Commo
   const ports = await openNats(config, { name: `natter ${name}`, clock, log, ...broker });
 
   const start = async (): Promise<Service> => {
-    if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env: world.env });
+    if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env: world.env, version: world.version });
     const gateway = await startGateway({ config: live, ports, log, token, version: world.version });
     installation.prepare();
     if (!isAlive(installation.gateway()?.pid)) installation.writeGateway({ url: gateway.url, token, pid: process.pid });

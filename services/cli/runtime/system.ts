@@ -73,7 +73,14 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     const startOne = async (name: WorkerName): Promise<void> => {
       const outlets = [terminalOutlet(world.output)];
       running.workers.push(
-        await startWorker(name, { config: options.config, ports: await open(name), log, env: world.env, outlets }),
+        await startWorker(name, {
+          config: options.config,
+          ports: await open(name),
+          log,
+          env: world.env,
+          version: world.version,
+          outlets,
+        }),
       );
     };
 

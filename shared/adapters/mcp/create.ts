@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import { limits } from '../../kit/limits.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Clock } from '../../ports.ts';
 import { checkEnvironment } from '../../tools/environment.ts';
@@ -16,7 +17,7 @@ export interface McpOptions {
   readonly timeoutMs: number;
 }
 
-/** The tools of the MCP servers. `started` resolves once each is connected or its first attempt has failed. */
+/** The tools of the MCP servers. `started`: each is connected, or has failed once, or `limits.mcpHeadStartMs` are over. */
 export interface McpSource extends ToolSource {
   readonly started: Promise<void>;
 }
@@ -35,6 +36,12 @@ export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptio
     close: async () => {
       await Promise.all(begun.map((server) => server.close()));
     },
-    started: Promise.all(begun.map(({ started }) => started)).then(() => {}),
+    started: headStart(begun, options.clock),
   };
+};
+
+const headStart = async (begun: readonly McpServer[], clock: Clock): Promise<void> => {
+  const settled = new AbortController();
+  void Promise.all(begun.map(({ started }) => started)).then(() => settled.abort());
+  await clock.sleep(limits.mcpHeadStartMs, settled.signal);
 };

@@ -119,8 +119,8 @@ export class McpServer {
     try {
       return endOf(await connection.client.callTool({ name: tool, arguments: given }, { timeout: timeoutMs, signal }));
     } catch (error) {
-      signal.throwIfAborted();
       connection.look();
+      signal.throwIfAborted();
       return failed(problemOf(error, this.#name, timeoutMs));
     }
   }
