@@ -21,7 +21,7 @@ const written = files.filter(
   (path) => /\.(ts|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json',
 );
 
-const pure = /^shared\/(session|routing|policy|wire)\//;
+const pure = /^shared\/(session|routing|policy|wire|context)\//;
 /** Comments say what they like; strings and code do not. */
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '');
 

@@ -135,10 +135,12 @@ export class Conversation {
   }
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
-    const asked = [id, ...merged.map((turn) => turn.id)].flatMap((turnId) => this.#take(turnId) ?? []);
+    const ids = [id, ...merged.map((turn) => turn.id)];
+    const asked = ids.flatMap((turnId) => this.#take(turnId) ?? []);
     const turn = runningTurn(flat(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
+      missing: ids.length - asked.length,
       task: task ? (task.instructions ?? '') : null,
     });
     this.#turn = turn;

@@ -16,7 +16,7 @@ export interface RunningTurn {
   /** Whoever reads from here on gets to know all of the turn. */
   readonly fromSeq: number;
   readonly prompt: string;
-  /** False: its message is not in what was read. */
+  /** False: a message that it answers is not in what was read. */
   readonly isWhole: boolean;
   /** Who has a part in it: who asked for it first. */
   readonly senders: readonly Sender[];
@@ -36,12 +36,12 @@ const nobody: Sender = { id: 'natter', role: 'program' };
 
 export const runningTurn = (
   id: string,
-  { fromSeq, asked, task }: { fromSeq: number; asked: readonly Message[]; task: string | null },
+  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly Message[]; missing: number; task: string | null },
 ): RunningTurn => ({
   id,
   fromSeq,
   prompt: task ?? asked.map(({ text }) => text).join('\n\n'),
-  isWhole: task !== null || asked.length > 0,
+  isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
   heard: 0,
