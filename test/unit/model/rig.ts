@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createModels } from '../../../shared/adapters/model/create.ts';
 import { configSchema } from '../../../shared/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { ModelRequest } from '../../../shared/ports.ts';
+import type { Clock, ModelRequest } from '../../../shared/ports.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { StepOutcome } from '../../../shared/session/types.ts';
 import {
@@ -39,13 +39,14 @@ export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
 export const modelsAt = (
   providers: Readonly<Record<string, { dialect: Dialect; url: string; windows?: Readonly<Record<string, number>> }>>,
   { model = {}, ...config }: { agent?: object; model?: object; context?: object } = {},
+  clock: Clock = systemClock,
 ) => {
   const entries = Object.entries(providers).map(([name, { dialect, url, windows }]) => {
     const provider = { kind: dialect.kind, baseUrl: url, apiKeyEnv: 'PLANTED_KEY', ...(windows && { windows }) };
     return [name, provider];
   });
   const parsed = configSchema.parse({ ...config, model: { ...model, providers: Object.fromEntries(entries) } });
-  return createModels(parsed, { PLANTED_KEY: plantedKey }, systemClock);
+  return createModels(parsed, { PLANTED_KEY: plantedKey }, clock);
 };
 
 export interface Taken {
@@ -60,9 +61,10 @@ export const take = async (
   { url }: Pick<ProviderServer, 'url'>,
   limits: object = {},
   change: Partial<ModelRequest> = {},
+  clock?: Clock,
 ): Promise<Taken> => {
   const told: string[] = [];
-  const model = modelsAt({ local: { dialect, url } }, { model: { retries: 0, ...limits } })('local/tiny');
+  const model = modelsAt({ local: { dialect, url } }, { model: { retries: 0, ...limits } }, clock)('local/tiny');
   const began = performance.now();
   const outcome = await model.step(request(change), (text) => told.push(text), new AbortController().signal);
   return { outcome, told, tookMs: performance.now() - began };
