@@ -36,7 +36,11 @@ describe('the calls of a step (I6)', () => {
   test('get their arguments, their id and in whose name they are made', async () => {
     const { tools } = await turnWith(fakeTools(put), [['put {"a":{"b":[1]}}'], 'done']);
     expect(tools.runs).toMatchObject([
-      { callId: 'm.1.0', arguments: { a: { b: [1] } }, scope: { key: homeKey, turn: { id: 'm', attempt: 1 }, sender: { id: 'ann' } } },
+      {
+        callId: 'm.1.0',
+        arguments: { a: { b: [1] } },
+        scope: { key: homeKey, turn: { id: 'm', attempt: 1 }, sender: { id: 'ann' } },
+      },
     ]);
   });
 

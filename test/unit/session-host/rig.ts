@@ -9,6 +9,7 @@ import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';
 
 /** One session host on a broker in memory, with a clock of its own. */
@@ -26,6 +27,8 @@ export interface Rig {
 
 export interface RigOptions extends Partial<MemoryOptions> {
   readonly residents?: number;
+  /** Other ports than the broker's own, for one host. */
+  readonly portsOf?: (ports: Ports) => Ports;
   /** The configuration file. */
   readonly settings?: Parameters<typeof configSchema.parse>[0] & object;
   readonly tools?: (clock: VirtualClock) => Tools;
@@ -41,8 +44,6 @@ const always =
   <T>(value: T) =>
   (): T =>
     value;
-
-const noTools: Tools = { of: () => [], problems: () => [], close: async () => {} };
 
 export const homeKey = keyOf('home');
 
@@ -60,11 +61,12 @@ export const rig = (options: RigOptions = {}): Rig => {
       switches,
       commitPatienceMs = 0,
       settings = {},
-      tools = (): Tools => noTools,
+      tools = (): Tools => fakeTools(),
+      portsOf = (given: Ports): Ports => given,
     } = { ...options, ...change };
     return new SessionHost({
       config: configSchema.parse({ session: { residents }, ...settings }),
-      ports,
+      ports: portsOf(ports),
       log: pino({ level: 'silent' }),
       member: 'host',
       modelOf: options.modelOf ?? always(model(clock)),
