@@ -63,6 +63,8 @@ export const limits = {
   mcpRestartCapMs: 60_000,
   /** Milliseconds that a host gives MCP servers to start before it takes up turns that may be in the middle of one of their calls. */
   mcpHeadStartMs: 5_000,
+  /** Milliseconds for a goodbye to an MCP server at an address. */
+  mcpGoodbyeMs: 1_000,
   /** Commits of a session in which the pages of an output are looked for. */
   outputSearchCommits: 100_000,
   /** Outputs that a process remembers the place of. */

@@ -4,6 +4,7 @@ import {
   type JsonSchemaValidator,
   type jsonSchemaValidator,
   type Tool as Listed,
+  StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { createBell } from '../../kit/bell.ts';
@@ -89,8 +90,13 @@ export class Connection {
   }
 
   async close(): Promise<void> {
+    const { transport, clock } = this.#options;
     this.#over.abort(new Error('closed'));
-    await Promise.allSettled([this.client.close(), this.#options.transport.close()]);
+    if (transport instanceof StreamableHTTPClientTransport) {
+      // Otherwise the server keeps what it knows of us.
+      await Promise.race([transport.terminateSession().catch(() => {}), clock.sleep(limits.mcpGoodbyeMs)]);
+    }
+    await Promise.allSettled([this.client.close(), transport.close()]);
   }
 
   async #list(timeout: number, signal: AbortSignal): Promise<readonly Listed[]> {

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import JSON5 from 'json5';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createMcp, type McpSource } from '../../../shared/adapters/mcp/create.ts';
@@ -271,3 +273,10 @@ const serve = async (port: number) => {
   for await (const chunk of child.stderr) if (String(chunk).includes('listening')) break;
   return child;
 };
+
+it('the example in docs/mcp-servers.md is a configuration', () => {
+  const page = readFileSync(new URL('../../../docs/mcp-servers.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```json5\n([\s\S]*?)```/.exec(page) ?? [];
+  expect(configSchema.parse(JSON5.parse(example)).mcp.servers.files?.command).toBe('npx');
+  expect(() => configSchema.parse({ mcp: { servers: { a__b: { command: 'x' } } } })).toThrow('without');
+});
