@@ -65,7 +65,7 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     for (;;) {
       const turn = states.get(key)?.machine.context.turn;
       if (!turn) return;
-      if (held) return void pending.add(key);
+      if (held || states.get(key)?.machine.value === 'awaiting_approval') return void pending.add(key);
       const text = texts.get(turn.messageId) ?? '';
       const reply = `you said: ${text}`;
       const ref = { id: turn.id, attempt: turn.attempt };
@@ -75,12 +75,9 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
       const outcome: StepOutcome = text.startsWith('fail')
         ? { kind: 'failed', code: 'model_error', message: 'the model would not' }
         : { kind: 'reply', text: reply, model: 'test', usage };
-      const data: SessionCommand = {
-        type: 'record_step',
-        turn: ref,
-        step: turn.step,
-        outcome,
-      };
+      const data: SessionCommand = turn.task
+        ? { type: 'record_compaction', turn: ref, result: { kind: 'nothing', reason: 'it is short' } }
+        : { type: 'record_step', turn: ref, step: turn.step, outcome, heard: turn.joined };
       const id = `host-${next++}`;
       const envelope = { id, key, at: ports.clock.now(), correlationId: turn.id, causationId: id, actor: 'host', data };
       const decision = decide(envelope, states.get(key) ?? initialState);
