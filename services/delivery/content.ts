@@ -17,20 +17,24 @@ export const deliveryActor = 'delivery';
 
 const toSession = (target: DeliveryTarget | undefined): boolean => target?.channel === sessionChannel;
 
+/** What is said to another session before the run is over. */
+const withoutRun = (target: DeliveryTarget | undefined): DeliveryTarget | undefined => {
+  if (target === undefined || !toSession(target)) return target;
+  const { threadId: _, ...session } = target;
+  return session;
+};
+
 export const contentOf = (event: SessionEvent, { key, correlationId, actor }: RecordedCommit): Content | null => {
   switch (event.type) {
     case 'assistant_message': {
-      const text = withoutSilence(event.text);
-      return {
-        target: event.deliverTo,
-        kind: 'assistant_message',
-        text: text.trim() === '' ? '' : text,
-        turnId: event.turn.id,
-        override: event.sendPolicy,
-      };
+      const said = withoutSilence(event.text);
+      const text = said.trim() === '' ? '' : said;
+      const target = event.interim || event.unfinished ? withoutRun(event.deliverTo) : event.deliverTo;
+      return { target, kind: 'assistant_message', text, turnId: event.turn.id, override: event.sendPolicy };
     }
     case 'turn_failed': {
-      const { deliverTo: target, sendPolicy: override, turn, message, code } = event;
+      const { sendPolicy: override, turn, message, code, unfinished } = event;
+      const target = unfinished ? withoutRun(event.deliverTo) : event.deliverTo;
       if (toSession(target)) return ended(target, turn.id, `There is no answer, the run has failed: ${message} (${code})`);
       const text = `There is no answer to this message: ${message} (${code})`;
       return { target, kind: 'notice', text, turnId: turn.id, override };

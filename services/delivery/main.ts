@@ -20,7 +20,7 @@ import { outboundHeadlines, plan } from './plan.ts';
 
 export interface DeliveryOptions {
   readonly config: Current<Config>;
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters' | 'commands' | 'index'>;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'custody' | 'deadLetters' | 'commands'>;
   readonly log: Logger;
   readonly member: string;
   /** Ways out besides the configured webhooks; one for a webhook's channel takes its place. */

@@ -37,17 +37,19 @@ export const plan = (commit: RecordedCommit, policy: Config['session']['sendPoli
     return [{ id, seq: commit.seq, key: commit.key, target, ...said, ...(withheld !== undefined && { withheld }) }];
   });
 
-/** Between sessions nothing is withheld: a run has ended even if there is nothing to say, and a rule about sending is about people (A9/98). */
+/** Between sessions no rule counts, they are about people (A9/98), and that a run has ended is told even if there is nothing else to say. */
 const withheldBy = (
   { key }: RecordedCommit,
   { target, text, override }: Content,
   policy: Config['session']['sendPolicy'],
 ): string | undefined => {
-  if (target?.channel === sessionChannel) return undefined;
+  const isSilent = text === '' && target?.threadId === undefined;
+  if (target?.channel === sessionChannel) return isSilent ? nothingToSay : undefined;
   const { action, rule } = sendDecision(policy, { key, channel: target?.channel, override });
   if (action === 'deny') return `denied by ${rule}`;
-  return text === '' ? 'there is nothing to say' : undefined;
+  return text === '' ? nothingToSay : undefined;
 };
+const nothingToSay = 'there is nothing to say';
 
 /** One for each run that is to end (A11/125). */
 const stops = ({ seq, key, correlationId }: RecordedCommit, { runs, reason }: EventOf<'runs_stopped'>, id: string): Outbound[] =>

@@ -56,8 +56,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
   }),
   /** Changes what people set for this session (A9/94–97). */
   z.object({ type: z.literal('patch_session'), settings: settingsChange, notice: notice.optional() }),
-  /** Tells a person something and changes nothing else. */
-  z.object({ type: z.literal('post_notice'), notice }),
+  /** Tells a person something and changes nothing else. `toRoute`: where the session's last answer went, if that is known. */
+  z.object({ type: z.literal('post_notice'), notice, toRoute: z.literal(true).optional() }),
   /** Tells a person how the session stands (A11/123–124). */
   z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }) }),
   /** Hides an idle session from normal lists until its next message (A5/63). */

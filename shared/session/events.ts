@@ -140,6 +140,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
     text: z.string(),
     /** The turn goes on: messages had joined it that the model had not heard when it said this (B6). */
     interim: z.literal(true).optional(),
+    /** The run is not over: runs that the session has begun in others go on (A11/125). */
+    unfinished: z.literal(true).optional(),
     deliverTo: deliveryTarget.optional(),
     /** The session's own word on sending, as it was then (A9/96). */
     sendPolicy: settings.shape.sendPolicy,
@@ -151,6 +153,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     turn: turnRef,
     code: z.string(),
     message: z.string(),
+    unfinished: z.literal(true).optional(),
     deliverTo: deliveryTarget.optional(),
     sendPolicy: settings.shape.sendPolicy,
   }),

@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock, CommandBus, Outbound, Outlet, SendResult, SessionIndex } from '../../../shared/ports.ts';
+import type { Clock, CommandBus, Outbound, Outlet, SendResult } from '../../../shared/ports.ts';
 import { occasionOf } from '../../../shared/routing/occasion.ts';
 import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../../shared/session/commands.ts';
@@ -12,7 +12,6 @@ import { deliveryActor } from '../content.ts';
 export interface SessionOutletOptions {
   readonly config: () => Config;
   readonly commands: Pick<CommandBus, 'publish' | 'cancel'>;
-  readonly index: Pick<SessionIndex, 'get'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -24,28 +23,18 @@ const attempts = 1_000;
 
 /**
  * The way from session to session (A11/125): the answer of a spawned run becomes a message of the session that began it, a run that is to
- * end is told to stop, and what a person is to be told goes where that session's last message came from. A command's id comes from the
+ * end is told to stop, and what a person is to be told goes where that session's last answer went. A command's id comes from the
  * outbound's, so a repetition does nothing.
  */
-export const sessionOutlet = ({ config, commands, index, clock }: SessionOutletOptions): Outlet => {
-  /** A notice without a place to go to is in the event stream of the session alone. */
-  const relayed = async (key: SessionKey, { text }: Outbound): Promise<SessionCommand> => {
-    const deliverTo = (await index.get(key))?.lastRoute;
-    return { type: 'post_notice', notice: { code: 'spawned_run', text, ...(deliverTo && { deliverTo }) } };
-  };
+export const sessionOutlet = ({ config, commands, clock }: SessionOutletOptions): Outlet => {
   const send = async (outbound: Outbound): Promise<SendResult> => {
-    const { id, kind, target, text } = outbound;
+    const { id, kind, target } = outbound;
     const problem = sessionKeyProblem(target.to);
     if (problem !== null) return { kind: 'failed', detail: `the session key ${problem}` };
     const key = target.to as SessionKey;
     const at = clock.now();
     const commandId = runIdOf(key, `delivery-${id}`);
-    const data =
-      kind === 'stop'
-        ? ({ type: 'stop', reason: text } as const)
-        : kind === 'notice'
-          ? await relayed(key, outbound)
-          : resultOf(outbound, key, commandId, at, config());
+    const data = commandOf(outbound, key, { commandId, at, config: config() });
     const generation = Number(target.accountId ?? 0);
     await commands.publish({
       ...{ id: commandId, key, at, data, actor: deliveryActor },
@@ -53,32 +42,50 @@ export const sessionOutlet = ({ config, commands, index, clock }: SessionOutletO
       causationId: id,
       ...(generation > 0 && { ifGeneration: generation }),
     });
-    if (kind !== 'notice') await commands.cancel(kind === 'stop' ? key : outbound.key, deadlineTimer);
+    if (kind !== 'notice' && target.threadId) await commands.cancel(kind === 'stop' ? key : outbound.key, deadlineTimer);
     return { kind: 'sent' };
   };
   return { channel: sessionChannel, idempotent: true, attempts, send };
 };
 
+interface Circumstances {
+  readonly commandId: string;
+  readonly at: number;
+  readonly config: Config;
+}
+
+const commandOf = (outbound: Outbound, key: SessionKey, circumstances: Circumstances): SessionCommand => {
+  const { kind, text } = outbound;
+  switch (kind) {
+    case 'stop':
+      return { type: 'stop', reason: text };
+    case 'notice':
+      return { type: 'post_notice', notice: { code: 'spawned_run', text }, toRoute: true };
+    case 'assistant_message':
+      return messageFrom(outbound, key, circumstances);
+  }
+};
+
 /**
- * The message that a run ends with: it begins a turn, unless the sub-agent has nothing to say; then it is only remembered. Either way the
- * run is no longer among those that go on.
+ * What a sub-agent says, for the session that began it. As the end of a run it begins a turn there, unless there is nothing to say; the run
+ * is then no longer among those that go on. What is said before the end is only remembered.
  */
-const resultOf = (
+const messageFrom = (
   { key: from, target: { threadId: runId }, text }: Outbound,
   key: SessionKey,
-  messageId: string,
-  at: number,
-  config: Config,
+  { commandId: messageId, at, config }: Circumstances,
 ): SessionCommand => {
   const { sessionId, source } = occasionOf(key, config, { at });
-  const run = `[The sub-agent's run ${runId ?? ''} has ended`;
+  const head = runId
+    ? `The sub-agent's run ${runId} has ended${text === '' ? ' without an answer' : ''}.`
+    : `The sub-agent ${from} goes on.`;
   const message = {
     messageId,
-    text: text === '' ? `${run} without an answer.]` : `${run}.]\n${shortened(text)}`,
+    text: text === '' ? `[${head}]` : `[${head}]\n${shortened(text)}`,
     sender: { id: from, role: 'program' as const },
     ...(runId && { answers: runId }),
   };
-  return { type: text === '' ? 'append_message' : 'post_message', sessionId, source, message };
+  return { type: runId && text !== '' ? 'post_message' : 'append_message', sessionId, source, message };
 };
 
 const shortened = (text: string): string => {

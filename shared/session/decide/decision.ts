@@ -45,6 +45,10 @@ export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
 export const awaiting = (turn: ActiveTurn | null) =>
   turn?.deliverTo?.channel === sessionChannel ? { deliverTo: turn.deliverTo } : {};
 
+/** The run is not over with what its turn says in the end: runs that its session began go on, and more will be said (A11/125). */
+export const unfinished = ({ spawned }: SessionContext, { deliverTo }: ActiveTurn) =>
+  deliverTo?.channel === sessionChannel && spawned.length > 0 ? ({ unfinished: true } as const) : {};
+
 /** Where what a turn says goes, and the session's own word on sending it (A9/96). */
 export const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({
   ...(deliverTo && { deliverTo }),

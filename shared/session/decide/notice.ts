@@ -15,8 +15,8 @@ export const patchSession = ({ data }: Given<'patch_session'>, view: SessionView
   return accept(...setting(view, data.settings), ...(data.notice ? [telling(settings, data.notice)] : []));
 };
 
-export const postNotice = ({ data: { notice } }: Given<'post_notice'>, { context }: SessionView): Decision =>
-  accept(telling(context.settings, notice));
+export const postNotice = ({ data: { notice, toRoute } }: Given<'post_notice'>, { context }: SessionView): Decision =>
+  accept(telling(context.settings, { ...notice, ...(toRoute && context.route && { deliverTo: context.route }) }));
 
 export const report = ({ at, data: { notice, facts } }: Given<'report'>, state: SessionState): Decision =>
   accept(telling(state.machine.context.settings, { ...notice, text: reportText(facts, state, at) }));

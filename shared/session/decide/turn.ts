@@ -12,6 +12,7 @@ import {
   refOf,
   type SessionView,
   sending,
+  unfinished,
 } from './decision.ts';
 import { nextTurn } from './generation.ts';
 import { ruled } from './tools.ts';
@@ -19,7 +20,15 @@ import { ruled } from './tools.ts';
 /** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
 
 const failing = (view: BusyView, code: string, message: string): SessionEvent[] => [
-  { type: 'turn_failed', v: 1, turn: refOf(view.turn), code, message, ...sending(view.context, view.turn) },
+  {
+    type: 'turn_failed',
+    v: 1,
+    turn: refOf(view.turn),
+    code,
+    message,
+    ...unfinished(view.context, view.turn),
+    ...sending(view.context, view.turn),
+  },
   ...nextTurn(view),
 ];
 
@@ -85,6 +94,7 @@ const answering = (
   messageId: isLast ? turn.id : `${turn.id}.${step}`,
   text,
   ...(!isLast && { interim: true }),
+  ...unfinished(context, turn),
   ...sending(context, turn),
 });
 
