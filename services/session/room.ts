@@ -33,9 +33,11 @@ export const mayFlush = ({ services: { config } }: Attempt, { view }: Scene): bo
   config.agent.workspaceAccess === 'read-write' &&
   view.flush.length === 0;
 
-/** True while the flush goes on: its last step called tools, and it has not taken too many. */
-export const isFlushing = ({ view }: Scene): boolean =>
-  view.flushing && view.flush.filter(({ role }) => role === 'assistant').length < limits.flushSteps;
+/** True while the flush goes on: its last step called tools, and it has not taken too many. A compaction ends it. */
+export const isFlushing = ({ view: { flush, flushing } }: Scene): boolean => {
+  const steps = flush.filter(({ role }) => role === 'assistant').length;
+  return flushing && steps > 0 && steps < limits.flushSteps;
+};
 
 /** One step of the flush, which nobody sees. */
 export const flushStep = (attempt: Attempt, { step }: ActiveTurn, scene: StepScene): Promise<StepOutcome> => {
