@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../kit/limits.ts';
 
 /** The parts of the configuration that are about turns: what a model sees, what its tools may do, what waits meanwhile. */
 
@@ -58,9 +59,9 @@ export const toolsConfig = z.strictObject({
   spawn: z
     .strictObject({
       /** How deep spawned runs may spawn others; 0: there is no such tool. */
-      depth: z.int().min(0).max(3).default(1),
+      depth: z.int().min(0).max(limits.spawnDepth).default(1),
       /** Spawned runs of one session that go on at a time. */
-      count: z.int().min(1).max(8).default(4),
+      count: z.int().min(1).max(limits.spawnedRuns).default(4),
     })
     .prefault({}),
 });

@@ -109,7 +109,6 @@ export const sections: readonly Section[] = [
     title: 'Status, open, messages',
     first: 60,
     partly: {
-      62: 'the status and its rules; nothing asks for an approval or answers one until there are tools',
       68: 'steps 1 and 8, the introspection of an idle session, wait for introspection',
     },
     features: [
@@ -146,7 +145,7 @@ export const sections: readonly Section[] = [
     name: 'A7',
     title: 'Checkpoints and introspection',
     first: 80,
-    later: true,
+    later: [80, 81, 82, 83, 84],
     features: [
       'a checkpoint covers what came since the last one',
       'reasons: manual, new_session, turn_limit, idle',
@@ -218,11 +217,6 @@ export const sections: readonly Section[] = [
     name: 'A11',
     title: 'Chat commands',
     first: 123,
-    partly: {
-      124: 'the system prompt and the conversation; files of the workspace are not listed until there are tools',
-      125: 'the run and what waits behind it; no runs of sub-agents are stopped until there are sub-agents',
-    },
-    later: [126],
     features: ['/status', '/context list and detail', '/stop with its count', '/compact', '/new, /reset, /send'],
   },
   {
@@ -235,9 +229,6 @@ export const sections: readonly Section[] = [
     name: 'A13',
     title: 'Origin metadata',
     first: 132,
-    partly: {
-      138: 'the last route is kept and shown; answers that have no way back of their own take it once introspection or sub-agents begin runs',
-    },
     features: [
       'origin.label',
       'origin.provider',
