@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionKeyProblem } from '../routing/session-key.ts';
-import { contextConfig, mcpConfig, queueConfig, toolsConfig } from './turn-schema.ts';
+import { contextConfig, mcpConfig, modelConfig, queueConfig, toolsConfig } from './turn-schema.ts';
 
 /** The configuration file (`~/.natter/natter.json`, JSON5). Everything is optional (A14/141); unknown keys are refused with a suggestion. */
 const secret = z.string().min(1).meta({ secret: true });
@@ -144,34 +144,7 @@ export const configSchema = z.strictObject({
       names: z.array(z.string()).default([]),
     })
     .prefault({}),
-  model: z
-    .strictObject({
-      providers: z
-        .record(
-          z.string(),
-          z.strictObject({
-            kind: z.enum(['openai-compatible', 'anthropic']),
-            baseUrl: z.url().optional(),
-            /** Name of the environment variable that holds the key; the key itself is never in the file. */
-            apiKeyEnv: z.string().optional(),
-            /** Tokens that the windows of its models hold, by model, where it is not `context.windowTokens`. */
-            windows: z.record(z.string(), z.int().min(1_000)).default({}),
-            /** Its models by name, so that `/new <model>` can find them. */
-            models: z.array(z.string().min(1)).default([]),
-          }),
-        )
-        .default({}),
-      connectMs: z.int().min(100).default(30_000),
-      firstTokenMs: z.int().min(100).default(60_000),
-      idleTokenMs: z.int().min(100).default(60_000),
-      totalMs: z.int().min(100).default(600_000),
-      maxOutputTokens: z.int().min(1).default(8_192),
-      /** Times a step is asked for again after 429, 5xx or no connection. */
-      retries: z.int().min(0).max(10).default(2),
-      /** Short names for models: `/new fast` (A4/54). */
-      aliases: z.record(z.string(), z.string()).default({}),
-    })
-    .prefault({}),
+  model: modelConfig.prefault({}),
   context: contextConfig.prefault({}),
   tools: toolsConfig.prefault({}),
   mcp: mcpConfig.prefault({}),

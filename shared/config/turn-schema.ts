@@ -3,6 +3,34 @@ import { limits } from '../kit/limits.ts';
 
 /** The parts of the configuration that are about turns: what a model sees, what its tools may do, what waits meanwhile. */
 
+/** Where models are, and how long they may take. */
+export const modelConfig = z.strictObject({
+  providers: z
+    .record(
+      z.string(),
+      z.strictObject({
+        kind: z.enum(['openai-compatible', 'anthropic']),
+        baseUrl: z.url().optional(),
+        /** Name of the environment variable that holds the key; the key itself is never in the file. */
+        apiKeyEnv: z.string().optional(),
+        /** Tokens that the windows of its models hold, by model, where it is not `context.windowTokens`. */
+        windows: z.record(z.string(), z.int().min(1_000)).default({}),
+        /** Its models by name, so that `/new <model>` can find them. */
+        models: z.array(z.string().min(1)).default([]),
+      }),
+    )
+    .default({}),
+  connectMs: z.int().min(100).default(30_000),
+  firstTokenMs: z.int().min(100).default(60_000),
+  idleTokenMs: z.int().min(100).default(60_000),
+  totalMs: z.int().min(100).default(600_000),
+  maxOutputTokens: z.int().min(1).default(8_192),
+  /** Times a step is asked for again after 429, 5xx or no connection. */
+  retries: z.int().min(0).max(10).default(2),
+  /** Short names for models: `/new fast` (A4/54). */
+  aliases: z.record(z.string(), z.string()).default({}),
+});
+
 /** What the model gets to see (A7/85–86, A11/126). */
 export const contextConfig = z.strictObject({
   windowTokens: z.int().min(1_000).default(128_000),
