@@ -1,5 +1,9 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pathOf } from './gateway/setup.ts';
+import { afterwards, pathOf } from './gateway/setup.ts';
 import { type Change, startWhole, type Whole } from './whole.ts';
 
 /** Each chat command as people use it: said on a channel, answered there, and in the log (A4/53-55, A9/94-95, A11/123-125). */
@@ -127,6 +131,15 @@ describe('reports', () => {
     }
     expect((await whole.eventsOf(key, 'notice')).map(({ notice }) => notice.code)).toEqual(['context', 'context']);
   });
+});
+
+test('A11/124: /context list names the files of the workspace that the model is given', async () => {
+  const workspace = mkdtempSync(join(tmpdir(), 'natter-context-'));
+  afterwards(() => rm(workspace, { recursive: true, force: true }));
+  writeFileSync(join(workspace, 'AGENTS.md'), 'x'.repeat(3_000));
+  const whole = await startWhole({ more: { agent: { owners: [owner], workspace } } });
+  await ask(whole, owner, '[[steps 2]] hello');
+  expect(await ask(whole, owner, '/context list')).toMatch(/^- .*AGENTS\.md: 3,\d{3} characters/m);
 });
 
 describe('/send', () => {
