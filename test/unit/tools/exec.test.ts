@@ -167,11 +167,9 @@ describe('a program ends', () => {
   const grandchild = async () => Number(await readFile(join(folder, 'pid'), 'utf8'));
 
   test('I11: when its time is over, with all that it has started', async () => {
-    const end = await exec({
-      ...withGrandchild('process.on("SIGTERM", () => {}); setTimeout(() => {}, 15000)'),
-      timeoutMs: 1_500,
-    });
-    expect(end).toEqual({ outcome: 'error', text: '[stopped after 1500 ms]\ngrandchild\n' });
+    const stubborn = withGrandchild('process.on("SIGTERM", () => {}); setTimeout(() => {}, 15000)');
+    const end = await exec(stubborn, { clock: overAt('pid', 10) });
+    expect(end).toEqual({ outcome: 'error', text: '[stopped after 20000 ms]\ngrandchild\n' });
     const pid = await grandchild();
     await vi.waitFor(() => expect(runs(pid)).toBe(false), 5_000);
   }, 20_000);
