@@ -7,6 +7,7 @@ import type { SessionState } from '../../shared/session/evolve.ts';
 import type { TurnRef } from '../../shared/session/types.ts';
 import type { Conversations } from './conversations.ts';
 import type { Outcome } from './session-actor.ts';
+import type { Switches } from './switches.ts';
 import type { SystemPrompts } from './system-prompt.ts';
 
 /** What the turns of a host work with. */
@@ -16,6 +17,7 @@ export interface TurnServices {
   readonly events: EventLog;
   readonly live: Live;
   readonly tools: Tools;
+  readonly switches: Switches;
   readonly conversations: Pick<Conversations, 'read'>;
   readonly prompts: Pick<SystemPrompts, 'read'>;
   /** The model of a session that chose this one, or none. */

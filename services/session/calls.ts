@@ -46,7 +46,8 @@ const ask = async (attempt: Attempt, scene: Scene, asked: { callId: string; task
 
 const taskOf = async (attempt: Attempt, scene: Scene, call: CallState): Promise<Task> => {
   if (call.status === 'pending') return pendingTask(attempt, scene, call.callId);
-  return call.attempt === attempt.ref.attempt ? begunTask(attempt, scene, call.callId) : lostTask(attempt, scene, call.callId);
+  const isOurs = call.attempt === attempt.ref.attempt || !attempt.services.switches.intents;
+  return isOurs ? begunTask(attempt, scene, call.callId) : lostTask(attempt, scene, call.callId);
 };
 
 /** Nobody has said anything about it yet, or it had to wait for others. */

@@ -48,12 +48,12 @@ export class SessionHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const { log, ports, config, tools } = options;
+    const { log, ports, config, tools, switches } = options;
     this.quarantine = new Quarantine(log);
     this.#conversations = new Conversations(ports);
     this.#turns = new TurnRunner({
       services: {
-        ...{ config, tools, clock: ports.clock, events: ports.events, live: ports.live },
+        ...{ config, tools, switches, clock: ports.clock, events: ports.events, live: ports.live },
         conversations: this.#conversations,
         prompts: new SystemPrompts(),
         modelOf: (name) => options.modelOf(name),
