@@ -122,6 +122,22 @@ describe('the calls of a step (I6)', () => {
     expect(events().at(-1)).toMatchObject({ type: 'turn_failed', code: 'model_error' });
   });
 
+  test('and more arguments than one commit holds fail the turn', async () => {
+    const huge = `put {"a":"${'x'.repeat(120_000)}"}`;
+    const { events, tools } = await turnWith(fakeTools(put), [Array.from({ length: 10 }, () => huge)]);
+    expect(tools.effects).toEqual([]);
+    expect(events().at(-1)).toMatchObject({ type: 'turn_failed', code: 'output_too_large' });
+  });
+
+  test('give an output of any length: it is kept in pages, and cut where it says so', async () => {
+    const run = async (): Promise<ToolEnd> => ({ outcome: 'ok', text: 'ä'.repeat(1_000_000) });
+    const { events } = await turnWith(fakeTools({ name: 'big', run }), [['big'], 'done']);
+    const pages = events().filter(({ type }) => type === 'tool_output');
+    expect(pages).toHaveLength(17);
+    expect(pages.at(-1)).toMatchObject({ text: expect.stringContaining('2000000 bytes') });
+    expect(events().at(-1)?.type).toBe('turn_completed');
+  });
+
   test('A11/125: /stop tells the tool, holds nothing up, and drops what comes late', async () => {
     let finish: (end: ToolEnd) => void = () => {};
     let stopped = false;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Model, Ports, Tools } from '../../../shared/ports.ts';
+import type { Model, Tools } from '../../../shared/ports.ts';
 import { Process } from '../../sim/process.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';
+import { doomedPorts, type Moment } from './doomed.ts';
 import { homeKey, post, rig } from './rig.ts';
 import { outcomeOf, rowsOf } from './script.ts';
 
@@ -11,7 +12,7 @@ import { outcomeOf, rowsOf } from './script.ts';
  * was asked about is answered.
  */
 const lines = [['charge', 'put'], ['put'], 'all done'] as const;
-const scripted = (moment: () => Promise<void>): Model => ({
+const scripted = (moment: Moment): Model => ({
   name: 'script',
   windowTokens: 100_000,
   step: async ({ step }) => {
@@ -20,27 +21,8 @@ const scripted = (moment: () => Promise<void>): Model => ({
     return outcomeOf(lines[step - 1] ?? 'nothing');
   },
 });
-const doomedPorts =
-  (moment: () => Promise<void>) =>
-  (ports: Ports): Ports => {
-    const { events } = ports;
-    const bound = { last: events.last.bind(events), read: events.read.bind(events), page: events.page.bind(events) };
-    return {
-      ...ports,
-      events: {
-        ...{ ...bound, follow: events.follow.bind(events), info: events.info.bind(events) },
-        append: async (commit, expectedSeq) => {
-          await moment();
-          const result = await events.append(commit, expectedSeq);
-          await moment();
-          return result;
-        },
-      },
-    };
-  };
-
 const effects: string[] = [];
-const toolsOf = (moment: () => Promise<void>): Tools => {
+const toolsOf = (moment: Moment): Tools => {
   const run = (name: string) => async (given: { callId: string }) => {
     await moment();
     effects.push(`${name} ${given.callId}`);
