@@ -1,5 +1,6 @@
 import { type ToolWord, toolWord } from '../../shared/policy/tool-policy.ts';
 import type { Tool } from '../../shared/ports.ts';
+import { identitiesOf } from '../../shared/routing/identity.ts';
 import { channelOf, parseKey } from '../../shared/routing/session-key.ts';
 import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
@@ -63,7 +64,7 @@ const questionOf = (
   expiresAt: clock.now() + config.tools.approvalMinutes * 60_000,
   hash: callHash(tool.name, given),
   asks,
-  approvers: [...approvers],
+  approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
   ...(tool.onceOnly && { onceOnly: true }),
   ...spawning(scene, tool, call.callId, given),
 });

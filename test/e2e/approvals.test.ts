@@ -83,6 +83,13 @@ describe('in the chat', () => {
     expect((await whole.delivered()).text).toMatch(/write_file → wrote/);
   });
 
+  test('A5/66: a rule may name somebody who is linked by any of their ids', async () => {
+    const whole = await startAsking({ approvers: ['discord:2'] });
+    const bob = 'telegram:2';
+    const id = idIn(await ask(whole, bob, writing('one')));
+    expect(await ask(whole, bob, `/approve ${id}`)).toMatch(/^Approved/);
+  });
+
   test('A5/62, 70: what is said meanwhile waits; without an id it says how to answer', async () => {
     const whole = await startAsking();
     const id = idIn(await ask(whole, owner, writing('one')));
