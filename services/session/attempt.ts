@@ -18,7 +18,7 @@ export interface TurnServices {
   readonly live: Live;
   readonly tools: Tools;
   readonly switches: Switches;
-  readonly conversations: Pick<Conversations, 'read'>;
+  readonly conversations: Pick<Conversations, 'read' | 'forget'>;
   readonly prompts: Pick<SystemPrompts, 'read'>;
   /** The model of a session that chose this one, or none. */
   modelOf(name?: string): Model;

@@ -92,6 +92,8 @@ export class TurnRunner {
     } finally {
       over.abort();
       services.live.ended(attempt.key, attempt.ref);
+      // A turn that waits for a person, perhaps for days, keeps nothing in memory (A5/62).
+      if (attempt.state.machine.value === 'awaiting_approval') services.conversations.forget(attempt.key);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openMemory } from '../../../shared/adapters/memory/open.ts';
@@ -8,8 +8,10 @@ import { configSchema } from '../../../shared/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { fakeTools } from '../../support/fake-tools.ts';
 import { rowOf } from '../../support/given.ts';
 import { homeKey, post, rig } from './rig.ts';
+import { script } from './script.ts';
 
 /** The same model without the short way (ADR 3). */
 const stepping = (clock: VirtualClock): Model => {
@@ -121,6 +123,37 @@ describe('a turn whose host is gone', () => {
     expect(rows.at(-1)).toBe('turn_completed a/2');
     await Promise.all([second.stop(1_000), checkpoint.stop(1_000), clock.pass(5_000)]);
   });
+});
+
+test('A5/62: an approval whose deadline has passed is found in the index by the sweep of whoever owns the session', async () => {
+  const clock = new VirtualClock(1_790_000_000_000);
+  const system = openMemory({ clock });
+  const log = pino({ level: 'silent' });
+  const config = configSchema.parse({ tools: { approvalMinutes: 1 } });
+  const model = script([['mail'], 'too late']);
+  const tools = fakeTools({ name: 'mail', usual: 'ask' });
+  const service = { config, log, env: {}, model, tools, newApprovalId: () => 'approval-1' };
+  const checkpoint = await startCheckpoint({ ports: system.portsFor('checkpoint'), log, member: 'checkpoint' });
+  const first = await startSession({ ...service, ports: system.portsFor('first'), member: 'first' });
+  await clock.pass(100);
+  await system.commands.publish(post('go', 'a'));
+  await clock.pass(2_000);
+  await Promise.all([first.stop(1_000), clock.pass(5_000)]);
+  const second = await startSession({ ...service, ports: system.portsFor('second'), member: 'second' });
+  const rows = (): string[] => system.events.stored().flatMap(({ events }) => events.map(rowOf));
+  await clock.pass(50_000);
+  expect(rows().at(-1)).toBe('approval_requested a/1 approval-1');
+  expect(second.metrics()).toMatchObject({ sessions_resident: 0, turns_running: 0 });
+  await clock.pass(8_000);
+  expect(rows().slice(-5)).toEqual([
+    'approval_resolved a/2 approval-1 expired',
+    'tool_result a/2 a.1.0 expired',
+    'model_step a/2 2 stop',
+    'assistant_message a/2',
+    'turn_completed a/2',
+  ]);
+  expect(second.metrics()).toMatchObject({ tool_calls_refused_total: 1 });
+  await Promise.all([second.stop(1_000), checkpoint.stop(1_000), clock.pass(5_000)]);
 });
 
 describe('a graceful stop', () => {
