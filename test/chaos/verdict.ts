@@ -72,6 +72,7 @@ const historyOf = ({ commands, commits, snapshots, index, leftOver }: Aftermath)
     told: commands.flatMap(({ envelope, told }) =>
       told === null ? [] : [{ host: 'a host', key: envelope.key, answer: told.answer, at: positionAt(told.at) }],
     ),
+    effects: [],
     modelCalls: [],
     snapshots,
     residents: [],
