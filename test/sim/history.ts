@@ -14,6 +14,7 @@ export interface History {
   readonly sent: readonly Sent[];
   readonly told: readonly Told[];
   readonly modelCalls: readonly ModelCall[];
+  readonly effects: readonly Effect[];
   /** States of live actors, as hosts wrote them down. */
   readonly snapshots: readonly { readonly host: string; readonly state: PlainState; readonly key: string }[];
   readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
@@ -51,6 +52,17 @@ export interface ModelCall {
   readonly step: number;
   readonly prompt: string;
   readonly steps: readonly string[];
+  readonly at: number;
+}
+
+/** What a tool did to the world. `turn` is the attempt that it was called in. */
+export interface Effect {
+  readonly host: string;
+  readonly key: string;
+  readonly turn: TurnRef;
+  readonly callId: string;
+  readonly tool: string;
+  readonly arguments: unknown;
   readonly at: number;
 }
 

@@ -6,7 +6,7 @@ import { runSeeds } from './seeds.ts';
 const bound = 60;
 
 /** The invariant that goes first when a mechanism is missing. */
-const guarded = { fencing: 'I3', deduplication: 'I2', stopOnUncommitted: 'I1', oneOutstanding: 'I1' } as const;
+const guarded = { fencing: 'I3', deduplication: 'I2', stopOnUncommitted: 'I1', intents: 'I6', oneOutstanding: 'I1' } as const;
 
 it.each(Object.entries(guarded))('without %s the checkers find %s broken', { timeout: 300_000 }, async (name, invariant) => {
   const { failed } = await runSeeds(1, bound, { change: mechanisms[name] ?? {} });

@@ -6,6 +6,7 @@ export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   fencing: { switches: { ...allOn, fencing: false } },
   deduplication: { switches: { ...allOn, deduplication: false } },
   stopOnUncommitted: { switches: { ...allOn, stopOnUncommitted: false } },
+  intents: { switches: { ...allOn, intents: false } },
   /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
   oneOutstanding: { maxAckPending: 8 },
 };

@@ -46,6 +46,10 @@ export type StepName =
   | 'retell'
   | 'schedule'
   | 'ask'
+  | 'call'
+  | 'queue'
+  | 'answer'
+  | 'compact'
   | 'flood'
   | 'crash'
   | 'pause'
@@ -99,6 +103,10 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       retell: 3,
       schedule: 3,
       ask: 2,
+      call: 12,
+      queue: 12,
+      answer: 8,
+      compact: 2,
       flood: often(0.04, 2),
       crash: random.chance(0.2) ? 12 : often(0.6, 2),
       pause: often(0.6, 2),

@@ -3,7 +3,7 @@ import type { Clock, Model, ModelRequest } from '../../shared/ports.ts';
 import type { PlainState } from '../../shared/session/evolve.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
-import type { History, ModelCall, Sent, Told } from './history.ts';
+import type { Effect, History, ModelCall, Sent, Told } from './history.ts';
 import type { Process, Spy } from './process.ts';
 
 /** Things worth a note that no checker needs: they show that a run was not idle. */
@@ -30,6 +30,7 @@ export class Recorder {
   readonly sent: Sent[] = [];
   readonly told: Told[] = [];
   readonly modelCalls: ModelCall[] = [];
+  readonly effects: Effect[] = [];
   readonly snapshots: { host: string; key: string; state: PlainState }[] = [];
   readonly residents: { host: string; resident: number; limit: number }[] = [];
   readonly marks = new Map<Mark, number>();
@@ -104,9 +105,15 @@ export class Recorder {
     };
   }
 
+  /** Something that a tool does to the world. */
+  effect(effect: Omit<Effect, 'at'>): void {
+    this.effects.push({ ...effect, at: this.position() });
+    this.note(`${effect.host} makes ${effect.callId} of ${effect.turn.id}/${effect.turn.attempt}: ${effect.tool}`);
+  }
+
   history(index: readonly IndexRow[] | null, unfinished: number): History {
     this.position();
-    const { commits, sent, told, modelCalls, snapshots, residents } = this;
-    return { commits, sent, told, modelCalls, snapshots, residents, index, unfinished };
+    const { commits, sent, told, modelCalls, effects, snapshots, residents } = this;
+    return { commits, sent, told, modelCalls, effects, snapshots, residents, index, unfinished };
   }
 }

@@ -77,6 +77,14 @@ export class Workload {
         return this.#schedule();
       case 'ask':
         return this.#ask();
+      case 'call':
+        return this.#send(this.#message('post_message', ` ${this.#calls()} [[think ${random.pick([1, 20, 300])}]]`));
+      case 'queue':
+        return this.#queue();
+      case 'answer':
+        return this.#answer();
+      case 'compact':
+        return this.#send({ type: 'compact', notice: { code: 'compacted' } });
       case 'flood':
         return this.#flood();
       default:
@@ -239,6 +247,45 @@ export class Workload {
       client,
     );
     this.#send({ type: 'resolve_approval', approvalId, verdict: 'granted', by: { id: client, role: 'owner' } }, key, client);
+    return true;
+  }
+
+  /** Calls of tools, in one step or in two. The same payment comes again: it may have been allowed for good. */
+  #calls(): string {
+    const random = this.#random;
+    const call = () => {
+      const name = random.pick(['charge', 'charge', 'store', 'store', 'pay']);
+      return `[[tool ${name} ${JSON.stringify({ sum: random.between(1, 3), takes: random.pick([0, 50, 2_000]) })}]]`;
+    };
+    const step = () => Array.from({ length: random.between(1, 3) }, call).join(' ');
+    return random.chance(0.3) ? `${step()} [[then]] ${step()}` : step();
+  }
+
+  /** A message that says what it does to a running turn (B6). */
+  #queue(): true {
+    const random = this.#random;
+    const mode = random.pick(['collect', 'collect', 'steer', 'steer', 'steer', 'interrupt', 'reject'] as const);
+    const queue = { mode, ...(random.chance(0.3) && { debounceMs: 200 }), ...(random.chance(0.2) && { limit: 2 }) };
+    return this.#send({ ...this.#message('post_message', random.pick(['', ' [[think 300]]', ` ${this.#calls()}`])), queue });
+  }
+
+  /** Somebody answers one of the last questions: late, twice, or without being asked, too. */
+  #answer(): true {
+    const random = this.#random;
+    const asked = this.#recorder.commits.flatMap(({ key, events }) =>
+      events.flatMap((event) => (event.type === 'approval_requested' ? [{ key, approvalId: event.approvalId }] : [])),
+    );
+    if (asked.length === 0) return true;
+    const { key, approvalId } = random.chance(0.7) ? (asked.at(-1) ?? asked[0]!) : random.pick(asked.slice(-5));
+    const by = random.chance(0.8) ? ({ id: 'somebody', role: 'owner' } as const) : { id: 'somebody', name: 'owner' };
+    for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
+      const verdict = random.chance(0.7) ? 'granted' : 'denied';
+      const scope = random.chance(0.3) ? 'always' : 'once';
+      this.#send(
+        { type: 'resolve_approval', approvalId, verdict, scope, by, ...(random.chance(0.5) && { notice: { code: 'answered' } }) },
+        key,
+      );
+    }
     return true;
   }
 

@@ -10,6 +10,7 @@ import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
 import { type Random, randomOf } from './random.ts';
 import { type Mark, Recorder } from './recorder.ts';
+import { toolsOf } from './tools.ts';
 import { Trouble } from './trouble.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -232,15 +233,18 @@ export class World {
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;
+    let approvals = 0;
     return startSession({
-      config: configSchema.parse({ session: { residents } }),
+      config: configSchema.parse({ session: { residents }, tools: { approvalMinutes: 1 } }),
       ports,
       log,
       member,
       env: {},
       model: this.recorder.watched(new OfflineModel(ports.clock), process),
+      tools: toolsOf(process, (ms) => ports.clock.sleep(ms), this.recorder),
       switches,
       newId: () => `${member}-${++ids}`,
+      newApprovalId: () => `${member}-asks-${++approvals}`,
       commitPatienceMs,
       recoveryEveryMs: 1_000,
     });

@@ -4,7 +4,9 @@ import { nothingHappensTwice } from './i2-once.ts';
 import { revisionsAreContiguous } from './i3-contiguous.ts';
 import { foldIsLiveIsSnapshot } from './i4-fold.ts';
 import { nothingGoesBack } from './i5-order.ts';
+import { callsHaveIntents } from './i6-calls.ts';
 import { effectsHaveIntents } from './i6-intent.ts';
+import { onlyWhatWasAllowed } from './i7-approvals.ts';
 import { everythingComesToAnEnd } from './i10-liveness.ts';
 import { everythingIsBounded } from './i11-bounds.ts';
 
@@ -15,7 +17,8 @@ export const checkers: Readonly<Record<string, Checker>> = {
   I3: revisionsAreContiguous,
   I4: foldIsLiveIsSnapshot,
   I5: nothingGoesBack,
-  I6: effectsHaveIntents,
+  I6: (history) => [...effectsHaveIntents(history), ...callsHaveIntents(history)],
+  I7: onlyWhatWasAllowed,
   I10: everythingComesToAnEnd,
   I11: everythingIsBounded,
 };

@@ -69,13 +69,21 @@ const statesBetween = ({ log, states, broken }: Folded, from: number, to: number
     : states.filter((_, rev) => (log[rev]?.seq ?? Number.POSITIVE_INFINITY) > from && (log[rev - 1]?.seq ?? 0) <= to);
 
 const turns = (history: History): string[] => {
+  /** Each run and the turn that carries it: its own, one that answers it with others, or one that it joined (B6). */
+  const carrier = new Map<string, string>();
   const ends = new Map<string, number>();
   const accepted = new Set<string>();
-  const end = (id: string) => ends.set(id, (ends.get(id) ?? 0) + 1);
+  const end = (...turnIds: string[]) => {
+    const ended = new Set([...turnIds, ...[...carrier].flatMap(([run, turnId]) => (turnIds.includes(turnId) ? [run] : []))]);
+    for (const id of ended) ends.set(id, (ends.get(id) ?? 0) + 1);
+  };
   for (const event of history.commits.flatMap(({ events }) => events)) {
     if (event.type === 'user_message' && event.turnId !== undefined) accepted.add(event.turnId);
+    if ((event.type === 'turn_queued' || event.type === 'turn_started') && event.turn.task) accepted.add(event.turn.id);
+    if (event.type === 'turn_started') for (const { id } of event.merged ?? []) carrier.set(id, event.turn.id);
+    if (event.type === 'turn_joined') carrier.set(event.runId, event.turn.id);
     if (event.type === 'turn_completed' || event.type === 'turn_failed' || event.type === 'turn_aborted') end(event.turn.id);
-    if (event.type === 'queue_cleared' || event.type === 'session_deleted') for (const id of event.turnIds) end(id);
+    if (event.type === 'queue_cleared' || event.type === 'session_deleted') end(...event.turnIds);
   }
   return [...new Set([...accepted, ...ends.keys()])]
     .filter((id) => !accepted.has(id) || ends.get(id) !== 1)

@@ -60,7 +60,7 @@ const factOf = (event: SessionEvent): string | null => {
     case 'model_step':
       return `step ${event.step} of turn ${event.turn.id}`;
     case 'assistant_message':
-      return `answer of turn ${event.turn.id}`;
+      return `answer ${event.messageId}`;
     default:
       return null;
   }

@@ -22,6 +22,10 @@ export const effectsHaveIntents: Checker = (history) => {
     const id = `${call.turn.id}/${call.turn.attempt} ${call.step}`;
     const again = made.has(id);
     made.add(id);
+    // Others may have had their say in such a turn, before its steps or between them (B6).
+    const isAlone = !facts.some(
+      ({ event }) => event.type === 'turn_joined' || (event.type === 'turn_started' && (event.merged || event.turn.task)),
+    );
     const said = facts.flatMap(({ event }) => (isStep(event, call) && event.step < call.step ? [event.text] : []));
     const prompt = facts.flatMap(({ event }) =>
       event.type === 'user_message' && event.turnId === call.turn.id ? [event.message.text] : [],
@@ -29,7 +33,7 @@ export const effectsHaveIntents: Checker = (history) => {
     return [
       ...(repeated ? [`${name}, which was recorded before`] : []),
       ...(again ? [`${name} a second time`] : []),
-      ...(said.join('\n') === call.steps.join('\n') && prompt === call.prompt
+      ...(!isAlone || (said.join('\n') === call.steps.join('\n') && prompt === call.prompt)
         ? []
         : [`${name} with another conversation than the log's`]),
     ];
