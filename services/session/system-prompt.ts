@@ -86,12 +86,12 @@ export class SystemPrompts {
   }
 }
 
-/** As much of a file as is ever shown, and one byte more to know that there is more. A file that may not be read is as good as none. */
+/** As much of a file as is ever shown, and a character more to know that it goes on. A file that may not be read is as good as none. */
 const beginningOf = async (workspace: Workspace, name: string): Promise<string> => {
   try {
     const file = await workspace.openFile(name);
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.promptFileBytes + 1), 0, limits.promptFileBytes + 1, 0);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.promptFileBytes + 4), 0, limits.promptFileBytes + 4, 0);
       return new StringDecoder('utf8').write(buffer.subarray(0, bytesRead));
     } finally {
       await file.close();

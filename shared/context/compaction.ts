@@ -85,7 +85,8 @@ export const compactionPrompt = (
   { instructions, roomTokens }: { readonly instructions?: string | undefined; readonly roomTokens: number },
 ): Pick<ModelRequest, 'system' | 'messages' | 'tools' | 'prompt' | 'purpose'> => {
   const system = instructions === undefined ? rules : `${rules}\nThe user asks in particular: ${instructions}`;
-  const room = (roomTokens - estimateTokens(system)) * charactersPerToken;
+  const around = 200;
+  const room = (roomTokens - estimateTokens(system)) * charactersPerToken - around;
   const prompt = `<conversation>\n${newest(older.map(told), room).join('\n\n')}\n</conversation>\nSummarise this conversation.`;
   return { system, messages: [{ role: 'user', text: prompt }], tools: [], prompt, purpose: 'compaction' };
 };
