@@ -13,7 +13,7 @@ export const questionOf = (request: EventOf<'approval_requested'>, spawned: stri
   const answer =
     spawned === null
       ? `Answer "/approve ${approvalId}"${always} or "/deny ${approvalId}" and a reason.`
-      : `It is the sub-agent's ${spawned}; answer with: natter approvals resolve ${approvalId}`;
+      : `It is the sub-agent's ${spawned}; answer with: natter approvals resolve ${approvalId} allow-once (or deny)`;
   return [
     `Approval needed: ${action}`,
     ...(asks === 'retry' ? ['It was begun and cut off, and may have taken effect; approve it to do it once more.'] : []),
