@@ -76,7 +76,7 @@ export interface ApprovalAnswer {
 export const resolveApproval = async (context: GatewayContext, asker: Asker, given: ApprovalAnswer) => {
   const { verdict, reason, sessionKey, idempotencyKey } = given;
   const approvalId = given.approvalId.toLowerCase();
-  const key = sessionKey === undefined ? sessionOf(context, approvalId) : keyFrom(context.config, sessionKey);
+  const key = sessionKey === undefined ? await sessionOf(context, approvalId) : keyFrom(context.config, sessionKey);
   if (key === undefined || !(await isSeen(context, asker, key))) throw unknownApproval();
   const by = holderOf(asker, context.access.identities);
   const answer = { approvalId, ...meanings[verdict], ...(reason !== undefined && { reason }) };
@@ -85,9 +85,23 @@ export const resolveApproval = async (context: GatewayContext, asker: Asker, giv
   return { approvalId, sessionKey: key, verdict, ...asked };
 };
 
-/** The index says who waits, the feed who has asked since this gateway began. */
-const sessionOf = ({ approvals, sessions }: GatewayContext, approvalId: string): SessionKey | undefined =>
-  approvals.sessionOf(approvalId) ?? sessions.awaiting(approvalId);
+/** The index says who waits, the feed who has asked since this gateway began. What was asked this moment is waited for. */
+const sessionOf = async (context: GatewayContext, approvalId: string): Promise<SessionKey | undefined> => {
+  const { approvals, sessions } = context;
+  const known = approvals.sessionOf(approvalId) ?? sessions.awaiting(approvalId);
+  if (known !== undefined) return known;
+  await catchUp(context);
+  return approvals.sessionOf(approvalId);
+};
+
+/** How long the feed may take to see what is recorded. */
+const catchUpMs = 1_000;
+const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
+  const { lastSeq } = await ports.events.info();
+  if (feed.position >= lastSeq) return;
+  const signal = AbortSignal.timeout(catchUpMs);
+  for await (const { seq } of feed.follow({ after: lastSeq - 1, signal })) if (seq >= lastSeq) return;
+};
 
 const isSeen = async ({ access }: GatewayContext, { principal }: Asker, key: SessionKey): Promise<boolean> => {
   try {
