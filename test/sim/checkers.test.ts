@@ -49,6 +49,37 @@ describe('a checker notices a history that was tampered with', () => {
       'I6',
       () => ({ modelCalls: history.modelCalls.map((call) => ({ ...call, prompt: 'other' })) }),
     ],
+    'an effect without an intent': ['I6', () => ({ effects: history.effects.map((effect) => ({ ...effect, at: 0 })) })],
+    'an effect that is made again': ['I6', () => ({ effects: [...history.effects, history.effects[0]!] })],
+    'an effect of a later attempt that nobody began': [
+      'I6',
+      () => ({ effects: history.effects.map((effect) => ({ ...effect, turn: { ...effect.turn, attempt: 99 } })) }),
+    ],
+    'a call that is called done and was not': ['I6', () => ({ effects: [] })],
+    'what was allowed with other arguments': [
+      'I7',
+      () => ({ effects: history.effects.map((effect) => ({ ...effect, arguments: { sum: 1_000 } })) }),
+    ],
+    'a grant by somebody else': [
+      'I7',
+      () => ({
+        commits: history.commits.map((commit) => ({
+          ...commit,
+          events: commit.events.map((event) => (event.type === 'approval_resolved' ? { ...event, by: 'stranger' } : event)),
+        })),
+      }),
+    ],
+    'a grant that was a denial': [
+      'I7',
+      () => ({
+        commits: history.commits.map((commit) => ({
+          ...commit,
+          events: commit.events.map((event) =>
+            event.type === 'approval_resolved' ? { ...event, verdict: 'denied' as const } : event,
+          ),
+        })),
+      }),
+    ],
     'a command that nobody takes': ['I10', () => ({ unfinished: 1 })],
     'a turn without an end': [
       'I10',

@@ -50,6 +50,8 @@ export interface ModelCall {
   readonly key: string;
   readonly turn: TurnRef;
   readonly step: number;
+  /** What it was made for, if not for an answer. */
+  readonly purpose?: string | undefined;
   readonly prompt: string;
   readonly steps: readonly string[];
   readonly at: number;

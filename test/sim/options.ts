@@ -20,6 +20,9 @@ export interface SimOptions {
   readonly commitPatienceMs: number;
   readonly maxAckPending: number;
   readonly faults: { readonly log: FaultRates; readonly caches: FaultRates; readonly queues: FaultRates };
+  /** Tokens of the model's window, and of the latest messages that a compaction leaves as they are. */
+  readonly windowTokens: number;
+  readonly keepTokens: number;
   readonly maxDelayMs: number;
   readonly maxLateMs: number;
   /** Longest ordinary pause between two steps. */
@@ -116,6 +119,8 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       wait: often(0.7, 2),
       restart: often(0.4, 2),
     },
+    windowTokens: random.pick([1_000, 128_000]),
+    keepTokens: random.pick([50, 500]),
     switches: allOn,
     ...change,
   };

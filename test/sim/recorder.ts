@@ -95,9 +95,9 @@ export class Recorder {
       name: model.name,
       windowTokens: model.windowTokens,
       step: (request, onText, signal) => {
-        const { key, turn, step, prompt } = request;
+        const { key, turn, step, prompt, purpose } = request;
         const at = this.position();
-        this.modelCalls.push({ host: process.name, key, turn, step, prompt, steps: stepsOf(request), at });
+        this.modelCalls.push({ host: process.name, key, turn, step, purpose, prompt, steps: stepsOf(request), at });
         this.note(`${process.name} takes step ${step} of ${turn.id}/${turn.attempt}`);
         return model.step(request, onText, signal);
       },

@@ -228,19 +228,23 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, switches, commitPatienceMs } = this.#options;
+    const { residents, switches, commitPatienceMs, windowTokens, keepTokens } = this.#options;
     const ports = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;
     let approvals = 0;
     return startSession({
-      config: configSchema.parse({ session: { residents }, tools: { approvalMinutes: 1 } }),
+      config: configSchema.parse({
+        session: { residents },
+        tools: { approvalMinutes: 1 },
+        context: { windowTokens, keepTokens, reserveTokens: 300 },
+      }),
       ports,
       log,
       member,
       env: {},
-      model: this.recorder.watched(new OfflineModel(ports.clock), process),
+      model: this.recorder.watched(new OfflineModel(ports.clock, windowTokens), process),
       tools: toolsOf(process, (ms) => ports.clock.sleep(ms), this.recorder),
       switches,
       newId: () => `${member}-${++ids}`,

@@ -19,13 +19,12 @@ export const effectsHaveIntents: Checker = (history) => {
       ({ seq, event }) =>
         isStep(event, call) && event.step === call.step && (seq < intent.seq || event.turn.attempt === call.turn.attempt),
     );
+    // A summary has no step of its own, and it is made again where what it left is too much still.
+    if (call.purpose === 'compaction') return repeated ? [`${name}, which was recorded before`] : [];
     const id = `${call.turn.id}/${call.turn.attempt} ${call.step}`;
     const again = made.has(id);
     made.add(id);
-    // Others may have had their say in such a turn, before its steps or between them (B6).
-    const isAlone = !facts.some(
-      ({ event }) => event.type === 'turn_joined' || (event.type === 'turn_started' && (event.merged || event.turn.task)),
-    );
+    const isAlone = call.purpose === undefined && !facts.some(({ event }) => isShared(event));
     const said = facts.flatMap(({ event }) => (isStep(event, call) && event.step < call.step ? [event.text] : []));
     const prompt = facts.flatMap(({ event }) =>
       event.type === 'user_message' && event.turnId === call.turn.id ? [event.message.text] : [],
@@ -38,6 +37,14 @@ export const effectsHaveIntents: Checker = (history) => {
         : [`${name} with another conversation than the log's`]),
     ];
   });
+};
+
+/** True of what gives a turn another conversation than its own message and steps. */
+const isShared = (event: SessionEvent): boolean => {
+  if (event.type === 'turn_started') return event.merged !== undefined || event.turn.task !== undefined;
+  return (
+    event.type === 'turn_joined' || event.type === 'context_compacted' || (event.type === 'model_step' && event.flush === true)
+  );
 };
 
 interface Fact {
