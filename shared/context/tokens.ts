@@ -1,10 +1,14 @@
 import type { ModelMessage, ToolSpec } from '../ports.ts';
 import type { TurnView } from './said.ts';
 
-/** Tokens where no provider has counted them: four characters each, which is about right for English and too few for none that we know of. */
+/**
+ * Tokens where no provider has counted them: four characters each. About right for English and code, too few for Chinese or Japanese: there
+ * only a provider that counts keeps the window from overflowing before it is noticed.
+ */
 export const charactersPerToken = 4;
 
-export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
+export const estimatedTokens = (characters: number): number => Math.ceil(characters / charactersPerToken);
+export const estimateTokens = (text: string): number => estimatedTokens(text.length);
 
 /** Characters of a message as a provider gets them, with what surrounds each. */
 export const messageCharacters = (message: ModelMessage): number => {
@@ -14,7 +18,7 @@ export const messageCharacters = (message: ModelMessage): number => {
   return around + message.text.length + calls;
 };
 export const messagesTokens = (messages: readonly ModelMessage[]): number =>
-  Math.ceil(messages.reduce((sum, message) => sum + messageCharacters(message), 0) / charactersPerToken);
+  estimatedTokens(messages.reduce((sum, message) => sum + messageCharacters(message), 0));
 
 /** Characters of a tool's definition. */
 export const toolCharacters = ({ name, description, parameters }: ToolSpec): number =>
@@ -27,9 +31,7 @@ interface Asked {
 }
 /** An estimate of a whole request. */
 export const contextTokens = ({ system, messages, tools }: Asked): number =>
-  estimateTokens(system) +
-  messagesTokens(messages) +
-  Math.ceil(tools.reduce((sum, tool) => sum + toolCharacters(tool), 0) / charactersPerToken);
+  estimateTokens(system) + messagesTokens(messages) + estimatedTokens(tools.reduce((sum, tool) => sum + toolCharacters(tool), 0));
 
 /** How much of the window the next step will need: what the provider counted last, and an estimate of what came since (A1/3). */
 export const nextStepTokens = (

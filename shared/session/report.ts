@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { estimatedTokens } from '../context/tokens.ts';
 import { limits } from '../kit/limits.ts';
 import type { SessionContext } from './context.ts';
 import type { SessionState } from './evolve.ts';
@@ -25,8 +26,6 @@ export const reportFacts = z.object({
 export type ReportFacts = z.infer<typeof reportFacts>;
 
 const number = (value: number): string => value.toLocaleString('en-US');
-/** A provider counts tokens itself; this is for texts it has not seen. */
-const estimatedTokens = (characters: number): number => Math.ceil(characters / 4);
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The report at a time (ms) as one text. Pure: the same state and facts give the same words. */
