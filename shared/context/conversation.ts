@@ -38,7 +38,7 @@ export class Conversation {
   }
   /** About how much memory it takes. */
   get characters(): number {
-    return this.#said.characters;
+    return [...this.#waiting.values()].reduce((sum, { message }) => sum + message.text.length, this.#said.characters);
   }
   /** False: reading began too late. */
   get isWhole(): boolean {

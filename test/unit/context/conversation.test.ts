@@ -230,4 +230,10 @@ describe('I11: a conversation is bounded', () => {
     expect(said).toHaveLength(1 + Math.floor(limits.contextCharacters / 250_200));
     expect(said[0]?.message.text).toBe('text of m1');
   });
+
+  test('messages that wait count with what it takes in memory', () => {
+    const waiting = conversationOf(tell('post m1', 'post m2').commits);
+    const heard = conversationOf(tell('post m1').commits);
+    expect(waiting.characters - heard.characters).toBe('text of m2'.length);
+  });
 });
