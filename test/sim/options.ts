@@ -53,6 +53,7 @@ export type StepName =
   | 'queue'
   | 'answer'
   | 'compact'
+  | 'poison'
   | 'flood'
   | 'crash'
   | 'pause'
@@ -110,8 +111,9 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       queue: 12,
       answer: 8,
       compact: 2,
+      poison: often(0.1, 1),
       flood: often(0.04, 2),
-      crash: random.chance(0.2) ? 12 : often(0.6, 2),
+      crash: random.chance(0.2) ? 16 : often(0.6, 3),
       pause: often(0.6, 2),
       leave: often(0.5, 2),
       outage: often(0.4, 1),

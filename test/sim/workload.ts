@@ -79,6 +79,8 @@ export class Workload {
         return this.#ask();
       case 'call':
         return this.#send(this.#message('post_message', ` ${this.#calls()} [[think ${random.pick([1, 20, 300])}]]`));
+      case 'poison':
+        return this.#send(this.#message('post_message', ' [[tool poison]]'));
       case 'queue':
         return this.#queue();
       case 'answer':

@@ -199,6 +199,11 @@ export class World {
     this.#vacate(place);
   }
 
+  #killProcess(process: Process): void {
+    const place = this.#places.find((one) => one.process === process);
+    if (place) this.#kill(place);
+  }
+
   #vacate(place: Place): void {
     for (const [name, value] of Object.entries(place.service?.metrics() ?? {}))
       this.#totals.set(name, (this.#totals.get(name) ?? 0) + value);
@@ -245,7 +250,11 @@ export class World {
       member,
       env: {},
       model: this.recorder.watched(new OfflineModel(ports.clock, windowTokens), process),
-      tools: toolsOf(process, (ms) => ports.clock.sleep(ms), this.recorder),
+      tools: toolsOf(process, {
+        sleep: (ms) => ports.clock.sleep(ms),
+        recorder: this.recorder,
+        die: () => this.#killProcess(process),
+      }),
       switches,
       newId: () => `${member}-${++ids}`,
       newApprovalId: () => `${member}-asks-${++approvals}`,
