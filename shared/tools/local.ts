@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import type { Clock, EventLog, Tool } from '../ports.ts';
 import { execTool } from './exec.ts';
@@ -15,10 +15,14 @@ export interface LocalToolsOptions {
   readonly clock: Clock;
 }
 
-/** The tools that this process itself has: files, programs, the web, long outputs. Throws `invalid` when they are configured wrongly. */
+/**
+ * The tools that this process itself has: files, programs, the web, long outputs. A workspace that they may write to is made if it is not
+ * there. Throws `invalid` when they are configured wrongly.
+ */
 export const localTools = ({ config, env, events, clock }: LocalToolsOptions): ToolSource => {
   const { workspace, workspaceAccess } = config.agent;
   const { exec, web } = config.tools;
+  if (workspace !== undefined && workspaceAccess === 'read-write') make(workspace);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -49,5 +53,11 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
 };
 
 const isFolder = (path: string): boolean => existsSync(`${path}/.`);
+/** What cannot be made is a problem, and told as one. */
+const make = (path: string): void => {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch {}
+};
 const missing = (path: string): string =>
   `agent.workspace: there is no folder ${JSON.stringify(path)}; make it, or correct the path`;

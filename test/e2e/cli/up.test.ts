@@ -18,6 +18,7 @@ const env = {
   ...{ HOME: home, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache') },
   ...{ NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '', NO_COLOR: '1' },
 };
+const upArguments = ['--hosts', '2', '--port', '0', '--config', join(root, 'docs/examples/tools.json5')];
 let up: ChildProcess;
 
 /** What older programs left in the home directory: stores, and transcripts of sessions. */
@@ -54,16 +55,18 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
+/** The session hosts that run now: those that were killed have others in their place. */
 const hostPids = (): number[] =>
-  (/hosts {3}([\d, ]+)/.exec(printed.join('\n'))?.[1] ?? '')
-    .split(',')
+  readFileSync(`/proc/${up.pid}/task/${up.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
     .map(Number)
-    .filter((pid) => pid > 0);
+    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0service\0session'));
 
 beforeAll(async () => {
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root });
   for (const path of legacy) plant(path);
-  up = spawn(process.execPath, [program, 'up', '--hosts', '2', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  up = spawn(process.execPath, [program, 'up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
 }, 90_000);
@@ -76,20 +79,27 @@ afterAll(async () => {
 });
 
 describe('the README', () => {
-  const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].map(
-    ([, code = '']) => code,
+  const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/<!-- tested(.*?) -->\n```sh\n([\s\S]*?)```/g)].map(
+    ([, when = '', code = '']) => ({ when, code }),
   );
 
   test('has snippets to run', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
-  test.each(blocks.map((code, index) => [index + 1, code] as const))('snippet %i does what it says', async (_, code) => {
-    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
-    if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
-    if (code.includes('/new')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
-    if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
-    if (code.includes('ingest'))
-      expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
-    if (code.includes('curl')) expect(stdout).toContain('"reply":"You said: hello over HTTP"');
-  });
+  test.each(blocks.map((block, index) => [index + 1, block] as const))(
+    'snippet %i does what it says',
+    async (_, { when, code }) => {
+      if (when.includes('kill -9')) for (const pid of hostPids()) process.kill(pid, 'SIGKILL');
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
+      if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
+      if (code.includes('/new')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
+      if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
+      if (code.includes('approvals list  ')) expect(stdout).toMatch(/APPROVAL[\s\S]*agent:main:work +run /);
+      if (code.includes('approvals resolve'))
+        expect(stdout).toMatch(/You said: and now\?[\s\S]*tool_result[\s\S]*\n[^\n]*\d\d:\d\d:\d\d[^\n]*\n$/);
+      if (code.includes('ingest'))
+        expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
+      if (code.includes('curl')) expect(stdout).toContain('"reply":"You said: hello over HTTP"');
+    },
+  );
 });
 
 describe('commands', () => {
@@ -146,6 +156,7 @@ test('A1/7: what older programs left in their session folders is neither read no
 
 describe('trouble', () => {
   test('a host killed in mid-turn is started again, and the turn is finished by whoever takes it over (I1)', async () => {
+    expect(/hosts {3}(\d+), \d+/.exec(printed.join('\n')), 'the ids of the hosts are told').not.toBeNull();
     const [first = 0, second = 0] = hostPids();
     expect([first, second].every(isAlive)).toBe(true);
     const answer = natter('send', 'agent:main:slow', '[[think 3000]] still there?', '--wait', '60');

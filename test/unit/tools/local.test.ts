@@ -52,12 +52,12 @@ describe('which tools there are', () => {
       ['write_file', 'allow', false, true],
     ]);
   });
-  test('a workspace that is not there is a problem, until it is', () => {
+  test('a workspace that is not there is made where tools may write, and else it is a problem', () => {
     writeFileSync(join(workspace, 'file'), '');
-    for (const path of [join(workspace, 'none'), join(workspace, 'file')]) {
-      expect(under({ agent: { workspace: path } }).problems()).toEqual([
-        expect.stringMatching(/^agent\.workspace: there is no folder ".*"; make it/),
-      ]);
+    expect(under({ agent: { workspace: join(workspace, 'a', 'new') } }).problems()).toEqual([]);
+    const missing = { workspace: join(workspace, 'none'), workspaceAccess: 'read-only' };
+    for (const agent of [missing, { workspace: join(workspace, 'file') }]) {
+      expect(under({ agent }).problems()).toEqual([expect.stringMatching(/^agent\.workspace: there is no folder ".*"; make it/)]);
     }
     expect(under({ agent: { workspace } }).problems()).toEqual([]);
   });
