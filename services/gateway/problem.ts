@@ -114,7 +114,8 @@ const frameworkProblems: Readonly<Record<string, readonly [ProblemCode, string, 
   FST_ERR_BAD_URL: ['invalid', 'the path is not valid percent-encoded UTF-8', 'key'],
 };
 
-const translate = (error: unknown, requestId: string): Problem => {
+/** The problem that an error is. What is not the caller's doing is `internal` and says nothing of itself. */
+export const problemFrom = (error: unknown, requestId: string): Problem => {
   if (error instanceof NatterError) return problemOf(error.code, error.message, requestId, error);
   if (error instanceof Refusal) return problemOf(error.code, error.message, requestId);
   const known = frameworkProblems[(error as Partial<FastifyError>).code ?? ''];
@@ -128,7 +129,7 @@ const translate = (error: unknown, requestId: string): Problem => {
 export const errorHandler =
   (log: Logger) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const problem = translate(error, request.id);
+    const problem = problemFrom(error, request.id);
     if (problem.code === 'internal') log.error({ err: error, requestId: request.id }, 'request failed');
     sendProblem(reply, problem);
   };

@@ -16,10 +16,13 @@ export class SseStream {
   readonly #ended = new AbortController();
   #unreadFrames = 0;
 
-  /** Begins the answer. `closing` ends the stream with the gateway. An `id` without data sets the client's resume cursor at once. */
+  /**
+   * Begins the answer. `closing` ends the stream with the gateway. An `id` without data sets the client's resume cursor at once; a stream
+   * that cannot be resumed has none.
+   */
   constructor(
     raw: ServerResponse,
-    options: { clock: Clock; headers: Record<string, string>; cursor: string; closing: AbortSignal },
+    options: { clock: Clock; headers: Record<string, string>; cursor?: string; closing: AbortSignal },
   ) {
     this.#raw = raw;
     this.#clock = options.clock;
@@ -31,7 +34,8 @@ export class SseStream {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    raw.write(`id: ${options.cursor}\n: after ${options.cursor}\n\n`);
+    const { cursor } = options;
+    raw.write(cursor === undefined ? ': begun\n\n' : `id: ${cursor}\n: after ${cursor}\n\n`);
     if (options.closing.aborted || raw.destroyed) this.end();
     this.#ping();
   }

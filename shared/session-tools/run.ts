@@ -45,7 +45,7 @@ const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
 };
 
 /** A run while it is looked for: with the turn that carries it, which is its own until it is merged into another or joins one. */
-interface Traced {
+export interface Traced {
   readonly turnId: string;
   readonly run: Run | null;
 }
@@ -112,7 +112,7 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
  * The run after a commit. A command that starts no turn is over with its commit. What Natter says to a command, or where a turn ends
  * without an answer of the model's, is its reply (A11).
  */
-const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: string): Traced => {
+export const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: string): Traced => {
   const after = commit.events.reduce((traced, event) => afterEvent(traced, event, runId), before);
   const isCommand = after.run === null && commit.command.id === runId;
   const endsSilently = after.run?.status === 'ok' && after.run.reply === null && !isOver(before.run);
@@ -129,13 +129,14 @@ export const unknownRun = (runId: string, seq: number): FoundRun => ({ turnId: r
 
 /**
  * Looks for a run after the sequence `oldest`: in the recent part of the history, where people look, and in all of it only where it is
- * short. Anybody may make up an id, and a long log is not read for that.
+ * short. Anybody may make up an id, and a long log is not read for that. `each` is told of each commit that is read, and of the run after it.
  */
 export const findRun = async (
   { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
   key: SessionKey,
   runId: string,
   oldest = 0,
+  each: (commit: RecordedCommit, found: Traced) => void = () => {},
 ): Promise<FoundRun> => {
   const position = (await snapshots.get(key))?.position;
   const first = position?.window[0] ?? position?.seq ?? 1;
@@ -145,6 +146,7 @@ export const findRun = async (
     let found = unknownRun(runId, after);
     for await (const commit of events.read(key, { after })) {
       found = { ...afterCommitOf(found, commit, runId), seq: commit.seq };
+      each(commit, found);
     }
     return found;
   };
