@@ -100,7 +100,12 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   reply: (ref, number, heard) => stepOf(ref, number, 'reply', heard),
   continue: (ref, number, heard) => stepOf(ref, number, 'continue', heard),
   fail: (ref, number) => stepOf(ref, number, 'failed'),
-  flush: (ref, number) => ({ ...(stepOf(ref, number, 'reply') as CommandOf<'record_step'>), flush: true }),
+  /** Its tokens nobody has counted, and it costs something. */
+  flush: (ref, number) => ({
+    ...(stepOf(ref, number, 'reply') as CommandOf<'record_step'>),
+    outcome: { kind: 'reply', text: 'noted', model: 'test', usage: { ...usage, estimated: true, costUsd: 0.25 } },
+    flush: true,
+  }),
   /** A step with a system prompt of these parts: `prompted m1/1 1 base tools`. */
   prompted: (ref, number, ...parts) => ({
     ...(stepOf(ref, number, 'continue') as CommandOf<'record_step'>),
@@ -192,7 +197,11 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     outcome: 'ok',
     text: 'x'.repeat(Number(bytes)),
   }),
-  compact: () => ({ type: 'compact', notice: { code: 'compacted' } }),
+  compact: () => ({
+    type: 'compact',
+    instructions: 'keep the names',
+    notice: { code: 'compacted', deliverTo: { channel: 'irc', to: '#ubuntu' } },
+  }),
   compacted: (ref, throughRev, keptFromSeq) => ({
     type: 'record_compaction',
     turn: refOf(ref),
