@@ -8,7 +8,6 @@ import {
   afterCommit,
   type Cursor,
   type EventFilter,
-  eventsAfter,
   formatCursor,
   isAfter,
   logPosition,
@@ -16,7 +15,8 @@ import {
   wantsKey,
   wantsType,
 } from '../cursor.ts';
-import { noSuchSession, pageOf } from '../history.ts';
+import { eventPage, reachedCursor } from '../event-page.ts';
+import { noSuchSession } from '../history.ts';
 import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
 import { visibleText } from '../live-text.ts';
 import { SseStream, sseFrame } from '../sse.ts';
@@ -40,25 +40,14 @@ interface Wanted {
 const wantsStream = (request: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
 
 /** Where a stream begins: `Last-Event-ID` (newer than the address it is sent to again), else `after`, else now. */
-const beginning = async (
-  { feed, ports }: GatewayContext,
-  request: FastifyRequest,
-  after: Cursor | undefined,
-): Promise<Cursor> => {
-  const now = feed.position;
+const beginning = async (context: GatewayContext, request: FastifyRequest, after: Cursor | undefined): Promise<Cursor> => {
+  const now = context.feed.position;
   const lastEventId = request.headers['last-event-id'];
   const resumed = typeof lastEventId === 'string' ? parseCursor(lastEventId) : undefined;
   if (resumed === null) {
     throw new NatterError('invalid', 'last-event-id: use the id of an event, such as "17.2"', { field: 'last-event-id' });
   }
-  const cursor = resumed ?? after ?? afterCommit(now);
-  if (cursor.seq > now && cursor.seq > (await ports.events.info()).lastSeq) {
-    const field = resumed ? 'last-event-id' : 'after';
-    throw new NatterError('invalid', `${field}: the log ends at ${now}; this cursor is from another log or from the future`, {
-      field,
-    });
-  }
-  return cursor;
+  return reachedCursor(context, resumed ?? after ?? afterCommit(now), resumed ? 'last-event-id' : 'after');
 };
 
 const tooSlow = (cursor: Cursor): string => {
@@ -121,20 +110,10 @@ const streamDeltas = async (
   }
 };
 
-const page = async ({ ports, access }: GatewayContext, { principal }: FastifyRequest, wanted: Wanted) => {
-  const { key, filter, after = { seq: 0, index: -1 }, limit } = wanted;
-  const seen = key ? (await access.read(principal, key)).after : 0;
-  const shows = access.showsNow(principal);
-  const { items, next, more } = await pageOf(
-    ports.events,
-    { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) },
-    async (commit) =>
-      !wantsKey(filter, commit.key) || !(await shows(commit))
-        ? []
-        : eventsAfter(after, commit)
-            .filter(({ type }) => wantsType(filter, type))
-            .map((event) => ({ cursor: { seq: event.seq, index: event.index }, item: event })),
-  );
+const page = async (context: GatewayContext, { principal }: FastifyRequest, wanted: Wanted) => {
+  const { key, after = { seq: 0, index: -1 } } = wanted;
+  const seen = key ? (await context.access.read(principal, key)).after : 0;
+  const { items, next, more } = await eventPage(context, principal, seen, { ...wanted, after });
   return { events: items, next, more };
 };
 
