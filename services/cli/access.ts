@@ -23,8 +23,8 @@ export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOption
 /** The configuration a command works with. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
-/** A client of the gateway: `--url` and `--token`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
-export const clientOf = (world: World, options: CommonOptions): ApiClient => {
+/** The gateway and its token: `--url` and `--token`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
+export const gatewayOf = (world: World, options: CommonOptions): { url: string; token: string } => {
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
   const url = options.url ?? world.env.NATTER_URL ?? written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
@@ -32,9 +32,11 @@ export const clientOf = (world: World, options: CommonOptions): ApiClient => {
     throw new NatterError('invalid', `"${url}" is no address of a gateway; use for example http://127.0.0.1:4600`);
   // The token of the installation here is for the gateway here; another one never gets to see it.
   const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
-  const token = options.token ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '';
-  return createClient({ url, token });
+  return { url, token: options.token ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '' };
 };
+
+/** A client of that gateway. */
+export const clientOf = (world: World, options: CommonOptions): ApiClient => createClient(gatewayOf(world, options));
 
 /** Reads a whole number of the command line. */
 export const wholeNumber =
