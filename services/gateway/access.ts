@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../shared/config/schema.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { canAccess, ownsKey, type Principal } from '../../shared/policy/access.ts';
+import { canAccess, ownsKey, type Principal, personOf, seesAll, seesApproval } from '../../shared/policy/access.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
 import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
@@ -13,6 +13,12 @@ import type { Reach, SessionList } from './session-list.ts';
 /** Throws `NatterError('forbidden')` unless the caller is the owner. `what` begins the sentence. */
 export const ownersOnly = (principal: Principal, what: string): void => {
   if (principal.role !== 'owner') throw new NatterError('forbidden', `${what} is the owner's; use a token of role "owner"`);
+};
+
+/** The same for what is the administrator's. */
+export const adminsOnly = (principal: Principal, what: string): void => {
+  if (principal.role === 'owner' && principal.admin) return;
+  throw new NatterError('forbidden', `${what} is the administrator's; use the installation's own token, or one of role "admin"`);
 };
 
 /** A session the caller may see. What was recorded up to the sequence `after` belongs to a deleted one and is not shown. */
@@ -49,10 +55,17 @@ export class Access {
   /** Which rows of lists the principal may see, and where they are. */
   reach(principal: Principal): Reach {
     const sees = (row: IndexRow): boolean => this.#sees(principal, row);
-    if (principal.role === 'owner') return { sees };
-    const participants = principal.principal === undefined ? null : this.identities.aliasesOf(principal.principal);
+    const person = personOf(principal);
+    const participants = person === undefined ? null : this.identities.aliasesOf(person);
     const namespace = principal.role === 'channel' ? principal.namespace : undefined;
     return { sees, participants: participants ?? undefined, namespace };
+  }
+
+  /** The same of lists of what waits for a person (A5/62). */
+  approvalReach(principal: Principal): Reach {
+    if (principal.role !== 'approver') return this.reach(principal);
+    const sees = (row: IndexRow): boolean => !row.deleted && seesApproval(principal, row, this.identities);
+    return { sees, namespace: principal.namespace };
   }
 
   #sees(principal: Principal, row: IndexRow): boolean {
@@ -63,7 +76,18 @@ export class Access {
   async read(principal: Principal, key: SessionKey): Promise<Admission> {
     const row = await this.#rowOf(principal, key);
     if (row === null || !this.#sees(principal, row)) throw noSuchSession();
-    return { row, after: principal.role === 'owner' ? 0 : row.deletedSeq };
+    return { row, after: seesAll(principal) ? 0 : row.deletedSeq };
+  }
+
+  /** Whether the session is there and the principal may answer for what waits in it (A5/62). */
+  async seesApproval(principal: Principal, key: SessionKey): Promise<boolean> {
+    try {
+      const row = await this.#rowOf(principal, key);
+      return row !== null && !row.deleted && seesApproval(principal, row, this.identities);
+    } catch (error) {
+      if (hasCode(error, 'not_found')) return false;
+      throw error;
+    }
   }
 
   /**
@@ -88,7 +112,7 @@ export class Access {
    * begin their own direct session (A5/67). Resolves with the sequence after which they may see. Throws `noSuchSession()`.
    */
   async enter(principal: Principal, key: SessionKey): Promise<number> {
-    if (principal.role === 'owner') return 0;
+    if (seesAll(principal)) return 0;
     const row = await this.#rowOf(principal, key);
     // A key of which only a notice or a deletion is recorded has no session: who may begin one may go on.
     const isThere = row !== null && !row.deleted && row.generation > 0;
@@ -99,7 +123,7 @@ export class Access {
 
   /** Whether a commit on a stream is the principal's to see: participants change while streams are open. */
   async shows(principal: Principal, commit: RecordedCommit): Promise<boolean> {
-    return principal.role === 'owner' || this.#showsBy(await this.#rowWith(commit), principal, commit);
+    return seesAll(principal) || this.#showsBy(await this.#rowWith(commit), principal, commit);
   }
 
   /** The same for one page of what was recorded some time ago. A deletion counts at once, however late the index is. */
@@ -107,7 +131,7 @@ export class Access {
     const asked = new Set<SessionKey>();
     return async (commit) => {
       const shown = await this.shows(principal, commit);
-      if (!shown || principal.role === 'owner' || asked.has(commit.key)) return shown;
+      if (!shown || seesAll(principal) || asked.has(commit.key)) return shown;
       asked.add(commit.key);
       const row = await this.#rowNow(commit.key);
       if (row !== null) this.#rows.set(commit.key, row);
@@ -121,7 +145,7 @@ export class Access {
 
   /** Whether the text a turn is making is the principal's to see. Where the commit that began it is not here yet: no. */
   showsText(principal: Principal, key: SessionKey, turnId: string): boolean {
-    if (principal.role === 'owner') return true;
+    if (seesAll(principal)) return true;
     const row = this.#known(key);
     return row !== undefined && row.activeTurnId === turnId && this.#sees(principal, row);
   }
@@ -132,7 +156,7 @@ export class Access {
     } catch (error) {
       // That a session cannot be read is known to those alone who could read it.
       const known = this.#sessions.peek(key);
-      const isTheirs = principal.role === 'owner' || (known !== undefined && this.#sees(principal, known));
+      const isTheirs = seesAll(principal) || (known !== undefined && this.#sees(principal, known));
       throw hasCode(error, 'quarantined') && !isTheirs ? noSuchSession() : error;
     }
   }

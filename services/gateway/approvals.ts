@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { shownKey } from '../../shared/routing/legacy-key.ts';
 import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
@@ -36,7 +35,7 @@ const shown = ({ agent, session }: GatewayContext['config'], { key, approval }: 
   return [{ approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly }];
 };
 
-/** The pending approvals of the sessions that the caller may see, newest first. */
+/** The pending approvals of the sessions that the caller may see or answer for, newest first. */
 export const listApprovals = (
   { sessions, access, config }: GatewayContext,
   { principal }: Asker,
@@ -46,7 +45,7 @@ export const listApprovals = (
     ...{ limit, cursor },
     status: 'awaiting_approval',
     withGlobal: config.session.scope === 'global',
-    reach: access.reach(principal),
+    reach: access.approvalReach(principal),
   });
   return { approvals: rows.flatMap((row) => shown(config, row)), nextCursor };
 };
@@ -77,7 +76,7 @@ export const resolveApproval = async (context: GatewayContext, asker: Asker, giv
   const { verdict, reason, sessionKey, idempotencyKey } = given;
   const approvalId = given.approvalId.toLowerCase();
   const key = sessionKey === undefined ? await sessionOf(context, approvalId) : keyFrom(context.config, sessionKey);
-  if (key === undefined || !(await isSeen(context, asker, key))) throw unknownApproval();
+  if (key === undefined || !(await context.access.seesApproval(asker.principal, key))) throw unknownApproval();
   const by = holderOf(asker, context.access.identities);
   const answer = { approvalId, ...meanings[verdict], ...(reason !== undefined && { reason }) };
   const runId = idempotencyKey === undefined ? undefined : onceIdOf(asker, key, 'resolve_approval', idempotencyKey);
@@ -101,16 +100,6 @@ const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
   if (feed.position >= lastSeq) return;
   const signal = AbortSignal.timeout(catchUpMs);
   for await (const { seq } of feed.follow({ after: lastSeq - 1, signal })) if (seq >= lastSeq) return;
-};
-
-const isSeen = async ({ access }: GatewayContext, { principal }: Asker, key: SessionKey): Promise<boolean> => {
-  try {
-    await access.read(principal, key);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return false;
-    throw error;
-  }
 };
 
 const unknownApproval = (): Refusal =>

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import type { Config } from '../../shared/config/schema.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
+import { type Change, mayChange, type Principal } from '../../shared/policy/access.ts';
 import { type Occasion, occasionOf } from '../../shared/routing/occasion.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
@@ -44,7 +45,17 @@ export const onceIdOf = ({ actor }: Asker, key: SessionKey, type: SessionCommand
 export const occasionFor = (config: Config, key: SessionKey, at: number): Occasion =>
   occasionOf(key, config, { at, sessionId: `api:${uuidv7()}` });
 
+/** The one way by which a caller's wish becomes a command. Throws `NatterError('forbidden')` where the role alone rules it out. */
 export const envelopeOf = (
   request: Asker,
   command: { id: string; key: SessionKey; at: number; data: SessionCommand; answerTo?: string },
-): CommandEnvelope => ({ ...command, correlationId: command.id, causationId: request.id, actor: request.actor });
+): CommandEnvelope => {
+  checkChange(request.principal, command.data.type === 'resolve_approval' ? 'approvals' : 'sessions');
+  return { ...command, correlationId: command.id, causationId: request.id, actor: request.actor };
+};
+
+/** Throws `NatterError('forbidden')` where the role alone rules out that its token changes this. */
+export const checkChange = (principal: Principal, change: Change): void => {
+  if (mayChange(principal, change)) return;
+  throw new NatterError('forbidden', `a token of role "${principal.role}" may not change this; use another one`);
+};

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { seesAll } from '../../shared/policy/access.ts';
 import { dangers } from '../../shared/policy/dm-safety.ts';
 import { nextResetOf } from '../../shared/policy/reset.ts';
 import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
-import { type Methods, method } from './rpc.ts';
+import { type Methods, method, reading } from './rpc.ts';
 import { approvalsList, approvalsListParameters, approvalsResolve, approvalsResolveParameters } from './rpc-approvals.ts';
 import {
   agent,
@@ -31,30 +32,30 @@ const recentSessions = 5;
 
 /** All methods by name (A12/131). */
 export const methods: Methods = {
-  'sessions.list': method(listParameters, listSessions),
+  'sessions.list': reading(listParameters, listSessions),
   'sessions.patch': method(patchParameters, patchSession),
   'sessions.reset': method(resetParameters, resetSession),
   'sessions.delete': method(deleteParameters, deleteSession),
   'sessions.compact': method(compactParameters, compactSession, ({ timeoutSeconds }) => timeoutSeconds),
-  'approvals.list': method(approvalsListParameters, approvalsList),
-  'approvals.resolve': method(approvalsResolveParameters, approvalsResolve),
-  'chat.history': method(
+  'approvals.list': reading(approvalsListParameters, approvalsList),
+  'approvals.resolve': method(approvalsResolveParameters, approvalsResolve, undefined, 'approvals'),
+  'chat.history': reading(
     sessionsHistoryParameters.extend({ includeTools: z.boolean().default(true) }),
     ({ context, asker }, parameters) => sessionsHistory(context, asker, parameters),
   ),
   'chat.send': method(chatSendParameters, chatSend),
   agent: method(agentParameters, agent, ({ timeoutSeconds }) => timeoutSeconds),
-  'agent.wait': method(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
+  'agent.wait': reading(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
   /**
    * Whether the system is ready, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is also told where the
    * data and its mirror are and what is dangerous about the configuration (A3/31).
    */
-  status: method(z.strictObject({}), async ({ context, asker }) => {
+  status: reading(z.strictObject({}), async ({ context, asker }) => {
     const problems = context.problems();
     const { sessions } = await listRows(context, asker, { limit: recentSessions, messageLimit: 0 });
     const { session, dataDir } = context.config;
     const { store } = session;
-    const isOwner = asker.principal.role === 'owner';
+    const isOwner = seesAll(asker.principal);
     const now = context.ports.clock.now();
     return {
       status: problems.length === 0 ? 'ready' : 'unavailable',

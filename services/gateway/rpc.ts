@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { Asker } from './commands.ts';
+import type { Change } from '../../shared/policy/access.ts';
+import { type Asker, checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { checked } from './input.ts';
 
@@ -13,9 +14,13 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** A method: what it takes, what it does. `waits`: how long a call with these parameters may wait, ms; 0 where it does not. */
+/**
+ * A method: what it takes, what it does, and what it may change. `waitMs`: how long a call with these parameters may wait; 0 where it does
+ * not.
+ */
 export interface Method {
   readonly parameters: z.ZodType;
+  readonly changes: Change;
   waitMs(parameters: unknown): number;
   run(call: Call, parameters: unknown): Promise<unknown>;
 }
@@ -25,11 +30,17 @@ export const method = <T>(
   parameters: z.ZodType<T, unknown>,
   run: (call: Call, parameters: T) => Promise<unknown>,
   waitMs: (parameters: T) => number = () => 0,
+  changes: Change = 'sessions',
 ): Method => ({
   parameters,
+  changes,
   waitMs: (given) => waitMs(given as T),
   run: (call, given) => run(call, given as T),
 });
+
+/** A method that changes nothing. */
+export const reading = <T>(...[parameters, run, waitMs]: Parameters<typeof method<T>>): Method =>
+  method(parameters, run, waitMs, 'nothing');
 
 export type Methods = Readonly<Record<string, Method>>;
 
@@ -47,5 +58,9 @@ export const prepare = (methods: Methods, name: string, params: unknown): Prepar
     throw new NatterError('invalid', `method: there is no "${name}"; known are: ${known}`, { field: 'method' });
   }
   const parameters = checked(found.parameters, params, 'params');
-  return { waits: found.waitMs(parameters) > 0, run: (call) => found.run(call, parameters) };
+  const run = async (call: Call): Promise<unknown> => {
+    checkChange(call.asker.principal, found.changes);
+    return found.run(call, parameters);
+  };
+  return { waits: found.waitMs(parameters) > 0, run };
 };

@@ -1,5 +1,5 @@
 import { NatterError } from '../../shared/kit/errors.ts';
-import { channelOfNamespace, type Principal } from '../../shared/policy/access.ts';
+import { channelOfNamespace, type Principal, personOf } from '../../shared/policy/access.ts';
 import type { Identities } from '../../shared/routing/identity.ts';
 import type { DeliveryTarget, Sender } from '../../shared/session/types.ts';
 import type { Asker } from './commands.ts';
@@ -9,9 +9,6 @@ import type { Asker } from './commands.ts';
 export const forbidden = (field: string, message: string): NatterError =>
   new NatterError('forbidden', `${field}: ${message}`, { field });
 
-/** The person a token speaks for; `null` for the owner's and for a whole channel's. */
-const personOf = (principal: Principal): string | null => (principal.role === 'owner' ? null : (principal.principal ?? null));
-
 /** The sender of a message. Without `given` it is the person of the token, else the program `api`. Throws `NatterError('forbidden')`. */
 export const speakerOf = (
   principal: Principal,
@@ -19,7 +16,7 @@ export const speakerOf = (
   identities: Identities,
 ): Sender => {
   const person = personOf(principal);
-  if (person !== null) {
+  if (person !== undefined) {
     if (given !== undefined) throw forbidden('sender', `this token speaks for ${person} and nobody else; leave it out`);
     return { id: person, role: 'participant', principal: identities.resolve(person) };
   }
@@ -28,10 +25,14 @@ export const speakerOf = (
   return { ...given, role: 'participant', principal: identities.principalOf(channelOfNamespace(principal.namespace), given.id) };
 };
 
-/** Who decides something by a call: the person of the token, else whoever holds it. Only the owner's token decides as the owner. */
+/**
+ * Who decides something by a call: the person of the token, else whoever holds it. Only the owner's token decides as the owner, and that of
+ * an approver, whom the owner has given their word.
+ */
 export const holderOf = ({ principal, actor }: Asker, identities: Identities): Sender => {
-  if (personOf(principal) !== null) return speakerOf(principal, undefined, identities);
-  return { id: actor, role: principal.role === 'owner' ? 'owner' : 'program' };
+  const mayDecide = principal.role === 'owner' || principal.role === 'approver';
+  if (personOf(principal) === undefined) return { id: actor, role: mayDecide ? 'owner' : 'program' };
+  return { ...speakerOf(principal, undefined, identities), ...(mayDecide && { role: 'owner' as const }) };
 };
 
 /**
@@ -40,7 +41,7 @@ export const holderOf = ({ principal, actor }: Asker, identities: Identities): S
  */
 export const checkSaid = (principal: Principal, said: { messageId?: unknown; deliverTo?: DeliveryTarget | undefined }): void => {
   if (principal.role === 'owner') return;
-  const isPerson = personOf(principal) !== null;
+  const isPerson = personOf(principal) !== undefined;
   if (isPerson && said.messageId !== undefined) {
     throw forbidden('messageId', 'is not a participant\'s to choose; send the header "idempotency-key" instead');
   }

@@ -8,12 +8,25 @@ import type { InboundEnvelope } from '../wire/envelope.ts';
 
 /**
  * On whose behalf a call is made. `principal` is a person: a name of `session.identityLinks` or `<channel>:<id>`. `namespace` is the
- * beginning of the keys a channel's token is limited to, without `agent:<agentId>:`, such as `telegram`.
+ * beginning of the keys a token is limited to, without `agent:<agentId>:`, such as `telegram`. An `admin` is an owner who manages tokens
+ * too. A `read-only` token reads what the owner can. An `approver` sees what waits for a person and answers it, and no session.
  */
 export type Principal =
-  | { readonly role: 'owner' }
+  | { readonly role: 'owner'; readonly admin?: true }
+  | { readonly role: 'read-only' }
+  | { readonly role: 'approver'; readonly namespace?: string; readonly principal?: string }
   | { readonly role: 'participant'; readonly principal: string }
   | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string };
+
+/** What a token may be made for; a principal says how it is meant. */
+export const roles = ['owner', 'participant', 'channel', 'approver', 'read-only', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** True for those from whom nothing is hidden. */
+export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
+
+/** The person a token speaks for, where it is somebody's. */
+export const personOf = (asking: Principal): string | undefined => ('principal' in asking ? asking.principal : undefined);
 
 /** What access depends on. `participants` are principals as they were recorded; they are resolved anew here, so that merges count (A5/66). */
 export interface Guarded {
@@ -21,7 +34,7 @@ export interface Guarded {
   readonly participants: readonly string[];
 }
 
-/** The owner sees all; others the sessions they take part in; a channel's token nothing outside its namespace. */
+/** The owner sees all; others the sessions they take part in; a channel's token nothing outside its namespace; an approver none. */
 export const canAccess = (asking: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
   const takesPart = (principal: string): boolean => {
     const person = resolve(principal);
@@ -29,12 +42,29 @@ export const canAccess = (asking: Principal, { key, participants }: Guarded, { r
   };
   switch (asking.role) {
     case 'owner':
+    case 'read-only':
       return true;
+    case 'approver':
+      return false;
     case 'participant':
       return takesPart(asking.principal);
     case 'channel':
       return isWithin(asking.namespace, key) && (asking.principal === undefined || takesPart(asking.principal));
   }
+};
+
+/** Who may see what waits for a person in a session: whoever may see the session, and an approver of its namespace (A5/62). */
+export const seesApproval = (asking: Principal, session: Guarded, identities: Identities): boolean =>
+  asking.role === 'approver'
+    ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
+    : canAccess(asking, session, identities);
+
+/** What a call changes: sessions, what waits for a person, or nothing at all. */
+export type Change = 'sessions' | 'approvals' | 'nothing';
+/** What a role forbids by itself, whatever the session: a read-only token changes nothing, and an approver only answers. */
+export const mayChange = ({ role }: Principal, change: Change): boolean => {
+  if (change === 'nothing') return true;
+  return role === 'approver' ? change === 'approvals' : role !== 'read-only';
 };
 
 /** Whole segments only: `telegram` has `agent:main:telegram:dm:7`, never `agent:main:telegramx:dm:7` nor a main session named `telegram`. */
@@ -45,7 +75,7 @@ export const isWithin = (namespace: string, key: SessionKey): boolean => bareKey
  * may begin (A5/67). The main session is shared, so it is nobody's own.
  */
 export const ownsKey = (asking: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
-  const person = asking.role === 'owner' ? undefined : asking.principal;
+  const person = asking.role === 'approver' ? undefined : personOf(asking);
   const { kind, channel, accountId } = parseKey(key, config.session.mainKey);
   if (person === undefined || kind !== 'dm' || (asking.role === 'channel' && !isWithin(asking.namespace, key))) return false;
   const place = placing(config, identities);
@@ -75,34 +105,52 @@ const addressesOf = (person: string, links: IdentityLinks, anyChannel = ''): Pic
 /** The channel a namespace belongs to. */
 export const channelOfNamespace = (namespace: string): string => namespace.split(':', 1)[0] ?? namespace;
 
-type Token = Config['gateway']['tokens'][string];
-/** The principal a configured token stands for, or the field that is wrong with it and how to mend it. */
+/** What is said of a token's reach where it is made or configured. */
+export interface Reach {
+  readonly role: Role;
+  readonly principal?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+/** The principal a token stands for, or the field that is wrong with it and how to mend it. */
 export type Grant = { readonly principal: Principal } | { readonly field: 'principal' | 'namespace'; readonly problem: string };
 
-export const grantOf = ({ role, principal, namespace }: Token, links: IdentityLinks): Grant => {
+type Field = 'principal' | 'namespace';
+/** What else than its name a role takes. */
+const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible' | 'none'>>>> = {
+  owner: { principal: 'none', namespace: 'none' },
+  admin: { principal: 'none', namespace: 'none' },
+  'read-only': { principal: 'none', namespace: 'none' },
+  participant: { principal: 'needed', namespace: 'none' },
+  channel: { principal: 'possible', namespace: 'needed' },
+  approver: { principal: 'possible', namespace: 'possible' },
+};
+const missing: Readonly<Record<Field, string>> = {
+  principal: 'is missing; a participant is somebody: use "<channel>:<id>" or a linked name',
+  namespace: 'is missing; name the channel, such as "telegram"',
+};
+const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel' };
+
+/** The principal of a token that was checked when it was made. */
+export const principalOf = ({ role, principal, namespace }: Reach): Principal => {
+  const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
+  return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
+};
+
+export const grantOf = (token: Reach, links: IdentityLinks): Grant => {
+  const { role, principal, namespace } = token;
   if (principal !== undefined && !principal.includes(':') && !Object.hasOwn(links, principal)) {
     const problem = `"${principal}" is nobody known; use "<channel>:<id>" or a name of session.identityLinks`;
     return { field: 'principal', problem };
   }
-  switch (role) {
-    case 'owner':
-      if (principal !== undefined)
-        return { field: 'principal', problem: 'the owner sees all; remove it, or use role "participant"' };
-      if (namespace !== undefined) return { field: 'namespace', problem: 'the owner sees all; remove it, or use role "channel"' };
-      return { principal: { role } };
-    case 'participant':
-      if (namespace !== undefined)
-        return { field: 'namespace', problem: 'belongs to role "channel"; remove it, or use that role' };
-      if (principal === undefined) {
-        return { field: 'principal', problem: 'is missing; a participant is somebody: use "<channel>:<id>" or a linked name' };
-      }
-      return { principal: { role, principal } };
-    case 'channel':
-      if (namespace === undefined) return { field: 'namespace', problem: 'is missing; name the channel, such as "telegram"' };
-      if (!/^[a-z][a-z0-9_-]{0,31}(:[^\s:*>%]+)*$/.test(namespace)) {
-        const problem = `"${namespace}" begins no session key; use a channel's name, such as "telegram", with further segments if need be`;
-        return { field: 'namespace', problem };
-      }
-      return { principal: { role, namespace, ...(principal !== undefined && { principal }) } };
+  for (const field of ['principal', 'namespace'] as const) {
+    const use = reachOf[role][field];
+    if (use === 'needed' && token[field] === undefined) return { field, problem: missing[field] };
+    if (use === 'none' && token[field] !== undefined)
+      return { field, problem: `is not for role "${role}"; remove it, or use role "${elsewhere[field]}"` };
   }
+  if (namespace !== undefined && !/^[a-z][a-z0-9_-]{0,31}(:[^\s:*>%]+)*$/.test(namespace)) {
+    const problem = `"${namespace}" begins no session key; use a channel's name, such as "telegram", with further segments if need be`;
+    return { field: 'namespace', problem };
+  }
+  return { principal: principalOf(token) };
 };

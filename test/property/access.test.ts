@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canAccess, type Guarded, type Principal } from '../../shared/policy/access.ts';
+import { canAccess, type Guarded, type Principal, personOf } from '../../shared/policy/access.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 
@@ -35,8 +35,9 @@ const everybodyWhoIs = (principal: string, known: IdentityLinks): ReadonlySet<st
 
 const isolated = (rule: Rule) =>
   fc.property(limited, session, links, (asking, one, known) => {
-    if (!rule(asking, one, identitiesOf(known)) || asking.role === 'owner' || asking.principal === undefined) return true;
-    const same = everybodyWhoIs(asking.principal, known);
+    const somebody = personOf(asking);
+    if (!rule(asking, one, identitiesOf(known)) || somebody === undefined) return true;
+    const same = everybodyWhoIs(somebody, known);
     return one.participants.some((participant) => same.has(participant));
   });
 

@@ -1,3 +1,4 @@
+import { seesAll } from '../../../shared/policy/access.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
 import { lastMessagesOf } from '../../../shared/session-tools/recent-messages.ts';
 import { listConfigFor, sessionRowOf } from '../../../shared/session-tools/row.ts';
@@ -33,7 +34,7 @@ export const listRows = async (
     reach: access.reach(asker.principal),
   });
   const messages = messageLimit === 0 ? [] : await lastMessagesOf(ports, rows, messageLimit);
-  const shown = listConfigFor(config, asker.principal.role === 'owner');
+  const shown = listConfigFor(config, seesAll(asker.principal));
   return {
     sessions: rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) })),
     nextCursor,
