@@ -14,6 +14,7 @@ import { eraseCommand } from './commands/erase.ts';
 import { exportCommand } from './commands/export.ts';
 import { gatewayCommand } from './commands/gateway.ts';
 import { ingestCommand } from './commands/ingest.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { natsCommand } from './commands/nats.ts';
 import { replayCommand } from './commands/replay.ts';
 import { sendCommand } from './commands/send.ts';
@@ -98,6 +99,7 @@ const createProgram = (world: World): Command => {
     exportCommand,
     eraseCommand,
     configCommand,
+    mcpCommand,
     natsCommand,
     serviceCommand,
   ])

@@ -12,6 +12,7 @@ import { approvalRoutes } from './routes/approvals.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inboundRoutes } from './routes/inbound.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { rpcRoutes } from './routes/rpc.ts';
@@ -100,5 +101,6 @@ export const buildServer = (context: GatewayContext, callers: readonly Caller[])
   sessionRoutes(app, context);
   eventRoutes(app, context);
   rpcRoutes(app, context);
+  mcpRoutes(app, context);
   return app;
 };

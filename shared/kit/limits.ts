@@ -116,6 +116,10 @@ export const limits = {
   streamBytes: 1024 * 1024,
   /** Commits and bytes of one read of the log. */
   readCommits: 256,
+  /** Commits that one call folds to tell of a session's past, and calls that do so at a time, in all and of one token. */
+  replayCommits: 100_000,
+  replays: 16,
+  replaysEach: 4,
   readBytes: 4 * 1024 * 1024,
   /** Characters of running steps that a process keeps for readers of live text that come late. */
   liveCharacters: 16 * 1024 * 1024,
@@ -162,6 +166,11 @@ export const limits = {
   toolRowMessages: 20,
   /** Characters of the messages in one answer of the session tools. */
   toolCharacters: 2 * 1024 * 1024,
+  /** Events, and characters of them, in one answer to an MCP client that waits for events. */
+  waitedEvents: 100,
+  waitedEventsCharacters: 512 * 1024,
   /** Seconds one call may wait for a run. */
   waitSeconds: 120,
+  /** Seconds a call of the OpenAI-compatible interface waits for its answer: as long as OpenAI's own clients do. */
+  answerSeconds: 600,
 } as const;

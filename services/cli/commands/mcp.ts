@@ -1,0 +1,84 @@
+import type { Readable, Writable } from 'node:stream';
+import { Client, ProtocolError, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Command } from 'commander';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { type CommonOptions, clientOf, gatewayOf } from '../access.ts';
+import type { World } from '../terminal.ts';
+
+/** A call may wait as long as the gateway lets it. */
+const timeout = (limits.waitSeconds + 10) * 1_000;
+
+/** `natter mcp serve`: the gateway's `/mcp` for MCP clients that start a program and talk to it over its standard input and output. */
+export const mcpCommand = (program: Command, world: World): void => {
+  program
+    .command('mcp')
+    .description('Natter for clients of the Model Context Protocol')
+    .command('serve')
+    .description('serve the tools of the gateway over standard input and output')
+    .action(async (_: unknown, command: Command) => {
+      const common = command.optsWithGlobals<CommonOptions>();
+      // Whatever is wrong with the address or the token is said now, in the words of every other command.
+      await clientOf(world, common).post('/v1/rpc', { method: 'status' });
+      const { url, token } = gatewayOf(world, common);
+      const gateway = new Client(
+        { name: 'natter mcp serve', version: world.version },
+        { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+      );
+      const headers = { authorization: `Bearer ${token}` };
+      const address = new URL('mcp', url.endsWith('/') ? url : `${url}/`);
+      await gateway.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
+      await served(world, gateway);
+      await gateway.close();
+    });
+};
+
+/** Serves what the gateway offers until the client leaves or the user ends it. */
+const served = (world: World, gateway: Client): Promise<void> =>
+  new Promise((resolve) => {
+    const transport = new StdioServerTransport(world.input as Readable, world.output as Writable, {
+      maxBufferSize: limits.mcpMessageBytes,
+    });
+    const { close } = serveStdio(() => proxyOf(world, gateway), {
+      transport,
+      onerror: (error) => world.terminal.note(messageOf(error)),
+    });
+    const handed = transport.onclose;
+    transport.onclose = () => {
+      handed?.();
+      resolve();
+    };
+    world.interrupted.addEventListener('abort', () => void close());
+  });
+
+/** A server of either protocol version that asks the gateway, with the caller's own arguments, and adds nothing. */
+const proxyOf = (world: World, gateway: Client): McpServer => {
+  const instructions = gateway.getInstructions();
+  const proxy = new McpServer(
+    { name: 'natter', version: world.version },
+    { capabilities: { tools: {} }, ...(instructions !== undefined && { instructions }) },
+  );
+  proxy.server.setRequestHandler('tools/list', () => gateway.listTools());
+  proxy.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    try {
+      return await gateway.callTool(params, { timeout, signal: mcpReq.signal });
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      return { content: [{ type: 'text', text: toldOf(error) }], isError: true } satisfies CallToolResult;
+    }
+  });
+  return proxy;
+};
+
+/** Why the gateway did not take a call: its problem, or that nobody answered. */
+const toldOf = (error: unknown): string => {
+  if (!(error instanceof SdkHttpError)) return `unreachable: ${messageOf(error)}`;
+  try {
+    const { code, detail } = JSON.parse(String(error.data.text)) as { code: string; detail: string };
+    return `${code}: ${detail}`;
+  } catch {
+    return `unreachable: the gateway answered ${error.status}`;
+  }
+};

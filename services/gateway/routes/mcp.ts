@@ -1,0 +1,52 @@
+import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { GatewayContext } from '../context.ts';
+import { noQuery, queryOf } from '../input.ts';
+import { mcpServerFor } from '../mcp/server.ts';
+
+/** A page in a browser could reach a gateway that its user alone can reach; no page is allowed to (DNS rebinding). */
+const refuseBrowsers = async ({ headers }: FastifyRequest): Promise<void> => {
+  if (headers.origin === undefined) return;
+  throw new NatterError('forbidden', 'origin: pages in browsers may not use this; call from a program', { field: 'origin' });
+};
+
+/** JSON-RPC names what it cannot read itself; all else that stops a request here is an HTTP problem as everywhere. */
+const protocolError = (code: ProtocolErrorCode, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });
+const answerUnreadable = (error: unknown, _: FastifyRequest, reply: FastifyReply): void => {
+  if (!(error instanceof NatterError && error.code === 'invalid')) throw error;
+  const code = error.field === 'body' ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
+  void reply.code(400).send(protocolError(code, error.message));
+};
+
+/**
+ * `/mcp`: the Model Context Protocol over streamable HTTP, 2026-07-28 and before, without sessions: each request bears its caller's token
+ * and stands alone. `GET` and `DELETE`, for those who know sessions, are answered 405.
+ */
+export const mcpRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  app.route({
+    method: ['POST', 'GET', 'DELETE'],
+    url: '/mcp',
+    onRequest: refuseBrowsers,
+    errorHandler: answerUnreadable,
+    handler: async (request, reply) => {
+      queryOf(noQuery, request);
+      const { body: parsedBody, method } = request;
+      // Batches left the protocol in 2025: each message is a request of its own, with its own place among those that wait.
+      if (Array.isArray(parsedBody)) {
+        const error = protocolError(ProtocolErrorCode.InvalidRequest, 'send one message per request');
+        return reply.code(400).send(error);
+      }
+      const { fetch } = createMcpHandler(() => mcpServerFor(context, reply), {
+        // Our tools do not change, so there is nothing to listen for.
+        maxSubscriptions: 0,
+        onerror: (err) => context.log.debug({ err, requestId: request.id }, 'MCP request refused'),
+      });
+      const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value] as [string, string]] : [],
+      );
+      const asked = new Request('http://gateway/mcp', { method, headers });
+      return reply.send(await fetch(asked, { parsedBody }));
+    },
+  });
+};
