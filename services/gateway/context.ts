@@ -4,7 +4,6 @@ import type { Ports } from '../../shared/ports.ts';
 import type { Access } from './access.ts';
 import type { AskedApprovals } from './approvals.ts';
 import type { EventFeed } from './event-feed.ts';
-import type { EventFrames } from './event-frames.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Places } from './places.ts';
 import type { Runs } from './runs.ts';
@@ -18,7 +17,6 @@ export interface GatewayContext {
   readonly log: Logger;
   readonly version: string;
   readonly feed: EventFeed;
-  readonly frames: EventFrames;
   readonly sessions: SessionList;
   readonly access: Access;
   readonly approvals: AskedApprovals;

@@ -1,7 +1,6 @@
 import type { EventType } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { afterCommit, eventsAfter } from './cursor.ts';
-import { sseFrame } from './sse.ts';
+import { afterCommit, type EventView, eventsAfter } from './cursor.ts';
 
 /** One event as it goes over a stream. */
 export interface EventFrame {
@@ -10,9 +9,14 @@ export interface EventFrame {
   readonly text: string;
 }
 
-/** Frames of commits, made once however many streams they go to; forgotten with the commit. */
+/** Frames of commits in one form, made once however many streams they go to; forgotten with the commit. */
 export class EventFrames {
+  readonly #form: (event: EventView) => string;
   readonly #made = new WeakMap<RecordedCommit, readonly EventFrame[]>();
+
+  constructor(form: (event: EventView) => string) {
+    this.#form = form;
+  }
 
   of(commit: RecordedCommit): readonly EventFrame[] {
     const made = this.#made.get(commit);
@@ -20,7 +24,7 @@ export class EventFrames {
     const frames = eventsAfter(afterCommit(commit.seq - 1), commit).map((event) => ({
       index: event.index,
       type: event.type,
-      text: sseFrame(event.type, event, event.id),
+      text: this.#form(event),
     }));
     this.#made.set(commit, frames);
     return frames;

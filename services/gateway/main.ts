@@ -10,7 +10,6 @@ import { AskedApprovals } from './approvals.ts';
 import { callersOf } from './callers.ts';
 import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
-import { EventFrames } from './event-frames.ts';
 import { GatewayMetrics } from './metrics.ts';
 import { Places } from './places.ts';
 import { Runs } from './runs.ts';
@@ -76,7 +75,6 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     log,
     version,
     feed,
-    frames: new EventFrames(),
     sessions,
     access: new Access(sessions, () => options.config.current()),
     approvals,

@@ -1,24 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import type { Principal } from '../../../shared/policy/access.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { GatewayContext } from '../context.ts';
-import {
-  afterCommit,
-  type Cursor,
-  type EventFilter,
-  formatCursor,
-  isAfter,
-  logPosition,
-  parseCursor,
-  wantsKey,
-  wantsType,
-} from '../cursor.ts';
+import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../cursor.ts';
+import { EventFrames } from '../event-frames.ts';
 import { eventPage, reachedCursor } from '../event-page.ts';
-import { noSuchSession } from '../history.ts';
+import { followEvents, followText } from '../event-reader.ts';
 import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
-import { visibleText } from '../live-text.ts';
 import { SseStream, sseFrame } from '../sse.ts';
 
 const allQuery = z.object({
@@ -56,8 +45,14 @@ const tooSlow = (cursor: Cursor): string => {
 };
 
 /** Writes events until the client leaves, falls too far behind, or the gateway stops. */
-const stream = async (context: GatewayContext, request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<void> => {
-  const { feed, frames, ports, access, streams, log, closing } = context;
+const stream = async (
+  context: GatewayContext,
+  frames: EventFrames,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  wanted: Wanted,
+): Promise<void> => {
+  const { ports, access, streams, log, closing } = context;
   const { principal, actor } = request;
   const { key, filter, deltas } = wanted;
   const seen = key ? await access.enter(principal, key) : 0;
@@ -66,22 +61,15 @@ const stream = async (context: GatewayContext, request: FastifyRequest, reply: F
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
-  if (key && deltas) void streamDeltas(context, client, key, principal);
+  const { signal } = client;
+  if (key && deltas) void followText(context, { principal, key, signal }, (text) => client.write(sseFrame('delta', text)));
   try {
-    const after = Math.max(seen, logPosition(cursor));
-    for await (const commit of feed.follow({ after, signal: client.signal, ...(key && { key }) })) {
-      if (!wantsKey(filter, commit.key)) continue;
-      if (!(await access.shows(principal, commit))) {
-        if (key) throw noSuchSession();
-        continue;
-      }
-      for (const { index, type, text } of frames.of(commit)) {
-        if (!isAfter(cursor, commit.seq, index) || !wantsType(filter, type)) continue;
-        const taken = await client.write(text);
-        cursor = { seq: commit.seq, index };
-        if (!taken) return client.end(tooSlow(cursor));
-      }
-    }
+    await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, async (text, place) => {
+      const taken = await client.write(text);
+      cursor = place;
+      if (!taken) client.end(tooSlow(cursor));
+      return taken;
+    });
     client.end();
   } catch (error) {
     log.warn({ err: error, requestId: request.id }, 'event stream ended');
@@ -89,24 +77,6 @@ const stream = async (context: GatewayContext, request: FastifyRequest, reply: F
     client.end(sseFrame('error', { code, detail: code === 'internal' ? '' : messageOf(error), after: formatCursor(cursor) }));
   } finally {
     closed();
-  }
-};
-
-/** Text in the making, between the events and without an id: it cannot be resumed, the recorded message is the truth (§3). */
-const streamDeltas = async (
-  { ports, access, log }: GatewayContext,
-  client: SseStream,
-  key: SessionKey,
-  principal: Principal,
-): Promise<void> => {
-  const visible = visibleText((turnId) => access.showsText(principal, key, turnId));
-  try {
-    for await (const delta of ports.live.subscribe(key, client.signal)) {
-      const seen = visible(delta);
-      if (seen !== null && !(await client.write(sseFrame('delta', { key, ...seen })))) return;
-    }
-  } catch (error) {
-    log.warn({ err: error }, 'live text of a stream ended');
   }
 };
 
@@ -119,8 +89,9 @@ const page = async (context: GatewayContext, { principal }: FastifyRequest, want
 
 /** `GET /v1/events` and `/v1/sessions/{key}/events`: a page as JSON, or a stream with `Accept: text/event-stream`. */
 export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void => {
+  const frames = new EventFrames((event) => sseFrame(event.type, event, event.id));
   const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<unknown> =>
-    wantsStream(request) ? stream(context, request, reply, wanted) : page(context, request, wanted);
+    wantsStream(request) ? stream(context, frames, request, reply, wanted) : page(context, request, wanted);
 
   app.get('/v1/events', (request, reply) => {
     const { after, limit, type, key } = queryOf(allQuery, request);

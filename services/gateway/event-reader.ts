@@ -1,0 +1,66 @@
+import type { Principal } from '../../shared/policy/access.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { GatewayContext } from './context.ts';
+import { type Cursor, type EventFilter, isAfter, logPosition, wantsKey, wantsType } from './cursor.ts';
+import type { EventFrames } from './event-frames.ts';
+import { noSuchSession } from './history.ts';
+import { type VisibleDelta, visibleText } from './live-text.ts';
+
+/** Who reads, what and from where, whatever door it is by. */
+export interface EventReader {
+  readonly principal: Principal;
+  /** One session, or all that the principal may see. */
+  readonly key?: SessionKey | undefined;
+  readonly filter: EventFilter;
+  /** Begins after this event, and not before what was recorded after the sequence `seen`. */
+  readonly cursor: Cursor;
+  readonly seen: number;
+  readonly signal: AbortSignal;
+}
+
+/** Takes one event's frame and its place; `false`: the reader is gone or reads too slowly. */
+type TakeFrame = (text: string, cursor: Cursor) => Promise<boolean>;
+
+/**
+ * Hands events on as they are recorded, asking for each commit whether it is still the reader's to see (A8/89). Resolves when the signal
+ * aborts, or when a frame is not taken. Throws `noSuchSession()` once the one session is not theirs any more.
+ */
+export const followEvents = async (
+  { feed, access }: GatewayContext,
+  frames: EventFrames,
+  { principal, key, filter, cursor, seen, signal }: EventReader,
+  take: TakeFrame,
+): Promise<void> => {
+  const after = Math.max(seen, logPosition(cursor));
+  for await (const commit of feed.follow({ after, signal, ...(key && { key }) })) {
+    if (!wantsKey(filter, commit.key)) continue;
+    if (!(await access.shows(principal, commit))) {
+      if (key) throw noSuchSession();
+      continue;
+    }
+    for (const { index, type, text } of frames.of(commit)) {
+      if (!isAfter(cursor, commit.seq, index) || !wantsType(filter, type)) continue;
+      if (!(await take(text, { seq: commit.seq, index }))) return;
+    }
+  }
+};
+
+/** A piece of live text with the session it is of. */
+export type SessionText = VisibleDelta & { readonly key: SessionKey };
+
+/** Text in the making, which cannot be resumed: the recorded message is the truth (§3). Ends as `followEvents`; that it breaks off is logged. */
+export const followText = async (
+  { ports, access, log }: GatewayContext,
+  { principal, key, signal }: { principal: Principal; key: SessionKey; signal: AbortSignal },
+  take: (text: SessionText) => Promise<boolean>,
+): Promise<void> => {
+  const visible = visibleText((turnId) => access.showsText(principal, key, turnId));
+  try {
+    for await (const delta of ports.live.subscribe(key, signal)) {
+      const seen = visible(delta);
+      if (seen !== null && !(await take({ key, ...seen }))) return;
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'live text of a stream ended');
+  }
+};
