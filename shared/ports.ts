@@ -1,3 +1,4 @@
+import type { Role } from './policy/access.ts';
 import type { SessionKey } from './routing/session-key.ts';
 import type { EventType } from './session/events.ts';
 import type { PlainState } from './session/evolve.ts';
@@ -271,6 +272,56 @@ export interface DeadLetters {
   list(limit: number): Promise<DeadLetter[]>;
 }
 
+// ------------------------------------------------------------------------------------------------ access
+
+/** A secret of a token, never as it is: its SHA-256 in hex, and when it ends, if it does (ms). */
+export interface TokenSecret {
+  readonly sha256: string;
+  readonly until?: number;
+}
+/** A token made while the system runs. The newest secret is the first; a second one is the one before it, for a while. */
+export interface IssuedToken {
+  readonly v: 1;
+  readonly id: string;
+  readonly role: Role;
+  /** As in `Principal`. */
+  readonly principal?: string;
+  readonly namespace?: string;
+  readonly label: string;
+  readonly createdAt: number;
+  /** The actor who made it. */
+  readonly createdBy: string;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly secrets: readonly TokenSecret[];
+}
+/** What a ticket lets whoever has it do, once: open one event stream as this actor. */
+export interface Ticket {
+  readonly actor: string;
+  readonly path: string;
+  readonly expiresAt: number;
+}
+export interface Tokens {
+  /** `false`: there is one with this id. */
+  add(token: IssuedToken): Promise<boolean>;
+  /** Changes the token as it is stored now. Resolves with what it then is; `null`: there is no such token. */
+  change(id: string, change: (token: IssuedToken) => IssuedToken): Promise<IssuedToken | null>;
+  remove(id: string): Promise<void>;
+  /** Keeps a copy of all tokens in memory until closed, current within a second. */
+  watch(): Promise<TokensView>;
+  /** Keeps a ticket under the SHA-256 of its secret (hex) for `ttlMs`, whole seconds. */
+  keepTicket(sha256: string, ticket: Ticket, ttlMs: number): Promise<void>;
+  /** The ticket, to one caller alone and once; `null`: there is none, or it was used. */
+  takeTicket(sha256: string): Promise<Ticket | null>;
+}
+export interface TokensView {
+  get(id: string): IssuedToken | undefined;
+  all(): Iterable<IssuedToken>;
+  /** Reads now what has changed. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
 // ------------------------------------------------------------------------------------------------ erasure
 
 /** How much an erasure has removed. */
@@ -347,7 +398,7 @@ export interface ToolScope {
   readonly key: SessionKey;
   readonly sessionId: string;
   readonly turn: TurnRef;
-  /** Who wrote the message that the turn answers. */
+  /** In whose name: with no more rights than each of those who have written what the turn answers. */
   readonly sender: Sender;
   /** The model's settings of the session, for runs that it begins in others. */
   readonly model?: string;
@@ -409,6 +460,7 @@ export interface Ports {
   readonly live: Live;
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
+  readonly tokens: Tokens;
   /** Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty: all is well. */
   problems(): readonly string[];
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
-import type { CustodyRecord, DeadLetter, Delta } from '../ports.ts';
+import { roles } from '../policy/access.ts';
+import type { CustodyRecord, DeadLetter, Delta, IssuedToken, Ticket } from '../ports.ts';
 import { type SessionKey, sessionKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
@@ -86,6 +87,33 @@ const deadLetter = z.object({
 }) satisfies z.ZodType<DeadLetter, unknown>;
 /** Dead letters: a message of the largest size with what there is to say about it. */
 export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const issuedToken = z.object({
+  v: z.literal(1),
+  id: z.string().min(1).max(64),
+  role: z.enum(roles),
+  principal: z.string().min(1).max(512).optional(),
+  namespace: z.string().min(1).max(512).optional(),
+  label: z.string().max(256),
+  createdAt: z.number(),
+  createdBy: z.string().max(256),
+  expiresAt: z.number().optional(),
+  revokedAt: z.number().optional(),
+  secrets: z
+    .array(z.object({ sha256, until: z.number().optional() }))
+    .min(1)
+    .max(2),
+}) satisfies z.ZodType<IssuedToken, unknown>;
+/** Tokens made while the system runs. */
+export const issuedTokenCodec = codecOf<IssuedToken>(issuedToken, 8 * 1024);
+
+const ticket = z.object({ actor: z.string().max(256), path: z.string().max(4_096), expiresAt: z.number() }) satisfies z.ZodType<
+  Ticket,
+  unknown
+>;
+/** Tickets for one event stream each. */
+export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 
 const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<
   Delta,

@@ -55,7 +55,7 @@ export const streamNames = (prefix: string) => {
 };
 export const bucketNames = (prefix: string) => {
   const name = (suffix: string) => `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_')}_${suffix}`;
-  return { snapshots: name('snapshots'), index: name('index'), hosts: name('hosts') };
+  return { snapshots: name('snapshots'), index: name('index'), hosts: name('hosts'), tokens: name('tokens') };
 };
 
 /** The name of the durable consumer of one partition. */
@@ -140,6 +140,8 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),
+      // Waits for the disk: a revocation that a power cut takes back would let somebody in.
+      bucket(buckets.tokens, { messageTtl: true }),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),

@@ -8,6 +8,7 @@ import { leasesContract } from './leases.contract.ts';
 import { liveContract } from './live.contract.ts';
 import { sessionIndexContract } from './session-index.contract.ts';
 import { snapshotsContract } from './snapshots.contract.ts';
+import { tokensContract } from './tokens.contract.ts';
 
 /** All ports for caches, leases and ephemera, against one kind of broker. */
 export const cachesContract = (name: string, open: () => Promise<CacheBroker>): void => {
@@ -25,6 +26,7 @@ export const cachesContract = (name: string, open: () => Promise<CacheBroker>): 
       sessionIndexContract(broker);
     });
     describe('cursors', () => cursorsContract(broker));
+    describe('tokens', () => tokensContract(broker));
     describe('leases', () => leasesContract(broker));
     describe('answers', () => answersContract(broker));
     describe('live text', () => liveContract(broker));

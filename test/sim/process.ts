@@ -87,6 +87,7 @@ export const portsOf = (
     live: { ...outside.live, publish: () => {} },
     custody: outside.custody,
     deadLetters: outside.deadLetters,
+    tokens: outside.tokens,
     problems: () => [],
     close: async () => {},
   };

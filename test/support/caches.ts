@@ -7,6 +7,7 @@ import { createLeases } from '../../shared/adapters/base/leases.ts';
 import { createLive } from '../../shared/adapters/base/live.ts';
 import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
+import { createTokens } from '../../shared/adapters/base/tokens.ts';
 import { createMemoryCustodyLog } from '../../shared/adapters/memory/custody-log.ts';
 import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
 import { createMemoryEphemera } from '../../shared/adapters/memory/ephemera.ts';
@@ -19,7 +20,17 @@ import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { Answers, Cursors, CustodyLog, DeadLetters, Leases, Live, SessionIndex, Snapshots } from '../../shared/ports.ts';
+import type {
+  Answers,
+  Cursors,
+  CustodyLog,
+  DeadLetters,
+  Leases,
+  Live,
+  SessionIndex,
+  Snapshots,
+  Tokens,
+} from '../../shared/ports.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../shared/wire/topology.ts';
 
@@ -33,6 +44,7 @@ export interface CacheHost {
   readonly live: Live;
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
+  readonly tokens: Tokens;
   /** What its leases complained of. */
   readonly complaints: unknown[];
   /** Cuts it off from the broker for good, as a death does. */
@@ -43,7 +55,7 @@ export interface CacheHost {
 export interface CacheBroker {
   host(): Promise<CacheHost>;
   /** To store what no adapter would. */
-  readonly buckets: { readonly snapshots: KeyValue; readonly index: KeyValue };
+  readonly buckets: { readonly snapshots: KeyValue; readonly index: KeyValue; readonly tokens: KeyValue };
   readonly ephemera: Ephemera;
   /** Creates the index's bucket anew, empty. */
   emptyIndex(): Promise<void>;
@@ -54,7 +66,7 @@ export const subjects = subjectsUnder('natter');
 
 /** Ports of one process over a broker's parts; those of the bucket of leases can be cut off. */
 const hostOver = (parts: {
-  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue };
+  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue; tokens: KeyValue };
   ephemera: Ephemera;
   address: string;
   custody: CustodyLog;
@@ -72,6 +84,7 @@ const hostOver = (parts: {
     live: createLive(ephemera, subjects, `${address}.live`),
     custody,
     deadLetters,
+    tokens: createTokens(buckets.tokens, systemClock),
     complaints,
     kill,
   };
@@ -101,7 +114,7 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
 
 export const openMemoryCaches = async (): Promise<CacheBroker> => {
   const store = () => new MemoryKvStore({ clock: systemClock });
-  const buckets = { snapshots: store(), index: store(), hosts: store() };
+  const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store() };
   const ephemera = createMemoryEphemera();
   const custody = createMemoryCustodyLog(store());
   const deadLetters = createMemoryDeadLetters({ clock: systemClock });
@@ -135,7 +148,12 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
   const connections = [connection];
   const bucketsOn = async (on: typeof connection) => {
     const open = (bucket: string) => openKvStore({ connection: on, bucket, requestTimeoutMs });
-    return { snapshots: await open(names.snapshots), index: await open(names.index), hosts: await open(names.hosts) };
+    return {
+      snapshots: await open(names.snapshots),
+      index: await open(names.index),
+      hosts: await open(names.hosts),
+      tokens: await open(names.tokens),
+    };
   };
   return {
     host: async () => {

@@ -7,6 +7,7 @@ import { createLeases } from '../base/leases.ts';
 import { createLive } from '../base/live.ts';
 import { createSessionIndex } from '../base/session-index.ts';
 import { createSnapshots } from '../base/snapshots.ts';
+import { createTokens } from '../base/tokens.ts';
 import { commandBinding, inboundBinding } from '../queue-binding.ts';
 import { createMemoryCustodyLog } from './custody-log.ts';
 import { createMemoryDeadLetters } from './dead-letters.ts';
@@ -42,7 +43,7 @@ export interface MemorySystem {
   readonly commands: MemoryWorkQueue<CommandEnvelope>;
   readonly inbound: MemoryWorkQueue<InboundEnvelope>;
   readonly eraser: Eraser;
-  readonly buckets: { readonly snapshots: MemoryKvStore; readonly index: MemoryKvStore; readonly hosts: MemoryKvStore };
+  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens', MemoryKvStore>>;
 }
 
 /** Opens a broker in memory, deterministic: it knows only the injected clock and microtasks. */
@@ -57,7 +58,12 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
   const timers = new Timers(clock);
   const commands = new MemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
   const inbound = new MemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
-  const buckets = { snapshots: new MemoryKvStore(store), index: new MemoryKvStore(store), hosts: new MemoryKvStore(store) };
+  const buckets = {
+    snapshots: new MemoryKvStore(store),
+    index: new MemoryKvStore(store),
+    hosts: new MemoryKvStore(store),
+    tokens: new MemoryKvStore(store),
+  };
   const custody = createMemoryCustodyLog(new MemoryKvStore(store), subjects);
   const ephemera = createMemoryEphemera();
 
@@ -78,6 +84,7 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
       live,
       custody,
       deadLetters,
+      tokens: createTokens(buckets.tokens, clock),
       problems: () => [],
       close: async () => {
         answers.close();

@@ -11,6 +11,7 @@ import { createLeases } from '../base/leases.ts';
 import { createLive } from '../base/live.ts';
 import { createSessionIndex } from '../base/session-index.ts';
 import { createSnapshots } from '../base/snapshots.ts';
+import { createTokens } from '../base/tokens.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
 import { openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
@@ -51,7 +52,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
-  const [snapshots, index, hosts] = await Promise.all([bucket(buckets.snapshots), bucket(buckets.index), bucket(buckets.hosts)]);
+  const snapshots = await bucket(buckets.snapshots);
+  const index = await bucket(buckets.index);
+  const hosts = await bucket(buckets.hosts);
+  const tokens = await bucket(buckets.tokens);
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
@@ -75,6 +79,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     live,
     custody: await openCustodyLog(inCommits),
     deadLetters,
+    tokens: createTokens(tokens, clock),
     problems: () => {
       const offline = connections.problems();
       return offline.length > 0 ? offline : watch.problems();
