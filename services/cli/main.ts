@@ -9,6 +9,7 @@ import { ApiError } from './api-client.ts';
 import { approvalsCommand } from './commands/approvals.ts';
 import { compactCommand } from './commands/compact.ts';
 import { configCommand } from './commands/config.ts';
+import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eraseCommand } from './commands/erase.ts';
 import { exportCommand } from './commands/export.ts';
@@ -93,6 +94,7 @@ const createProgram = (world: World): Command => {
     compactCommand,
     tailCommand,
     replayCommand,
+    diffCommand,
     whyResetCommand,
     ingestCommand,
     doctorCommand,

@@ -19,6 +19,12 @@ export const parseTime = (text: string, now: number): number => {
 export const parsePlace = (text: string, now: number): { seq: number } | { time: number } =>
   /^\d{1,15}$/.test(text) ? { seq: Number(text) } : { time: parseTime(text, now) };
 
+/** A place in the log as the gateway takes it: a sequence, or a time in ISO 8601. Throws `NatterError('invalid')`. */
+export const momentAt = (text: string, now: number): string => {
+  const place = parsePlace(text, now);
+  return 'seq' in place ? String(place.seq) : new Date(place.time).toISOString();
+};
+
 /** How long ago, for people: `now`, `45s`, `12m`, `3h`, `9d`. */
 export const ago = (time: number, now: number): string => {
   const seconds = Math.max(0, Math.round((now - time) / 1_000));

@@ -25,6 +25,8 @@ export interface GatewayContext {
   /** For event streams, and for calls that wait. */
   readonly streams: Places;
   readonly waits: Places;
+  /** For calls that fold a session's history. */
+  readonly replays: Places;
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */

@@ -132,14 +132,11 @@ export const prefixParameter = z
   })
   .optional();
 
-/** `at=SEQ` or a time in ISO 8601. */
-export const momentParameter = z
-  .string('give it once')
-  .transform((text, context): { seq: number } | { time: number } => {
-    if (whole(text)) return { seq: Number(text) };
-    const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(time)) return { time };
-    context.addIssue({ code: 'custom', message: 'use a sequence number or a time such as "2026-01-31T12:00:00Z"' });
-    return z.NEVER;
-  })
-  .optional();
+/** A moment of the log: `SEQ` or a time in ISO 8601. */
+export const momentParameter = z.string('give it once').transform((text, context): { seq: number } | { time: number } => {
+  if (whole(text)) return { seq: Number(text) };
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return { time };
+  context.addIssue({ code: 'custom', message: 'use a sequence number or a time such as "2026-01-31T12:00:00Z"' });
+  return z.NEVER;
+});

@@ -66,6 +66,10 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     { all: limits.waitingCalls, each: limits.waitingCallsEach },
     'too many calls wait here; call without "wait", or try again later',
   );
+  const replays = new Places(
+    { all: limits.replays, each: limits.replaysEach },
+    'too many calls look into the past here; try again later',
+  );
   const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
   const context: GatewayContext = {
     ports,
@@ -82,6 +86,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     metrics,
     streams,
     waits,
+    replays,
     closing: closing.signal,
     problems,
   };

@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'approval_resolved'
   | 'approval_expired'
   | 'approval_forbidden'
+  | 'history_too_long'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
@@ -41,6 +42,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   erased: [410, 'Erased'],
   too_large: [413, 'Too large'],
   unsupported_media_type: [415, 'Send JSON'],
+  history_too_long: [422, 'The history is too long for this'],
   overloaded: [429, 'Too much at once'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Something broke on our side'],

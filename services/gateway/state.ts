@@ -1,7 +1,7 @@
-import { assert } from '../../shared/kit/assert.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import { readable } from '../../shared/kit/readable.ts';
-import type { Ports } from '../../shared/ports.ts';
+import type { EventLog, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import {
   fold,
@@ -14,8 +14,9 @@ import {
 } from '../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { lastOf } from './history.ts';
+import { Refusal } from './problem.ts';
 
-/** A session's state, by the one fold (I4). */
+/** A session's state, now or at a moment of its past, by the one fold (I4). */
 export interface StateAnswer extends PlainState {
   readonly key: SessionKey;
   /** Whether a snapshot was the beginning, or the whole log was folded. */
@@ -26,62 +27,92 @@ export type Moment = { readonly seq: number } | { readonly time: number };
 
 type Sources = Pick<Ports, 'events' | 'snapshots'>;
 
-/** Folds the key's commits up to `last` onto `start`, as long as `within` says so. */
+/** Whether a commit had been recorded by a moment. */
+export const isBy =
+  (moment: Moment) =>
+  (commit: RecordedCommit): boolean =>
+    'seq' in moment ? commit.seq <= moment.seq : commit.recordedAt <= moment.time;
+
+/**
+ * The key's commits after a sequence up to its last one, oldest first, as many as one call may read. Throws `history_too_long` beyond that,
+ * `unavailable` where less is at hand than the leader has: a replica that lags must not pass for the truth.
+ */
+export async function* historyOf(
+  events: Pick<EventLog, 'read'>,
+  { key, seq: upTo }: Pick<RecordedCommit, 'key' | 'seq'>,
+  after = 0,
+): AsyncGenerator<RecordedCommit, void, undefined> {
+  let seen = after;
+  let commits = 0;
+  for await (const commit of events.read(key, { after, upTo })) {
+    if (++commits > limits.replayCommits) throw tooLong();
+    seen = commit.seq;
+    yield commit;
+  }
+  if (seen < upTo) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+}
+
+const tooLong = (): Refusal =>
+  new Refusal(
+    'history_too_long',
+    `more than ${limits.replayCommits} commits would have to be folded for this; read them with /commits and fold them where you are`,
+  );
+
 const foldUpTo = async (
   { events }: Sources,
-  start: SessionState,
   last: RecordedCommit,
-  within: (commit: RecordedCommit) => boolean,
+  moment: Moment,
+  start: SessionState = initialState,
 ): Promise<SessionState> => {
   let state = start;
-  let seen = start.position.seq;
-  for await (const commit of events.read(last.key, { after: seen, upTo: last.seq })) {
-    seen = commit.seq;
-    if (!within(commit)) return state;
+  const isPast = isBy(moment);
+  for await (const commit of historyOf(events, last, start.position.seq)) {
+    if (!isPast(commit)) break;
     state = fold(state, commit);
   }
-  // The leader told us how far the history goes; a replica that has less must not pass for the truth.
-  if (seen < last.seq) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
   return state;
 };
 
-/** The current state: snapshot and tail; the whole log where the snapshot leaves any doubt. Throws `not_found`, `quarantined`. */
-export const currentState = async (sources: Sources, key: SessionKey): Promise<StateAnswer> => {
-  const last = await lastOf(sources.events, key);
-  const always = () => true;
-  const snapshot = await sources.snapshots.get(key);
-  if (snapshot !== null && snapshot.position.seq <= last.seq) {
-    try {
-      const state = await readable(foldUpTo(sources, fromPlain(snapshot), last, always));
-      return { key, ...toPlain(state), from: 'snapshot' };
-    } catch (error) {
-      if (!hasCode(error, 'quarantined')) throw error;
-    }
+/** The state from the snapshot on; `null` where there is none, it is of a later moment or leaves any doubt. */
+const fromSnapshot = async (sources: Sources, last: RecordedCommit, moment: Moment): Promise<SessionState | null> => {
+  // A snapshot does not say when the broker had its last commit.
+  if (!('seq' in moment)) return null;
+  const snapshot = await sources.snapshots.get(last.key);
+  if (snapshot === null || snapshot.position.seq > Math.min(moment.seq, last.seq)) return null;
+  try {
+    return await readable(foldUpTo(sources, last, moment, fromPlain(snapshot)));
+  } catch (error) {
+    if (hasCode(error, 'quarantined')) return null;
+    throw error;
   }
-  return { key, ...toPlain(await readable(foldUpTo(sources, initialState, last, always))), from: 'log' };
 };
 
 /**
- * The state as it was at a moment, always by full replay. Throws `not_found` for a moment before the first commit after the sequence
- * `since`: what was there before is not the caller's to see. Throws `erased` where that was erased.
+ * The state at a moment, or now: snapshot and tail; the whole log where the snapshot leaves any doubt. Throws `not_found` for a moment
+ * before the first commit after the sequence `since`: what was there before is not the caller's to see. Throws `erased` where that was
+ * erased, `quarantined`, `history_too_long`.
  */
-export const stateAt = async (sources: Sources, key: SessionKey, moment: Moment, since = 0): Promise<StateAnswer> => {
+export const stateAt = async (sources: Sources, key: SessionKey, moment?: Moment, since = 0): Promise<StateAnswer> => {
   const last = await lastOf(sources.events, key);
-  const within = (commit: RecordedCommit): boolean =>
-    'seq' in moment ? commit.seq <= moment.seq : commit.recordedAt <= moment.time;
-  const state = await readable(foldUpTo(sources, initialState, last, within));
-  if (state.position.seq <= since) throw await nothingThen(sources, key, since);
-  assert(state.position.seq <= last.seq, 'a replay ends where the log ends');
-  return { key, ...toPlain(state), from: 'log' };
+  const until = moment ?? last;
+  const cached = await fromSnapshot(sources, last, until);
+  const state = cached ?? (await readable(foldUpTo(sources, last, until)));
+  if (moment !== undefined && state.position.seq <= since) throw await nothingThen(sources, key, since, 'at');
+  return { key, ...toPlain(state), from: cached === null ? 'log' : 'snapshot' };
 };
 
-/** Why there is no state at a moment. Only who may see all is told that there was something, which is erased. */
-const nothingThen = async ({ events }: Sources, key: SessionKey, since: number): Promise<NatterError> => {
+/** Why there is no state at the moment in `field`. Only who may see all is told that there was something, which is erased. */
+export const nothingThen = async (
+  { events }: Pick<Sources, 'events'>,
+  key: SessionKey,
+  since: number,
+  field: string,
+): Promise<NatterError> => {
   const { commits } = await readable(events.page({ after: 0, limit: 1, key }));
   const [first] = commits;
   if (since === 0 && first !== undefined && isErasure(first)) {
     const time = new Date(first.at).toISOString();
-    return new NatterError('erased', `session ${key} was erased at ${time}; ask for ${first.seq} or later`, { field: 'at' });
+    return new NatterError('erased', `session ${key} was erased at ${time}; ask for ${first.seq} or later`, { field });
   }
-  return new NatterError('not_found', `session ${key} did not exist then`, { field: 'at' });
+  return new NatterError('not_found', `session ${key} did not exist then`, { field });
 };

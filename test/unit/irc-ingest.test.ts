@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonical, differences } from '../../services/cli/comparison.ts';
+import { canonical, differences } from '../../shared/kit/comparison.ts';
 import { SessionOutcome } from '../../services/cli/ingest/outcome.ts';
 import { asJson, createTerminal, oneLine } from '../../services/cli/terminal.ts';
 import { ago, duration, parsePlace, parseTime } from '../../services/cli/time.ts';

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { type Difference, differences } from '../../../shared/kit/comparison.ts';
 import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
 import { type ApiClient, sessionPath } from '../api-client.ts';
 import { commitsOf } from '../commits.ts';
-import { type Difference, differences } from '../comparison.ts';
 import { gist } from '../event-line.ts';
 import { asJson, type World } from '../terminal.ts';
-import { parsePlace } from '../time.ts';
+import { momentAt } from '../time.ts';
 
 /** What came of a replay. `differences` is empty when our fold of the log and the server's state agree (I4). */
 export interface Replay {
@@ -79,10 +79,9 @@ export const replayCommand = (program: Command, world: World): void => {
       const { at, diff, json, ...common } = command.optsWithGlobals<
         CommonOptions & { at?: string; diff?: boolean; json?: boolean }
       >();
-      const place = at === undefined ? undefined : parsePlace(at, world.now());
       const history: object[] = [];
       const replay = await replaySession(clientOf(world, common), key, {
-        ...(place && { at: 'seq' in place ? String(place.seq) : new Date(place.time).toISOString() }),
+        ...(at !== undefined && { at: momentAt(at, world.now()) }),
         seen: (commit, before, after) => {
           if (diff && json)
             history.push({ seq: commit.seq, rev: commit.rev, events: commit.events, changes: changesOf(before, after) });

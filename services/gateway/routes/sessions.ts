@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
@@ -7,7 +7,8 @@ import { afterCommit, logPosition } from '../cursor.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, keyOf, limitParameter, minutesParameter, momentParameter, noQuery, queryOf } from '../input.ts';
 import { queueModeOf } from '../said.ts';
-import { currentState, stateAt } from '../state.ts';
+import { stateAt } from '../state.ts';
+import { changesBetween } from '../time-travel.ts';
 
 const listQuery = z.object({
   limit: limitParameter(50),
@@ -16,12 +17,22 @@ const listQuery = z.object({
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
 });
 const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
-const stateQuery = z.object({ at: momentParameter });
+const stateQuery = z.object({ at: momentParameter.optional() });
+const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
 
-/** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits` and `/state`: what is recorded, in four forms. */
+/** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits`, `/state` and `/diff`: what is recorded, in five forms. */
 export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const { ports, sessions, access } = context;
+  const { ports, sessions, access, replays } = context;
   const withMode = (row: IndexRow) => ({ ...row, queueMode: queueModeOf(row, context.config.session) });
+
+  const inPast = async <T>({ actor }: FastifyRequest, work: () => Promise<T>): Promise<T> => {
+    const done = replays.take(actor);
+    try {
+      return await work();
+    } finally {
+      done();
+    }
+  };
 
   app.get('/v1/sessions', async (request, reply) => {
     const { activeMinutes, ...options } = queryOf(listQuery, request);
@@ -52,7 +63,15 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
   app.get('/v1/sessions/:key/state', async (request, reply) => {
     const key = keyOf(context.config, request);
     const { at } = queryOf(stateQuery, request);
-    const seen = await access.read(request.principal, key);
-    return reply.send(at === undefined ? await currentState(ports, key) : await stateAt(ports, key, at, seen.after));
+    const { after: since } = await access.read(request.principal, key);
+    const answer = () => stateAt(ports, key, at, since);
+    return reply.send(at === undefined ? await answer() : await inPast(request, answer));
+  });
+
+  app.get('/v1/sessions/:key/diff', async (request, reply) => {
+    const key = keyOf(context.config, request);
+    const span = queryOf(diffQuery, request);
+    const { after: since } = await access.read(request.principal, key);
+    return reply.send(await inPast(request, () => changesBetween(ports, key, { ...span, since })));
   });
 };

@@ -1,0 +1,86 @@
+import { type Difference, differences } from '../../shared/kit/comparison.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { readable } from '../../shared/kit/readable.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { fold, initialState, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import { afterCommit, type Cursor, type EventView, eventsAfter, formatCursor } from './cursor.ts';
+import { lastOf } from './history.ts';
+import { historyOf, isBy, type Moment, nothingThen } from './state.ts';
+
+type Place = Pick<Position, 'seq' | 'rev' | 'at'>;
+
+/** What became of a session between two moments. */
+export interface Changes {
+  readonly key: SessionKey;
+  /** The last commit by the first moment; sequence 0: before all that the caller may see. */
+  readonly from: Place;
+  readonly to: Place;
+  /** Where status and context differ, without the bookkeeping that every commit changes. */
+  readonly changes: readonly Difference[];
+  /** What happened in between, oldest first, bounded; with `more` the rest is read from `next` on. */
+  readonly events: readonly EventView[];
+  readonly next: string;
+  readonly more: boolean;
+}
+
+export interface Span {
+  readonly from: Moment;
+  /** Default: now. */
+  readonly to?: Moment | undefined;
+  /** What was recorded up to this sequence is not the caller's to see. */
+  readonly since: number;
+  /** Most events. */
+  readonly limit: number;
+}
+
+/**
+ * Folds the log once, up to `to`, and compares the states at both moments (I4). Throws `invalid` where `from` is the later one, otherwise as
+ * `stateAt`.
+ */
+export const changesBetween = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, span: Span): Promise<Changes> => {
+  const { since } = span;
+  const { before, after, isBackwards, ...between } = await readable(walked({ events }, key, span));
+  if (isBackwards) throw new NatterError('invalid', 'from: is later than "to"', { field: 'from' });
+  if (after.position.seq <= since) throw await nothingThen({ events }, key, since, 'to');
+  // What a deletion has left behind is nobody's but the owner's: for others all is new.
+  const start = before.position.seq <= since ? initialState : before;
+  return { key, from: placeOf(start), to: placeOf(after), changes: differences(shown(start), shown(after)), ...between };
+};
+
+const walked = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, { from, to, since, limit }: Span) => {
+  const last = await lastOf(events, key);
+  const [isBefore, isWithin] = [isBy(from), isBy(to ?? last)];
+  let before = initialState;
+  let after = initialState;
+  const between: EventView[] = [];
+  let next: Cursor | null = null;
+  let more = false;
+  let isBackwards = false;
+  for await (const commit of historyOf(events, last)) {
+    if (!isWithin(commit)) {
+      isBackwards = isBefore(commit);
+      break;
+    }
+    const isOld = after === before && isBefore(commit);
+    after = fold(after, commit);
+    if (isOld) before = after;
+    else if (commit.seq > since && !more) {
+      const happened = eventsAfter({ seq: 0, index: -1 }, commit);
+      const room = happened.slice(0, limit - between.length);
+      between.push(...room);
+      more = room.length < happened.length;
+      const end = room.at(-1);
+      if (!more) next = afterCommit(commit.seq);
+      else if (end) next = end;
+    }
+  }
+  return { before, after, isBackwards, events: between, next: formatCursor(next ?? afterCommit(before.position.seq)), more };
+};
+
+const placeOf = ({ position: { seq, rev, at } }: SessionState): Place => ({ seq, rev, at });
+
+const shown = (state: SessionState) => {
+  const { status, context } = toPlain(state);
+  return { status, ...context };
+};
