@@ -1,7 +1,10 @@
+import { severalPeople } from '../../shared/context/running-turn.ts';
+import { onBehalfOf } from '../../shared/policy/on-behalf.ts';
 import { type ToolWord, toolWord } from '../../shared/policy/tool-policy.ts';
-import type { Tool } from '../../shared/ports.ts';
+import type { Tool, ToolScope } from '../../shared/ports.ts';
 import { identitiesOf } from '../../shared/routing/identity.ts';
 import { channelOf, parseKey } from '../../shared/routing/session-key.ts';
+import { grantOf } from '../../shared/session/context.ts';
 import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
@@ -20,7 +23,9 @@ export const rulingOf = (attempt: Attempt, scene: Scene, call: ToolCall, silent:
   const word = wordOn(attempt, scene, tool, parsed.value);
   if (word.action === 'deny') return { kind: 'deny', reason: `The call is not allowed: ${word.rule}.` };
   const { grants } = attempt.state.machine.context;
-  const isGranted = !tool.onceOnly && grants.includes(callHash(tool.name, parsed.value));
+  const holder = holderOf(scene.scope);
+  const grant = holder && grantOf({ holder, hash: callHash(tool.name, parsed.value) });
+  const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
   if (word.action === 'allow' || isGranted) return { kind: 'run', ...spawning(scene, tool, call.callId, parsed.value) };
   if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked now.' };
   return { kind: 'ask', request: questionOf(attempt, scene, call, { tool, given: parsed.value, asks: 'run', ...word }) };
@@ -39,12 +44,29 @@ export const retryQuestion = (attempt: Attempt, scene: Scene, call: ToolCall): Q
   return questionOf(attempt, scene, call, { tool, given: parsed.value, asks: 'retry', approvers });
 };
 
-const wordOn = ({ key, services: { config }, state }: Attempt, { scope }: Scene, tool: Tool, given: object): ToolWord => {
+/** The strictest word of those on each who has a part in the turn. */
+const wordOn = ({ key, services: { config }, state }: Attempt, { view }: Scene, tool: Tool, given: object): ToolWord => {
   const { turn, route, origin } = state.machine.context;
   const place = parseKey(key, config.session.mainKey);
   const channel = channelOf(place, { lastRoute: turn?.deliverTo ?? route, origin });
   const agentId = place.agentId || config.agent.id;
-  return toolWord(config.tools.rules, { tool, arguments: given, agentId, channel, sender: scope.sender });
+  return view.senders
+    .map((sender) => toolWord(config.tools.rules, { tool, arguments: given, agentId, channel, sender }))
+    .reduce(stricter);
+};
+
+/** Of two questions both must be one that a person may answer. */
+const stricter = (one: ToolWord, other: ToolWord): ToolWord => {
+  if (one.action === 'deny' || other.action === 'allow') return one;
+  if (other.action === 'deny' || one.action === 'allow') return other;
+  return { ...one, approvers: one.approvers.filter((approver) => other.approvers.includes(approver)) };
+};
+
+/** Whose calls a grant for good counts for; several people have none. */
+const holderOf = ({ sender }: ToolScope): string | undefined => {
+  const { role = 'participant', principal, id } = sender;
+  if (sender === severalPeople) return undefined;
+  return role === 'owner' ? role : `${role}:${principal ?? id}`;
 };
 
 interface Asked {
@@ -65,9 +87,14 @@ const questionOf = (
   hash: callHash(tool.name, given),
   asks,
   approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
-  ...(tool.onceOnly && { onceOnly: true }),
+  ...lasting(tool, scene.scope),
   ...spawning(scene, tool, call.callId, given),
 });
+
+const lasting = (tool: Tool, scope: ToolScope): Pick<Question, 'holder' | 'onceOnly'> => {
+  const holder = holderOf(scope);
+  return tool.onceOnly || holder === undefined ? { onceOnly: true } : { holder };
+};
 
 const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
   try {
@@ -79,7 +106,7 @@ const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
 
 const spawning = ({ scope }: Scene, tool: Tool, callId: string, given: object): { spawn?: SpawnedRun } => {
   const spawn = tool.spawns?.({ callId, scope, arguments: given });
-  return spawn ? { spawn } : {};
+  return spawn ? { spawn: { ...spawn, ...onBehalfOf(scope.sender) } } : {};
 };
 
 const invalid = (reason: string): Ruling => ({ kind: 'deny', reason: reason.slice(0, 2_000), invalid: true });

@@ -6,7 +6,7 @@ import { isErasure } from '../session/evolve.ts';
 import type { Message } from '../session/types.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import { isComplete, messagesOf, openBlock, resultMessage } from './call-block.ts';
-import { actingSender, type RunningTurn, runningTurn, userMessage, type Waiting } from './running-turn.ts';
+import { actingSender, type RunningTurn, runningTurn, sendersOf, userMessage, type Waiting } from './running-turn.ts';
 import { type CountedTokens, flushPrompt, type Said, type TurnView } from './said.ts';
 import { SaidList } from './said-list.ts';
 
@@ -62,10 +62,12 @@ export class Conversation {
   view(turnId: string): TurnView | null {
     const turn = this.#turn;
     if (turn?.id !== turnId || !turn.isWhole) return null;
+    const senders = sendersOf(turn);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
     return {
       prompt: turn.prompt,
-      sender: actingSender(turn),
+      sender: actingSender(senders),
+      senders,
       said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
       heard: turn.heard + unheard.length,
       calls: turn.calls,

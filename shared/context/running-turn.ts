@@ -34,6 +34,9 @@ export interface RunningTurn {
 /** The program itself, when nobody wrote what the turn is about. */
 const nobody: Sender = { id: 'natter', role: 'program' };
 
+/** Nobody in particular: several people who have a part in one turn. */
+export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
+
 export const runningTurn = (
   id: string,
   { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly Message[]; missing: number; task: string | null },
@@ -52,11 +55,25 @@ export const runningTurn = (
   flushing: false,
 });
 
-/** A participant's word in an owner's turn must not act with the owner's rights. */
-export const actingSender = ({ senders, joined }: RunningTurn): Sender => {
-  const all = [...senders, ...joined.map(({ sender }) => sender)];
-  return all.find(({ role }) => role === 'participant') ?? all[0] ?? nobody;
+/** All who have a part in the turn. A program that works for a participant is there as both. */
+export const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
+  [...senders, ...joined.map(({ sender }) => sender)].flatMap((sender) =>
+    sender.onBehalfOf === undefined ? [sender] : [sender, { ...sender, role: sender.onBehalfOf }],
+  );
+
+/**
+ * In whose name they act together: nobody's word in another's turn must act with the other's rights. The owner's rights are only the
+ * owner's alone, and of several others none has the rights of one.
+ */
+export const actingSender = (senders: readonly Sender[]): Sender => {
+  const others = senders.filter(({ role }) => role !== 'owner');
+  const [first] = others;
+  if (first === undefined) return senders[0] ?? nobody;
+  if (others.some((other) => personOf(other) !== personOf(first))) return severalPeople;
+  return others.find(({ role }) => role !== 'program') ?? first;
 };
+
+const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
 export const userMessage = ({ text, sender }: Message): ModelMessage => ({
   role: 'user',

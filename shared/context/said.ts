@@ -28,8 +28,10 @@ export interface CountedTokens {
 export interface TurnView {
   /** The text of the message that the turn answers; of those it merges too. Of a compaction that somebody asked for: the instructions. */
   readonly prompt: string;
-  /** In whose name the turn acts: who asked for it, or the first participant who has a part in it. */
+  /** In whose name the turn acts: with no more rights than each of those who have a part in it. */
   readonly sender: Sender;
+  /** All who have a part in it. */
+  readonly senders: readonly Sender[];
   /** The conversation, a summary first if there is one. Each call has its result; a step whose calls still run is not in it yet. */
   readonly said: readonly Said[];
   /** Messages that joined the turn and are in `said`: what the next step says that it has heard (B6). */

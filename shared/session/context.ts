@@ -81,7 +81,7 @@ export interface SessionContext {
   readonly approval: ApprovalRequest | null;
   /** The last answered approvals, oldest first, bounded. */
   readonly resolved: readonly ResolvedApproval[];
-  /** Hashes of calls that this generation may make without asking again (A5/62). */
+  /** Calls that this generation may make without asking again (A5/62), each for one person: see `grantOf`. */
   readonly grants: readonly string[];
   /** What the system prompt of the last step was made of (A11/124). */
   readonly prompt: readonly PromptPart[];
@@ -215,14 +215,19 @@ export const asked = ({
   approval: request,
 });
 
+/** How a grant for good is remembered: whose calls it counts for, and of which call. */
+export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
+  holder === undefined ? hash : `${hash} ${holder}`;
+
 export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): Change => {
   const { approvalId, verdict, by, scope, turn } = event;
-  const hash = context.approval?.hash;
+  const { hash, holder } = context.approval ?? {};
+  const grant = hash === undefined ? undefined : grantOf({ holder, hash });
   return {
     approval: null,
     resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
     ...(scope === 'always' &&
-      hash !== undefined && { grants: [...context.grants.filter((known) => known !== hash), hash].slice(-limits.grants) }),
+      grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),
     ...withTurn(context, { attempt: turn.attempt }),
   };
 };

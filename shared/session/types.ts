@@ -19,6 +19,8 @@ export const sender = z.object({
   name: z.string().max(256).optional(),
   role: z.enum(['owner', 'participant', 'program']).optional(),
   principal: z.string().min(1).max(512).optional(),
+  /** Of a program that a participant has set to work: it may do no more than they (A5/62). */
+  onBehalfOf: z.literal('participant').optional(),
 });
 export type Sender = z.infer<typeof sender>;
 
@@ -136,6 +138,8 @@ export type ToolCall = z.infer<typeof toolCall>;
 export const spawnedRun = z.object({
   key: z.string().min(1).max(limits.sessionKeyBytes),
   runId: z.string().min(1).max(limits.idCharacters),
+  /** Its result may make the session do no more than whoever had it begun. */
+  onBehalfOf: sender.shape.onBehalfOf,
 });
 export type SpawnedRun = z.infer<typeof spawnedRun>;
 
@@ -152,6 +156,8 @@ export const approvalRequest = z.object({
   asks: z.enum(['run', 'retry']).optional(),
   /** Principals who may answer, besides the owner. */
   approvers: z.array(z.string().min(1).max(512)).max(64).optional(),
+  /** Whose calls an answer for good counts for; nobody else's. */
+  holder: z.string().min(1).max(544).optional(),
   /** The answer counts for this call alone, whatever it says. */
   onceOnly: z.literal(true).optional(),
   /** The run in another session that the call begins once it may. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { NatterError } from '../kit/errors.ts';
+import { onBehalfOf } from '../policy/on-behalf.ts';
 import type { Tool, ToolEnd, ToolRun, ToolScope } from '../ports.ts';
 import { occasionOf } from '../routing/occasion.ts';
 import type { SessionKey } from '../routing/session-key.ts';
@@ -31,10 +32,11 @@ export const sessionsSendTool = (options: SessionToolsOptions): Tool =>
   });
 
 /** In whose name a session's own messages are: its own, and on behalf of whoever its turn answers. */
-export const senderOf = ({ key, sender: { principal } }: Pick<ToolScope, 'key' | 'sender'>): Sender => ({
+export const senderOf = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'>): Sender => ({
   id: key,
   role: 'program',
-  ...(principal !== undefined && { principal }),
+  ...(sender.principal !== undefined && { principal: sender.principal }),
+  ...onBehalfOf(sender),
 });
 
 /** Left of a call's time for finding and telling. */

@@ -21,7 +21,15 @@ export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: Session
 };
 
 export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
-  accept(...readying(view, data, at), { type: 'user_message', v: 1, message: data.message });
+  accept(...readying(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
+
+/** The result of a run may do no more than whoever had it begun; of one that is not known any more, no more than a participant. */
+const attributed = (message: Message, { context: { spawned } }: SessionView): Message => {
+  if (message.answers === undefined) return message;
+  const run = spawned.find(({ runId }) => runId === message.answers);
+  const isTrusted = run !== undefined && run.onBehalfOf === undefined;
+  return isTrusted ? message : { ...message, sender: { ...message.sender, onBehalfOf: 'participant' } };
+};
 
 /** The result of a spawned run is answered where the session's last answers went (A13/138). */
 const turnOf = (id: string, { messageId, deliverTo, answers }: Message, { context: { route } }: SessionView): QueuedTurn => {
@@ -42,8 +50,10 @@ export const asking = (turnId: string, message: Message, view: SessionView, quie
 ];
 
 /** Stores the message; starts its turn, or does what the queue's mode says while another runs (B6). */
-export const postMessage = (given: Given<'post_message'>, view: SessionView): Decision => {
-  const { id: turnId, at, data } = given;
+export const postMessage = (posted: Given<'post_message'>, view: SessionView): Decision => {
+  const { id: turnId, at } = posted;
+  const data = { ...posted.data, message: attributed(posted.data.message, view) };
+  const given = { ...posted, data };
   switch (view.status) {
     case 'idle':
     case 'inactive':

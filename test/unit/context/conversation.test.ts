@@ -72,6 +72,9 @@ describe('what a model hears', () => {
     expect(viewAfter(from('post m1', owner), from('post-as m2 steer', owner)).sender).toEqual(owner);
     expect(viewAfter(from('post m1', owner), from('post-as m2 steer', participant)).sender).toEqual(participant);
     expect(viewAfter(from('post m1', participant), from('post-as m2 steer', owner)).sender).toEqual(participant);
+    const other = { id: 'carl', role: 'participant' };
+    const several = viewAfter(from('post m1', participant), from('post-as m2 steer', other));
+    expect(several).toMatchObject({ sender: { id: 'several', role: 'participant' }, senders: [participant, other] });
   });
 
   test('only the turn that runs sees anything', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../services/session/load.ts';
+import type { Model } from '../../../shared/ports.ts';
 import type { CommandOf } from '../../../shared/session/commands.ts';
 import type { Sender } from '../../../shared/session/types.ts';
 import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
@@ -183,6 +184,79 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     const { made } = await asking({ ...mail, spawns: () => spawn }, [['mail'], 'done']);
     await made.take(answer({}));
     await made.clock.pass(10);
-    expect(made.events()).toContainEqual(expect.objectContaining({ type: 'tool_call_started', spawn }));
+    expect(made.events()).toContainEqual(
+      expect.objectContaining({ type: 'tool_call_started', spawn: { ...spawn, onBehalfOf: 'participant' } }),
+    );
+  });
+
+  const says = (id: string, sender: Sender, mode?: string): CommandEnvelope => {
+    const message = { messageId: id, text: id, sender };
+    const queue = mode === undefined ? {} : { queue: { mode } };
+    return {
+      ...command('stop', id),
+      key: homeKey,
+      data: { type: 'post_message', sessionId: 's1', message, ...queue } as never,
+    };
+  };
+  const bob: Sender = { id: '8', role: 'participant', principal: 'bob' };
+  const eve: Sender = { id: '9', role: 'participant', principal: 'eve' };
+
+  test("and is allowed for good for one person's calls is asked about when it is another's", async () => {
+    const tools = fakeTools(mail);
+    const made = rig({ model: () => script([['mail'], 'sent', ['mail'], 'sent', ['mail'], 'sent']), tools: () => tools });
+    await made.take(says('one', owner));
+    await made.clock.pass(10);
+    await made.take(answer({ scope: 'always' }));
+    await made.clock.pass(10);
+    await made.take(says('two', { ...owner, id: 'elsewhere' }));
+    await made.clock.pass(10);
+    expect(tools.effects).toEqual(['mail one.1.0', 'mail two.1.0']);
+    await made.take(says('three', eve));
+    await made.clock.pass(10);
+    expect(tools.effects).toHaveLength(2);
+    expect(made.events().at(-1)).toMatchObject({ type: 'approval_requested', callId: 'three.1.0' });
+  });
+
+  test.each([
+    ['a participant is no asker for another', { action: 'ask', approvers: ['asker'] }, [bob, eve], 'approval_requested'],
+    [
+      'what is denied to a program is denied to it and the owner',
+      { role: 'program', action: 'deny' },
+      [owner, { id: 'job', role: 'program' }],
+      'turn_completed',
+    ],
+    [
+      'what is denied to participants is denied to their programs',
+      { role: 'participant', action: 'deny' },
+      [{ id: 'job', role: 'program', onBehalfOf: 'participant' }],
+      'turn_completed',
+    ],
+  ] as const)('counts for all who have a part in the turn: %s', async (_, rule, senders, last) => {
+    const tools = fakeTools({ ...mail, usual: 'allow' });
+    const settings = { tools: { rules: [{ tool: 'mail', ...rule }] } } as never;
+    const slow = (): Model => {
+      const lines = script(['first', ['mail'], 'done']);
+      return {
+        ...lines,
+        step: async (request, onText, signal) => {
+          if (request.step === 1) await made.clock.sleep(100);
+          return lines.step(request, onText, signal);
+        },
+      };
+    };
+    const made: Rig = rig({ model: slow, tools: () => tools, settings });
+    const [first, ...others] = senders;
+    await made.take(says('one', first));
+    for (const [index, sender] of others.entries()) await made.take(says(`more-${index}`, sender, 'steer'));
+    if (others.length === 0) await made.take(says('again', owner, 'steer'));
+    await made.clock.pass(200);
+    expect(tools.effects).toEqual([]);
+    expect(made.events().at(-1)?.type).toBe(last);
+    if (last === 'approval_requested') {
+      expect(made.events().at(-1)).toMatchObject({ approvers: [], onceOnly: true });
+      await made.take(answer({ approvalId: askedLast(made), by: bob }));
+      await made.clock.pass(10);
+      expect(tools.effects).toEqual([]);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { EventOf } from '../../../shared/session/events.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
 /** Runs that a session begins in others (A11/125). */
@@ -72,6 +73,21 @@ describe('the result of a run is answered where the last answers went (A13/138)'
   test('nowhere, where there never was one; an ordinary message without a place has none', () => {
     expect(stateAfter('answers m2 spawned-0').machine.context.turn?.deliverTo).toBeUndefined();
     expect(stateAfter('append m0', 'route #b', 'post m2').machine.context.turn?.deliverTo).toBeUndefined();
+  });
+
+  test('with no more rights than whoever had the run begun; of a run that nobody knows, with no more than a participant (A5/62)', () => {
+    const begins = (onBehalfOf?: 'participant') => {
+      const start = command('start m1/1 m1.1.0 7');
+      const spawn = { key: 'agent:main:subagent:1', runId: 'spawned-7', ...(onBehalfOf && { onBehalfOf }) };
+      return { ...start, data: { ...start.data, spawn } } as typeof start;
+    };
+    const resultOf = (...history: (string | ReturnType<typeof command>)[]) =>
+      given('post m1', 'call-unruled m1/1 1 sessions_spawn', ...history).when('answers m2 spawned-7').events[0];
+    const behalfOf = (...history: Parameters<typeof resultOf>) =>
+      (resultOf(...history) as EventOf<'user_message'>).message.sender.onBehalfOf;
+    expect(behalfOf(begins())).toBeUndefined();
+    expect(behalfOf(begins('participant'))).toBe('participant');
+    expect(behalfOf(begins(), 'stop')).toBe('participant');
   });
 
   test('a result that was planned for a deleted session is refused, and its run forgotten', () => {
