@@ -5,8 +5,9 @@ import type { Config } from '../../shared/config/schema.ts';
 import { toolCharacters } from '../../shared/context/tokens.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { ToolSpec } from '../../shared/ports.ts';
+import type { ToolScope, ToolSpec } from '../../shared/ports.ts';
 import type { PromptPart } from '../../shared/session/types.ts';
+import { promptFilesFor } from '../../shared/tools/agent-files.ts';
 import { Workspace } from '../../shared/tools/workspace.ts';
 
 export interface SystemPrompt {
@@ -14,9 +15,6 @@ export interface SystemPrompt {
   /** What it is made of, and the definitions of the tools, which go with every request too (A11/124). */
   readonly parts: readonly PromptPart[];
 }
-
-/** Files of the workspace that every model is given, in this order. */
-const fileNames = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
 
 /** A file as it was when it had this stamp. `text` is empty where it may not be read. */
 interface KnownFile {
@@ -29,8 +27,13 @@ export class SystemPrompts {
   readonly #files = new Map<string, KnownFile>();
   readonly #toolCharacters = new WeakMap<ToolSpec, number>();
 
-  async read({ agent: { systemPrompt, workspace } }: Pick<Config, 'agent'>, tools: readonly ToolSpec[]): Promise<SystemPrompt> {
-    const files = workspace === undefined ? [] : await this.#readFiles(workspace);
+  /** For a turn in this session that answers this sender: what is told of the owner goes to nobody else (I12). */
+  async read(
+    { agent: { systemPrompt, workspace }, session: { mainKey } }: Pick<Config, 'agent' | 'session'>,
+    tools: readonly ToolSpec[],
+    scope: Pick<ToolScope, 'key' | 'sender'>,
+  ): Promise<SystemPrompt> {
+    const files = workspace === undefined ? [] : await this.#readFiles(workspace, promptFilesFor(scope, mainKey));
     const sections = files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` }));
     return {
       text: [systemPrompt, ...sections.map(({ text }) => text)].join('\n\n'),
@@ -42,10 +45,8 @@ export class SystemPrompts {
     };
   }
 
-  async #readFiles(workspace: string): Promise<{ name: string; text: string }[]> {
-    const files = await Promise.all(
-      fileNames.map(async (name) => ({ name, text: (await this.#readFile(workspace, name)).trim() })),
-    );
+  async #readFiles(workspace: string, names: readonly string[]): Promise<{ name: string; text: string }[]> {
+    const files = await Promise.all(names.map(async (name) => ({ name, text: (await this.#readFile(workspace, name)).trim() })));
     let room: number = limits.promptFilesBytes;
     return files.flatMap(({ name, text }) => {
       if (text === '') return [];

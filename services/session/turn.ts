@@ -34,7 +34,7 @@ const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
   const scene = await sceneOf(attempt, turn);
   if (turn.calls.some(({ status }) => status !== 'done')) return finishCalls(attempt, turn, scene);
   const { prompts, config } = attempt.services;
-  const prompt = await prompts.read(config, scene.tools);
+  const prompt = await prompts.read(config, scene.tools, scene.scope);
   const ready: StepScene = { ...scene, prompt, model: attempt.model };
   return turn.task ? compactNow(attempt, turn, ready) : takeStep(attempt, turn, ready);
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { Tool } from '../ports.ts';
+import { isFixedFor, isKeptFrom } from './agent-files.ts';
 import { defineTool } from './define.ts';
 import { oneLine, quoted } from './one-line.ts';
 import { Workspace } from './workspace.ts';
@@ -30,7 +31,8 @@ const readFile = (workspace: Workspace): Tool =>
     usual: 'allow',
     idempotent: true,
     line: ({ path }) => `read the file ${quoted(path)}`,
-    act: async ({ path, offset, limit }) => {
+    act: async ({ path, offset, limit }, { scope: { sender } }) => {
+      if (isKeptFrom(sender, path)) throw ownersOnly(path, 'read');
       const file = await workspace.openFile(path);
       try {
         const { size } = await file.stat();
@@ -41,6 +43,9 @@ const readFile = (workspace: Workspace): Tool =>
       }
     },
   });
+
+const ownersOnly = (path: string, what: 'read' | 'change') =>
+  new NatterError('forbidden', `path: ${quoted(path)}: it is the owner's to ${what}; use another file`, { field: 'path' });
 
 /** A part as text, with a note where it is not all. It ends at a line's end if one is near. */
 const partOf = (bytes: Uint8Array, offset: number, size: number, path: string): string => {
@@ -85,6 +90,7 @@ const writeFile = (workspace: Workspace): Tool =>
     idempotent: true,
     line: ({ path, content }) => `write ${Buffer.byteLength(content)} bytes to the file ${quoted(path)}: ${quoted(content, 600)}`,
     act: async ({ path, content }, { callId, scope }) => {
+      if (isFixedFor(scope.sender, path)) throw ownersOnly(path, 'change');
       const bytes = Buffer.from(content);
       // The same call again finds what it left behind, and no other call does.
       const id = createHash('sha256').update(`${scope.key} ${callId}`).digest('hex').slice(0, 24);

@@ -43,6 +43,8 @@ export class Workspace {
       const before = await lstat(at(name)).catch(absent);
       if (before?.isDirectory()) throw isFolder(path);
       if (before !== null && !before.isFile() && !before.isSymbolicLink()) throw noFile(path);
+      // Its folder would let us put another in its place.
+      if (before?.isFile() && (before.mode & 0o222) === 0) throw refused(path, 'it may only be read');
       const temporary = at(`.natter-${id}.tmp`);
       await unlink(temporary).catch(absent);
       const file = await open(temporary, 'wx', before?.isFile() ? before.mode & 0o777 : 0o666);

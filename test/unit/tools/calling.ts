@@ -11,10 +11,14 @@ export const scope: ToolScope = {
 /** Calls one of the tools. */
 export const calling =
   (tools: readonly Tool[]) =>
-  (name: string, given: unknown, { callId = 't1.1.0', signal = new AbortController().signal } = {}): Promise<ToolEnd> => {
+  (
+    name: string,
+    given: unknown,
+    { callId = 't1.1.0', signal = new AbortController().signal, sender = scope.sender } = {},
+  ): Promise<ToolEnd> => {
     const tool = tools.find((candidate) => candidate.name === name);
     if (!tool) throw new Error(`there is no tool ${name}`);
-    return tool.run({ callId, arguments: given, scope }, signal);
+    return tool.run({ callId, arguments: given, scope: { ...scope, sender } }, signal);
   };
 
 /** The arguments as a model would have written them. */
