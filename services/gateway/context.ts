@@ -22,9 +22,10 @@ export interface GatewayContext {
   readonly approvals: AskedApprovals;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
-  /** For event streams, and for calls that wait. */
+  /** For event streams, for calls that wait, and for WebSockets. */
   readonly streams: Places;
   readonly waits: Places;
+  readonly sockets: Places;
   /** For calls that fold a session's history. */
   readonly replays: Places;
   /** Aborted when the gateway stops: streams end, waits answer. */

@@ -22,20 +22,20 @@ const guard = (name: string, value: unknown): unknown => {
   return value;
 };
 
-/** Reads a JSON body; nothing for an empty one. */
-export const readJson = (bytes: Buffer): unknown => {
+/** Reads a JSON body; nothing for an empty one. `whole` names it where all of it is wrong. */
+export const readJson = (bytes: Buffer, whole = 'body'): unknown => {
   if (bytes.byteLength === 0) return undefined;
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw invalid('body', 'is not valid UTF-8');
+    throw invalid(whole, 'is not valid UTF-8');
   }
   try {
     return JSON.parse(text, guard);
   } catch (cause) {
     if (cause instanceof NatterError) throw cause;
-    throw invalid('body', 'is not valid JSON');
+    throw invalid(whole, 'is not valid JSON');
   }
 };
 

@@ -70,6 +70,10 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     { all: limits.replays, each: limits.replaysEach },
     'too many calls look into the past here; try again later',
   );
+  const sockets = new Places(
+    { all: limits.socketClients, each: limits.socketClientsEach },
+    'too many WebSockets are open here; close some, or try again later',
+  );
   const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
   const context: GatewayContext = {
     ports,
@@ -86,6 +90,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     metrics,
     streams,
     waits,
+    sockets,
     replays,
     closing: closing.signal,
     problems,
@@ -102,6 +107,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     metrics: () => ({
       event_streams: streams.taken,
       waiting_calls: waits.taken,
+      web_sockets: sockets.taken,
       feed_ready: feed.problems().length === 0 ? 1 : 0,
     }),
     stop: async (deadlineMs) => {

@@ -130,6 +130,10 @@ export const limits = {
   streamClientsEach: 500,
   waitingCalls: 10_000,
   waitingCallsEach: 2_500,
+  /** WebSockets one gateway keeps open, and those of one token; calls of one of them at a time. */
+  socketClients: 2_000,
+  socketClientsEach: 500,
+  socketCalls: 32,
   /** Recent commits, and characters of their texts, a gateway keeps to hand out to its streams without asking the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
