@@ -158,7 +158,7 @@ export class SessionHost {
   }
 
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
-    const { modelOf, switches, newId } = this.#options;
+    const { modelOf, ports, switches, newId } = this.#options;
     const failed = (error: unknown): void => {
       this.#options.log.error({ key, reason: messageOf(error) }, 'session actor failed; it is loaded anew for its next command');
       this.#registry.drop(actor);
@@ -168,6 +168,7 @@ export class SessionHost {
       deduplication: switches.deduplication,
       newId,
       commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
+      lastSeq: async (session) => (await ports.events.last(session))?.seq ?? 0,
       extend: (envelope, machine) => instantTurn(modelOf(machine.context.settings.model), envelope, machine),
       failed,
     });

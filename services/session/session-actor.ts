@@ -29,6 +29,8 @@ export interface ActorOptions {
   readonly deduplication: boolean;
   newId(): string;
   commit(commit: Commit, expectedSeq: number): Promise<CommitResult>;
+  /** Sequence of the session's last commit, 0 if there is none. */
+  lastSeq(key: SessionKey): Promise<number>;
   /** Adds what a turn without effects answers at once to the same decision (ADR 3). */
   extend(envelope: CommandEnvelope, machine: MachineSnapshot): { events: readonly SessionEvent[]; machine: MachineSnapshot };
   /** The live actor failed: a bug of ours, in this session alone. */
@@ -81,8 +83,9 @@ export class SessionActor {
       return { kind: 'duplicate', recorded: isBehind(origin, state) };
 
     const decision = decide(envelope, state);
-    if ('refuse' in decision) return { kind: 'refused', code: decision.refuse, message: decision.message };
-    if (decision.accept.length === 0) return { kind: 'nothing' };
+    if ('refuse' in decision)
+      return this.#unrecorded(origin, { kind: 'refused', code: decision.refuse, message: decision.message });
+    if (decision.accept.length === 0) return this.#unrecorded(origin, { kind: 'nothing' });
 
     const decided = decision.accept.reduce(evolve, state.machine);
     const extended = this.#options.extend(envelope, decided);
@@ -110,6 +113,20 @@ export class SessionActor {
     const outcome: Outcome = result.kind === 'fenced' ? { kind: 'stale' } : result;
     this.close(outcome);
     return outcome;
+  }
+
+  /**
+   * No append fences what is not recorded, and another host may have gone on with the session: whoever is told that nothing happens is told
+   * so of the newest state.
+   */
+  async #unrecorded(origin: Origin, outcome: Outcome): Promise<Outcome> {
+    if (origin === null) return outcome;
+    const problem = await this.#options.lastSeq(this.key).then(
+      (seq): Outcome | null => (seq === this.#position.seq ? null : { kind: 'stale' }),
+      (error): Outcome => ({ kind: 'uncommitted', cause: messageOf(error) }),
+    );
+    if (problem !== null) this.close(problem);
+    return problem ?? outcome;
   }
 
   /** Only what is recorded reaches the live actor; entering `running` there starts the turn, leaving it stops the turn. */
