@@ -14,6 +14,7 @@ import { eventRoutes } from './routes/events.ts';
 import { inboundRoutes } from './routes/inbound.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { messageRoutes } from './routes/messages.ts';
+import { openAiRoutes } from './routes/openai.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -101,6 +102,7 @@ export const buildServer = (context: GatewayContext, callers: readonly Caller[])
   sessionRoutes(app, context);
   eventRoutes(app, context);
   rpcRoutes(app, context);
+  openAiRoutes(app, context);
   mcpRoutes(app, context);
   return app;
 };

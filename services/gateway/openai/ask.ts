@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import { nextResetOf } from '../../../shared/policy/reset.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/session-tools/run.ts';
+import { runIdOf } from '../../../shared/session-tools/run-id.ts';
+import { type Asker, envelopeOf, occasionFor, onceIdOf } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { noSuchSession } from '../history.ts';
+import { visibleText } from '../live-text.ts';
+import { accept, post } from '../posting.ts';
+import { speakerOf } from '../speaker.ts';
+import { Answer } from './answer.ts';
+import { Failure, failureOfRun } from './failure.ts';
+import { answerOf } from './find.ts';
+import type { Conversation } from './input.ts';
+import { LiveAnswer } from './live-answer.ts';
+import type { Place } from './place.ts';
+
+/** One message for an agent and the run that answers it. */
+export interface Question extends Place {
+  readonly conversation: Conversation;
+  readonly runId: string;
+  /** The caller's own, or one for this call alone. */
+  readonly idempotencyKey: string;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export const questionOf = (
+  asker: Asker,
+  { key, isFresh }: Place,
+  given: { conversation: Conversation; once: string | undefined; waitMs: number; signal: AbortSignal },
+): Question => {
+  const { once: idempotencyKey = uuidv7(), ...rest } = given;
+  const runId = runIdOf(key, onceIdOf(asker, key, 'post_message', idempotencyKey));
+  return { ...rest, key, isFresh, idempotencyKey, runId };
+};
+
+/** Told as it goes: `begun` once the log has the run, `text` of what is said. */
+export interface Listener {
+  begun(answer: Answer): void;
+  /** Writes at once, and resolves when more may come. */
+  text(text: string): Promise<void>;
+}
+
+/**
+ * Posts the message and waits for its answer, telling the listener meanwhile. What was told is a beginning of the answer, and all of it in
+ * the end. Throws `Failure` where the run ends without an answer, or not in time; the run goes on then.
+ */
+export const answerTo = async (
+  context: GatewayContext,
+  asker: Asker,
+  question: Question,
+  listener?: Listener,
+): Promise<Answer> => {
+  const { key, runId, conversation, idempotencyKey, waitMs, signal } = question;
+  await tellBefore(context, asker, question);
+  const following = new AbortController();
+  const until = AbortSignal.any([signal, following.signal]);
+  const told = new LiveAnswer();
+  const followed = follow(context, asker, { key, runId, signal: until, told, listener });
+  try {
+    const posting = { key, text: conversation.text, idempotencyKey, literal: true, waitMs, signal };
+    const { run, seen } = await post(context, asker, posting);
+    if (run.status === 'error') throw failureOfRun(run);
+    if (run.status !== 'ok') throw await unfinished(context, question, seen);
+    if (!followed.answer.isWhole) following.abort();
+    await followed.ended;
+    following.abort();
+    const answer = await whole(context, question, followed.answer, seen);
+    const rest = told.end(answer.text);
+    if (listener && rest !== '') await listener.text(rest);
+    if (listener && told.isBroken) throw new Failure(500, 'answer_restarted', restarted(runId));
+    return answer;
+  } finally {
+    following.abort();
+  }
+};
+
+const restarted = (runId: string): string =>
+  `the answer was begun anew after a part of it was sent; read what is recorded of run ${runId}`;
+
+/** What the message's session is told before it: all else that was said where it knows nothing, and instructions. */
+const tellBefore = async (context: GatewayContext, asker: Asker, question: Question): Promise<void> => {
+  const { key, isFresh, conversation, idempotencyKey, signal } = question;
+  const { instructions, earlier } = conversation;
+  const parts = [
+    ...(instructions === '' ? [] : [`[Instructions of the program that asks]\n${instructions}`]),
+    ...(isFresh && earlier.length > 0
+      ? [`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`]
+      : []),
+  ];
+  if (parts.length === 0) return;
+  const { access, config, ports } = context;
+  const seen = await access.enter(asker.principal, key);
+  const text = parts.join('\n\n');
+  const id = isFresh
+    ? onceIdOf(asker, key, 'append_message', idempotencyKey)
+    : `told-${hashOf([asker.actor, key, await generationOf(context, key), text])}`;
+  const message = { messageId: id, text, sender: speakerOf(asker.principal, undefined, access.identities) };
+  const at = ports.clock.now();
+  const envelope = envelopeOf(asker, { id, key, at, data: { type: 'append_message', ...occasionFor(config, key, at), message } });
+  await accept(context, envelope, { waitMs: 0, signal, seen });
+};
+
+const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+const linesOf = (turns: Conversation['earlier']): string =>
+  turns.map(({ role, text }) => JSON.stringify({ role, content: text })).join('\n');
+
+/** The generation that a message will be in: each is told the same instructions once, and again when they are far back. */
+const generationOf = async ({ sessions, config, ports }: GatewayContext, key: SessionKey): Promise<number> => {
+  const row = await sessions.row(key);
+  if (row === null) return 1;
+  const isNew = row.deleted || row.generation === 0 || nextResetOf(row, config.session, ports.clock.now()).due;
+  return isNew ? row.generation + 1 : row.generation;
+};
+
+interface Followed {
+  readonly key: SessionKey;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  readonly told: LiveAnswer;
+  readonly listener: Listener | undefined;
+}
+
+/**
+ * Reads along in the log until the run is over, and for a listener in the live text too. What it misses, for whatever reason, is told in the
+ * end; of a run that began earlier nothing is told before that.
+ */
+const follow = (
+  { feed, access, ports, log }: GatewayContext,
+  { principal }: Asker,
+  { key, runId, signal, told, listener }: Followed,
+): { readonly answer: Answer; readonly ended: Promise<void> } => {
+  const answer = new Answer(runId);
+  const tell = async (text: string): Promise<void> => {
+    if (text !== '') await listener?.text(text);
+  };
+  const recorded = async (): Promise<void> => {
+    let traced: Traced = { turnId: runId, run: null };
+    for await (const commit of feed.follow({ after: feed.position, key, signal })) {
+      if (!(await access.shows(principal, commit))) throw noSuchSession();
+      traced = afterCommitOf(traced, commit, runId);
+      const said: string[] = [];
+      answer.take(commit, traced, (text, step) => said.push(answer.isWhole ? told.step(text, step) : ''));
+      if (traced.run !== null) listener?.begun(answer);
+      await tell(said.join(''));
+      if (isOver(traced.run)) return;
+    }
+  };
+  const live = async (): Promise<void> => {
+    const isOurs = (turnId: string) => answer.isWhole && turnId === answer.turnId;
+    const visible = visibleText((turnId) => isOurs(turnId) && access.showsText(principal, key, turnId));
+    for await (const delta of ports.live.subscribe(key, signal)) {
+      const seen = visible(delta);
+      if (seen !== null && !signal.aborted) await tell(told.live(seen));
+    }
+  };
+  const warn = (error: unknown): void => log.warn({ err: error }, 'reading along with an answer ended');
+  if (listener) void live().catch(warn);
+  return { answer, ended: recorded().catch(warn) };
+};
+
+/** The answer as the log has it: what was read along, or where that is not all of it what is found. */
+const whole = async ({ ports }: GatewayContext, { key, runId }: Question, answer: Answer, seen: number): Promise<Answer> =>
+  answer.isWhole && isOver(answer.run) ? answer : ((await answerOf(ports, key, runId, seen)) ?? answer);
+
+/** Why there is no answer yet. */
+const unfinished = async (
+  { runs, closing }: GatewayContext,
+  { key, runId, waitMs }: Question,
+  seen: number,
+): Promise<Failure> => {
+  if (closing.aborted) return new Failure(503, 'unavailable', `the gateway stops; run ${runId} goes on`);
+  const run: Run | null = await runs.status(key, runId, seen);
+  if (run?.status === 'awaiting_approval') {
+    const message = `run ${runId} waits for a person to answer approval ${run.approvalId}; it goes on then`;
+    return new Failure(409, 'approval_required', message);
+  }
+  return new Failure(504, 'timeout', `no answer within ${waitMs / 1_000} s; run ${runId} goes on`);
+};

@@ -1,0 +1,41 @@
+import { hasCode } from '../../../shared/kit/errors.ts';
+import type { Principal } from '../../../shared/policy/access.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { findRun } from '../../../shared/session-tools/run.ts';
+import type { GatewayContext } from '../context.ts';
+import { Answer } from './answer.ts';
+import { Failure } from './failure.ts';
+import { runOfResponse } from './ids.ts';
+
+/** What became of a run, from the log; `null` if nothing is known of it after the sequence `after`. */
+export const answerOf = async (
+  ports: GatewayContext['ports'],
+  key: SessionKey,
+  runId: string,
+  after: number,
+): Promise<Answer | null> => {
+  const answer = new Answer(runId);
+  await findRun(ports, key, runId, after, (commit, traced) => answer.take(commit, traced));
+  return answer.run === null ? null : answer;
+};
+
+/**
+ * The run of a response that the caller may see. `field` and `code` tell which id is wrong: one that is not there and one that is somebody
+ * else's are answered alike (A8/89).
+ */
+export const findResponse = async (
+  { access, ports }: GatewayContext,
+  principal: Principal,
+  id: string,
+  { field, code }: { readonly field: string; readonly code: string },
+): Promise<{ key: SessionKey; runId: string; answer: Answer }> => {
+  const none = new Failure(404, code, `${field}: there is no such response, or it is not yours to see`, field);
+  const run = runOfResponse(id);
+  if (run === null) throw none;
+  const { after } = await access.read(principal, run.key).catch((error: unknown) => {
+    throw hasCode(error, 'not_found') ? none : error;
+  });
+  const answer = await answerOf(ports, run.key, run.runId, after);
+  if (answer === null) throw none;
+  return { ...run, answer };
+};

@@ -1,0 +1,22 @@
+import { limits } from '../../../shared/kit/limits.ts';
+import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
+import { runIdOf } from '../../../shared/session-tools/run-id.ts';
+
+/**
+ * The id of a response says of which session and run it is, so that any replica finds it after any restart: `resp_<key as base64url>.<the
+ * run's own part>`. To have an id is not to have access: that is asked each time.
+ */
+export const responseIdOf = (key: SessionKey, runId: string): string => {
+  const head = Buffer.from(key).toString('base64url');
+  return `resp_${head}.${runId.startsWith(`${head}.`) ? runId.slice(head.length + 1) : runId}`;
+};
+
+/** The session and the run of a response, or `null` for an id that is none of ours. */
+export const runOfResponse = (id: string): { key: SessionKey; runId: string } | null => {
+  const [, head = '', unique = ''] = /^resp_([\w-]+)\.(.+)$/s.exec(id) ?? [];
+  const key = Buffer.from(head, 'base64url').toString() as SessionKey;
+  if (unique.length > limits.idCharacters || sessionKeyProblem(key) !== null) return null;
+  const runId = runIdOf(key, unique);
+  // Base64 can be written in more than one way, an id cannot.
+  return responseIdOf(key, runId) === id ? { key, runId } : null;
+};

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { parseKey, type SessionKey } from '../../../shared/routing/session-key.ts';
+import { keyFrom } from '../../../shared/session-tools/named-session.ts';
+import { ownersOnly } from '../access.ts';
+import { idempotencyKeyOf } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { findResponse } from './find.ts';
+import type { Asked } from './input.ts';
+
+/** The header that names a session; percent-encoded where its key is not plain ASCII. */
+export const sessionHeader = 'x-natter-session';
+
+/** Which session a call is for. `isFresh`: one of its own, which knows nothing but what the request tells. */
+export interface Place {
+  readonly key: SessionKey;
+  readonly isFresh: boolean;
+}
+
+/**
+ * A session that the request names, else that of its `user`, else a fresh one. Whether the caller may write there is for `post` to ask; to
+ * begin sessions of the last two kinds is the owner's.
+ */
+export const placeOf = async (
+  context: GatewayContext,
+  request: FastifyRequest,
+  agentId: string,
+  asked: Asked,
+): Promise<Place> => {
+  const named = await namedIn(context, request, asked);
+  if (named !== null) {
+    const { agentId: of } = parseKey(named);
+    if (of === agentId) return { key: named, isFresh: false };
+    throw new NatterError('invalid', `model: this session is one of the agent "${of}"`, { field: 'model' });
+  }
+  ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
+  const { user } = asked;
+  const once = idempotencyKeyOf(request);
+  if (user !== undefined) return { key: keyOf(agentId, `user-${hashOf(request.actor, user)}`), isFresh: false };
+  return { key: keyOf(agentId, once === undefined ? uuidv7() : `once-${hashOf(request.actor, once)}`), isFresh: true };
+};
+
+const keyOf = (agentId: string, name: string): SessionKey => `agent:${agentId}:api:openai-${name}` as SessionKey;
+const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+
+const namedIn = async (context: GatewayContext, request: FastifyRequest, asked: Asked): Promise<SessionKey | null> => {
+  const { conversation, previousResponseId } = asked;
+  const header = sessionNamed(request);
+  const names = [header, conversation, previousResponseId].filter((name) => name !== undefined);
+  if (names.length > 1) {
+    const field = previousResponseId === undefined ? 'conversation' : 'previous_response_id';
+    throw new NatterError('invalid', `${field}: the session is named twice; leave one of them out`, { field });
+  }
+  if (header !== undefined) return keyFrom(context.config, header, sessionHeader);
+  if (conversation !== undefined) return keyFrom(context.config, conversation, 'conversation');
+  if (previousResponseId === undefined) return null;
+  const wrong = { field: 'previous_response_id', code: 'previous_response_not_found' };
+  return (await findResponse(context, request.principal, previousResponseId, wrong)).key;
+};
+
+const sessionNamed = ({ headers }: FastifyRequest): string | undefined => {
+  const given = headers[sessionHeader];
+  if (given === undefined) return undefined;
+  try {
+    return decodeURIComponent(String(given));
+  } catch {
+    throw new NatterError('invalid', `${sessionHeader}: is not valid percent-encoded UTF-8`, { field: sessionHeader });
+  }
+};
