@@ -425,6 +425,8 @@ export interface Tool extends ToolSpec {
   readonly usual: 'allow' | 'ask' | 'deny';
   /** A grant for good does not count: each call is asked about anew. */
   readonly onceOnly?: true;
+  /** Milliseconds after which a call that has not ended by itself is given up, where it is not `tools.timeoutMs`. */
+  readonly timeoutMs?: number;
   /** What a call would do, for the person who is asked. */
   describe(given: unknown): string;
   /**

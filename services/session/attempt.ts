@@ -51,6 +51,7 @@ export class Attempt {
   readonly #options: AttemptOptions;
   readonly #stop = new AbortController();
   #progressAt: number;
+  #atWork = 0;
 
   constructor(options: AttemptOptions) {
     const { key, turn, services } = options;
@@ -72,9 +73,20 @@ export class Attempt {
   get model(): Model {
     return this.services.modelOf(this.state.machine.context.settings.model);
   }
-  /** Monotonic time of the last progress, ms; ahead of now while the turn rests on purpose. */
+  /** Monotonic time of the last progress, ms: now while something with a deadline of its own is at work, ahead of now in a rest on purpose. */
   get progressAt(): number {
-    return this.#progressAt;
+    return this.#atWork > 0 ? this.services.clock.monotonic() : this.#progressAt;
+  }
+
+  /** Waits for something that has a deadline of its own. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#atWork++;
+    try {
+      return await work;
+    } finally {
+      this.#atWork--;
+      this.progressed();
+    }
   }
 
   /** The turn as it stands; `null` once this attempt is over. */

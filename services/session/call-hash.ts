@@ -24,6 +24,7 @@ export const callHash = (tool: string, given: unknown): string =>
 /** JSON with sorted names. Throws on what would make two different values one text, or is nested too deeply. */
 const canonical = (value: unknown, depth: number): string => {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('a number is too large');
+  if (Object.is(value, -0)) return '-0';
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depth === 0) throw new RangeError(`nested more than ${limits.decodeDepth} deep`);
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth - 1)).join(',')}]`;

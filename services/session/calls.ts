@@ -108,8 +108,8 @@ const finish = async (attempt: Attempt, scene: Scene, callId: string, task: Task
   }
   const { clock, config } = attempt.services;
   const run = { callId, arguments: parsed.value, scope: scene.scope };
-  const end = await runTool(task.tool, run, { clock, timeoutMs: config.tools.timeoutMs, signal: attempt.signal });
-  attempt.progressed();
+  const { timeoutMs = config.tools.timeoutMs } = task.tool;
+  const end = await attempt.during(runTool(task.tool, run, { clock, timeoutMs, signal: attempt.signal }));
   return recordEnd(attempt, callId, end);
 };
 

@@ -58,7 +58,7 @@ export const effects: Readonly<Record<string, string>> = {
   'tools.approvalMinutes': 'How long an approval waits for its answer.',
   'tools.disabled': 'Tools that are not offered at all; `*` stands for any characters.',
   'tools.visibility': 'Which sessions the session tools reach: its own, those it began too, those of its agent, or all.',
-  'tools.timeoutMs': 'Milliseconds one call may take.',
+  'tools.timeoutMs': 'Milliseconds one call may take; programs have their own.',
   'tools.exec.enabled': 'Offers a tool that runs programs. Each call is asked about.',
   'tools.exec.environment': 'Environment variables that programs get besides PATH, LANG and HOME.',
   'tools.exec.timeoutMs': 'Milliseconds a program may take.',

@@ -5,7 +5,7 @@ import { oneLine, quoted } from './one-line.ts';
 
 /** A tool as it is written: with the schema of its arguments and the work it does with them. */
 export interface ToolDefinition<S extends z.ZodObject>
-  extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'usual' | 'onceOnly'> {
+  extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'usual' | 'onceOnly' | 'timeoutMs'> {
   readonly input: S;
   /** What a call would do, for the person who is asked. */
   line(input: z.output<S>): string;

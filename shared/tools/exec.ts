@@ -42,6 +42,8 @@ export const execTool = ({ exec, workspace, env, clock }: ExecOptions): Tool => 
     usual: 'ask',
     onceOnly: true,
     idempotent: false,
+    // What it wrote until its time was over is told once it has been ended.
+    timeoutMs: exec.timeoutMs + 3 * limits.programGraceMs,
     line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
     act: async ({ command, timeoutMs = exec.timeoutMs }, _, signal) => {
       const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));

@@ -14,8 +14,10 @@ describe('the hash of a call (I7)', () => {
       ['mail', { to: 'bob', cc: [2, 1] }],
       ['mail', { to: 'bob', cc: ['1', 2] }],
       ['mail', { to: 'bob', cc: [1, 2], bcc: null }],
+      ['mail', { to: 'bob', cc: [1, 2.0000000000000004] }],
       ['mail', JSON.parse('{"to":"bob","cc":[1,2],"__proto__":{}}')],
     ];
+    expect(callHash('mail', { cents: -0 })).not.toBe(callHash('mail', { cents: 0 }));
     for (const [tool, given] of others) expect(callHash(tool, given)).not.toBe(hash);
   });
 

@@ -108,6 +108,25 @@ describe('the calls of a step (I6)', () => {
     expect(events().at(-1)?.type).toBe('turn_completed');
   });
 
+  test('that have a deadline of their own are not cut off before it', async () => {
+    let time: { sleep(ms: number): Promise<void> } | undefined;
+    const run = async (): Promise<ToolEnd> => {
+      await time?.sleep(9_000);
+      return { outcome: 'ok', text: 'at last' };
+    };
+    const made = rig({
+      model: () => script([['slow'], 'done']),
+      tools: (clock) => {
+        time = clock;
+        return fakeTools({ name: 'slow', timeoutMs: 10_000, run });
+      },
+      settings: { tools: { timeoutMs: 5_000 } },
+    });
+    await made.take(post('go', 'm'));
+    await made.clock.pass(9_100);
+    expect(made.events()).toContainEqual(expect.objectContaining({ type: 'tool_result', outcome: 'ok', text: 'at last' }));
+  });
+
   test('that the policy denies end at once, and the model is told by which rule (A5/62)', async () => {
     const settings = { tools: { rules: [{ tool: 'ch*', action: 'deny' }] } };
     const { tools, events } = await turnWith(fakeTools(charge), [['charge'], 'sorry'], { settings });

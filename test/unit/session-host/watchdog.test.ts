@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Model, ToolEnd } from '../../../shared/ports.ts';
+import type { Attempt } from '../../../services/session/attempt.ts';
+import { standsStill } from '../../../services/session/watchdog.ts';
+import type { Clock, Model, ToolEnd } from '../../../shared/ports.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { post, type RigOptions, rig } from './rig.ts';
 import { outcomeOf, rowsOf, script } from './script.ts';
@@ -57,20 +59,40 @@ describe('the watchdog (B29)', () => {
     expect(rowsOf(made.events())).toEqual(['model_step m/1 1 stop', 'assistant_message m/1', 'turn_completed m/1']);
   });
 
-  test('drops what an attempt says that was given up: a tool that cannot be repeated is asked about', async () => {
+  test('leaves a tool alone that has a deadline of its own, however long; then it counts again', async () => {
     const ends: ((end: ToolEnd) => void)[] = [];
     const run = (): Promise<ToolEnd> => new Promise((resolve) => ends.push(resolve));
     const tools = fakeTools({ name: 'charge', idempotent: false, run });
+    const lines = script([['charge']]);
+    const model: Model = {
+      ...lines,
+      step: (request, ...rest) => (request.step === 1 ? lines.step(request, ...rest) : new Promise(() => {})),
+    };
     const slow = { ...settings, tools: { timeoutMs: 3_600_000 } };
-    const made = await begun({ settings: slow, model: () => script([['charge'], 'done']), tools: () => tools });
-    await made.clock.pass(60_000);
-    const rows = ['model_step m/1 1 continue', 'tool_call_started m/1 m.1.0 #1', 'turn_resumed m/2 step 2'];
-    expect(rowsOf(made.events())).toEqual([...rows, 'approval_requested m/2 approval-1']);
-    expect(made.events().at(-1)).toMatchObject({ asks: 'retry', callId: 'm.1.0' });
-    ends[0]?.({ outcome: 'ok', text: 'late' });
-    await made.clock.pass(60_000_000);
-    expect(rowsOf(made.events())).toHaveLength(4);
+    const made = await begun({ settings: slow, model: () => model, tools: () => tools });
+    await made.clock.pass(3_500_000);
+    const rows = ['model_step m/1 1 continue', 'tool_call_started m/1 m.1.0 #1'];
+    expect(rowsOf(made.events())).toEqual(rows);
+    ends[0]?.({ outcome: 'ok', text: 'charged' });
+    await made.clock.pass(59_000);
+    expect(rowsOf(made.events())).toEqual([...rows, 'tool_result m/1 m.1.0 ok']);
+    await made.clock.pass(1_001);
+    expect(rowsOf(made.events()).at(-1)).toBe('turn_resumed m/2 step 2');
     expect(ends).toHaveLength(1);
+  });
+
+  test('does not spin, whatever the time is', async () => {
+    let sleeps = 0;
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => Number.NaN,
+      sleep: async () => {
+        sleeps += 1;
+      },
+    };
+    const attempt = { services: { clock, config: { agent: { stallMs: 1_000 } } }, progressAt: 0 } as unknown as Attempt;
+    expect(await standsStill(attempt, new AbortController().signal)).toBe(true);
+    expect(sleeps).toBe(0);
   });
 
   test('counts no time in which the turn waits on purpose: for others to join it, or for a person', async () => {

@@ -235,3 +235,8 @@ describe('arguments', () => {
     expect(await exec(parsed(json))).toEqual({ outcome: 'error', text: expect.stringMatching(error) });
   });
 });
+
+test('a program is given up from outside only after it has been ended and its output read', () => {
+  const { timeoutMs = 0 } = toolWith({ timeoutMs: 5_000 });
+  expect(timeoutMs).toBeGreaterThan(5_000 + 2 * limits.programGraceMs);
+});
