@@ -76,7 +76,9 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
 
   return {
     name: 'session',
-    problems: () => [...consumption.problems(), ...tools.problems()],
+    problems: () => consumption.problems(),
+    // Without one of its tools a session still answers.
+    warnings: () => tools.problems(),
     metrics: () => ({
       sessions_resident: host.residents,
       sessions_quarantined: host.quarantine.size,
@@ -89,6 +91,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       loads_total: host.counts.loads,
       turns_resumed_total: host.counts.resumes,
       turns_running: host.turnsRunning,
+      tool_problems: tools.problems().length,
       snapshots_total: host.counts.snapshots,
       ...host.tally.metrics(),
     }),

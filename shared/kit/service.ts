@@ -3,6 +3,8 @@ export interface Service {
   readonly name: string;
   /** Why it cannot do its work now; empty: ready. */
   problems(): readonly string[];
+  /** What is missing although it can do its work: told to operators, and no reason to wait. */
+  warnings?(): readonly string[];
   /** Numbers for the metrics page, by name without prefix: `sessions_resident`, `commits_total`, … */
   metrics(): Readonly<Record<string, number>>;
   /** Finishes or hands over what is in hand and stops. Resolves within `deadlineMs`. */

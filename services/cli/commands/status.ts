@@ -15,6 +15,7 @@ interface Told {
   readonly dataDir?: string;
   readonly store?: string;
   readonly dangers?: readonly string[];
+  readonly warnings?: readonly string[];
 }
 interface State {
   readonly sessions: readonly IndexRow[];
@@ -42,17 +43,20 @@ export const statusCommand = (program: Command, world: World): void => {
       const client = clientOf(world, common);
       const problems = await problemsOf(() => client.get('/readyz'));
       const { sessions, approvals, told } = problems.length > 0 ? nothing : await stateOf(client);
-      const { dataDir, store, dangers = [] } = told;
+      const { dataDir, store, dangers = [], warnings = [] } = told;
       if (problems.length > 0) process.exitCode = 1;
       if (json) {
         const ready = problems.length === 0;
-        return world.terminal.out(asJson({ ready, problems, dangers, url: client.url, dataDir, store, approvals, sessions }, 2));
+        return world.terminal.out(
+          asJson({ ready, problems, dangers, warnings, url: client.url, dataDir, store, approvals, sessions }, 2),
+        );
       }
       world.terminal.out(`gateway  ${client.url}  ${problems.length === 0 ? pc.green('ready') : pc.red('not ready')}`);
       if (dataDir !== undefined) world.terminal.out(`data     ${dataDir}`);
       if (store !== undefined) world.terminal.out(`store    ${store}`);
       for (const problem of problems) world.terminal.out(`${pc.red('problem')}  ${problem}`);
       for (const danger of dangers) world.terminal.out(`${pc.red('danger')}   ${danger}`);
+      for (const warning of warnings) world.terminal.out(`${pc.yellow('warning')}  ${warning}`);
       if (approvals.length > 0) world.terminal.out('');
       if (approvals.length > 0) for (const line of approvalLines(approvals, world.now())) world.terminal.out(line);
       if (sessions.length > 0) world.terminal.out('');

@@ -2,14 +2,16 @@ import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock } from '../../../shared/ports.ts';
 
-type Watched = Pick<Service, 'name' | 'problems'>;
+type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 
 const lookMs = 1_000;
 
-const problemsOf = (services: readonly Watched[]): string[] =>
+const problemsOf = (services: readonly Pick<Watched, 'name' | 'problems'>[]): string[] =>
   services.flatMap(({ name, problems }) => problems().map((problem) => `${name}: ${problem}`));
+const warningsOf = (services: readonly Watched[]): string[] =>
+  problemsOf(services.map(({ name, warnings = () => [] }) => ({ name, problems: warnings })));
 
-/** Logs problems when they change, and tells `changed`, until the signal aborts. */
+/** Logs problems and warnings when they change, and tells `changed`, until the signal aborts. */
 export const watchProblems = async (
   services: readonly Watched[],
   {
@@ -21,7 +23,7 @@ export const watchProblems = async (
 ): Promise<void> => {
   let before = '';
   while (!signal.aborted) {
-    const problems = problemsOf(services);
+    const problems = [...problemsOf(services), ...warningsOf(services)];
     const now = problems.join('; ');
     if (now !== before) {
       if (problems.length > 0) log.warn({ problems }, 'not well');

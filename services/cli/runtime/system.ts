@@ -33,7 +33,7 @@ export interface System {
   readonly gateway: Gateway;
   readonly hosts: Hosts | null;
   /** All parts, for the watch over their problems. */
-  services(): readonly Pick<Service, 'name' | 'problems'>[];
+  services(): readonly Pick<Service, 'name' | 'problems' | 'warnings'>[];
   stop(): Promise<void>;
 }
 
