@@ -32,4 +32,6 @@ export interface GatewayContext {
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */
   problems(): readonly string[];
+  /** What the other services of this process miss although they work. */
+  warnings(): readonly string[];
 }

@@ -94,6 +94,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     replays,
     closing: closing.signal,
     problems,
+    warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
   };
   const server = buildServer(context, callers);
 

@@ -61,7 +61,12 @@ export const methods: Methods = {
       status: problems.length === 0 ? 'ready' : 'unavailable',
       problems,
       version: context.version,
-      ...(isOwner && { ...(store !== undefined && { store }), dataDir, dangers: dangers(context.config) }),
+      ...(isOwner && {
+        ...(store !== undefined && { store }),
+        dataDir,
+        dangers: dangers(context.config),
+        warnings: context.warnings(),
+      }),
       sessions: sessions.map(({ row, shown }) => ({ ...shown, nextReset: nextResetOf(row, session, now) })),
     };
   }),
