@@ -89,6 +89,8 @@ const keyOf = (name: string, { apiKeyEnv }: Provider, env: Environment): string 
   throw new NatterError('invalid', `${field} names ${apiKeyEnv}, which is not set in the environment`, { field });
 };
 
+const anthropicURL = 'https://api.anthropic.com/v1';
+
 interface Named {
   readonly providerName: string;
   readonly provider: Provider;
@@ -101,10 +103,13 @@ const languageModel = ({
   apiKey,
   modelId,
 }: Named): ((fetch: typeof globalThis.fetch) => ProviderModel) => {
-  const key = apiKey === undefined ? {} : { apiKey };
   const { kind, baseUrl: baseURL } = provider;
-  if (kind === 'anthropic') return (fetch) => createAnthropic({ ...key, ...(baseURL && { baseURL }), fetch })(modelId);
+  if (kind === 'anthropic') {
+    // What is left out the SDK takes from the environment: somebody else's key, or another address for ours (I12).
+    return (fetch) => createAnthropic({ apiKey: apiKey ?? '', baseURL: baseURL ?? anthropicURL, fetch })(modelId);
+  }
   if (baseURL !== undefined) {
+    const key = apiKey === undefined ? {} : { apiKey };
     return (fetch) => createOpenAICompatible({ name: providerName, baseURL, includeUsage: true, ...key, fetch })(modelId);
   }
   const field = `model.providers.${providerName}.baseUrl`;

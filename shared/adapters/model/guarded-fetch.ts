@@ -2,14 +2,29 @@ import { limits } from '../../kit/limits.ts';
 import { ModelTrouble } from './trouble.ts';
 import type { Watch } from './watch.ts';
 
-/** `fetch` for one step: it tells the watch of the answer's head and stops the step at a body that no provider in its right mind sends. */
+/**
+ * `fetch` for one step: it tells the watch of the answer's head and stops the step at a body that no provider in its right mind sends. It
+ * goes nowhere else: `fetch` itself would take the key along, for it knows `Authorization` as a secret and not `x-api-key` (I12).
+ */
 export const guardedFetch =
   (watch: Watch): typeof fetch =>
   async (input, init) => {
-    const response = await fetch(input, init);
+    const response = await fetch(input, { ...init, redirect: 'manual' });
     watch.connected();
+    if (response.status >= 300 && response.status < 400) throw leadsElsewhere(response);
     return response.body === null ? response : new Response(response.body.pipeThrough(checked(watch)), response);
   };
+
+const leadsElsewhere = ({ status, url, headers, body }: Response): ModelTrouble => {
+  void body?.cancel();
+  const location = headers.get('location') ?? '';
+  const place = URL.canParse(location, url) ? new URL(location, url) : null;
+  const where = place === null ? 'nowhere' : `to ${place.origin}${place.pathname}`;
+  return new ModelTrouble(
+    'model_bad_request',
+    `HTTP ${status}: the provider leads ${where}; if it is there, change "baseUrl" of the provider`,
+  );
+};
 
 const lineFeed = 0x0a;
 
