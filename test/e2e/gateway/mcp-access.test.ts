@@ -36,6 +36,8 @@ describe('access', () => {
     const { next } = await use(await as(door, 'owner'), 'events_wait', { after: '0', timeoutSeconds: 0 });
     expect(ids(await use(bob, 'events_wait', { after: '0', timeoutSeconds: 0 }))).toEqual(new Set([group]));
     const waited = use(bob, 'events_wait', { after: next, timeoutSeconds: 10 });
+    // It waits, beyond what was recorded already.
+    await vi.waitFor(async () => expect((await door.as.owner('GET', '/metrics')).text).toMatch(/waiting_calls\S* 1\n/));
     await door.said(direct, ['telegram:1'], 'hidden');
     await door.said(group, ['telegram:2'], 'shown');
     expect(await waited).toMatchObject({ events: [{ key: group }] });
