@@ -17,6 +17,8 @@ export class LiveAnswer {
   #again: string | null = null;
   /** Up to where its text is known, in characters of the model's own text; -1: a piece is missing. */
   #end = 0;
+  /** A marker was taken out of it: white space in front of what is recorded is gone then. */
+  #isCut = false;
   /** The last step that is recorded. */
   #step = 0;
   #isBroken = false;
@@ -30,7 +32,7 @@ export class LiveAnswer {
     if (step <= this.#step) return '';
     const attempt = `${turn.id} ${turn.attempt} ${step}`;
     if (attempt !== this.#attempt || (offset === 0 && this.#end > 0)) {
-      [this.#attempt, this.#end, this.#held] = [attempt, 0, ''];
+      [this.#attempt, this.#end, this.#held, this.#isCut] = [attempt, 0, '', false];
       this.#again = this.#toldOfStep === '' ? null : '';
     }
     if (offset !== this.#end) {
@@ -38,9 +40,8 @@ export class LiveAnswer {
       return '';
     }
     this.#end = end;
-    // A marker was taken out in front of it: what is recorded begins with no white space then.
-    const isCut = this.#toldOfStep === '' && end - offset !== text.length;
-    return this.#add(isCut ? text.trimStart() : text);
+    this.#isCut ||= end - offset !== text.length;
+    return this.#add(text);
   }
 
   /** The step's text as it is recorded. */
@@ -57,17 +58,21 @@ export class LiveAnswer {
 
   #add(text: string): string {
     if (this.#again === null) {
-      const pending = this.#held + text;
+      const pending = this.#toldOfStep === '' ? this.#begun(this.#held + text) : this.#held + text;
       const seen = pending.trimEnd();
       this.#held = pending.slice(seen.length);
       return this.#tellOfStep(seen);
     }
     this.#again += text;
-    if (this.#again.length <= this.#toldOfStep.length) return '';
-    if (!this.#again.startsWith(this.#toldOfStep)) return this.#break();
-    const rest = this.#again.slice(this.#toldOfStep.length);
+    const known = this.#begun(this.#again);
+    if (known.length <= this.#toldOfStep.length) return '';
+    if (!known.startsWith(this.#toldOfStep)) return this.#break();
     this.#again = null;
-    return this.#add(rest);
+    return this.#add(known.slice(this.#toldOfStep.length));
+  }
+
+  #begun(text: string): string {
+    return this.#isCut ? text.trimStart() : text;
   }
 
   #tellOfStep(text: string): string {

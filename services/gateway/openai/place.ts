@@ -39,11 +39,13 @@ export const placeOf = async (
   const { user } = asked;
   const once = idempotencyKeyOf(request);
   if (user !== undefined) return { key: keyOf(agentId, `user-${hashOf(request.actor, user)}`), isFresh: false };
-  return { key: keyOf(agentId, once === undefined ? uuidv7() : `once-${hashOf(request.actor, once)}`), isFresh: true };
+  return { key: keyOf(agentId, once === undefined ? hashOf(uuidv7()) : hashOf(request.actor, once)), isFresh: true };
 };
 
 const keyOf = (agentId: string, name: string): SessionKey => `agent:${agentId}:api:openai-${name}` as SessionKey;
-const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+/** 128 bits: the ids of runs say which session they are of where its key is short. */
+const hashOf = (...parts: string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('base64url');
 
 const namedIn = async (context: GatewayContext, request: FastifyRequest, asked: Asked): Promise<SessionKey | null> => {
   const { conversation, previousResponseId } = asked;
