@@ -36,7 +36,7 @@ export const overHttpBefore = async (url: string, token: string) =>
   connect(new PreviousClient(introduction), new PreviousHttp(new URL(`${url}/mcp`), headersOf(token)) as never);
 export const overStdio = async (url: string, token: string) =>
   connect(new Client(introduction, current), new StdioClientTransport(served(url, token)));
-export const overStdioBefore = async (url: string, token: string) =>
+const overStdioBefore = async (url: string, token: string) =>
   connect(new PreviousClient(introduction), new PreviousStdio(served(url, token)) as never);
 
 export type McpClient = Awaited<ReturnType<typeof overHttp | typeof overHttpBefore>>;
