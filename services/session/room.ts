@@ -71,7 +71,7 @@ export const compaction = async (
   const request = compactionPrompt(plan.older, { instructions: task?.instructions, roomTokens: room });
   const outcome = await askModel(attempt, model, { step, ...request });
   if (outcome.kind === 'failed') return outcome;
-  const summary = boundedSummary(outcome.text);
+  const summary = boundedSummary(outcome.text, room);
   if (summary === '') return { kind: 'failed', code: 'model_error', message: 'the model gave no summary of the conversation' };
   const messages = [summaryMessage(summary), ...plan.kept];
   return {

@@ -124,10 +124,11 @@ const newest = (texts: readonly string[], room: number): readonly string[] => {
   return texts;
 };
 
-/** A summary as it is recorded. */
-export const boundedSummary = (text: string): string => {
+/** A summary as it is recorded: a quarter of the room at most, or nothing would be won, and nothing can be summarised after it. */
+export const boundedSummary = (text: string, roomTokens: number): string => {
   const note = '\n[The summary was cut here.]';
+  const most = Math.min(limits.summaryCharacters, Math.floor((roomTokens / 4) * charactersPerToken));
   const trimmed = text.trim();
-  if (trimmed.length <= limits.summaryCharacters) return trimmed;
-  return `${trimmed.slice(0, limits.summaryCharacters - note.length).toWellFormed()}${note}`;
+  if (trimmed.length <= most) return trimmed;
+  return `${trimmed.slice(0, most - note.length).toWellFormed()}${note}`;
 };

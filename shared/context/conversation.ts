@@ -178,7 +178,8 @@ export class Conversation {
     } else {
       const { inputTokens, outputTokens, estimated = false } = usage;
       const isSaid = made.length > 0 || text !== '';
-      this.#counted = { tokens: inputTokens + outputTokens, estimated, messages: this.#said.items.length + (isSaid ? 1 : 0) };
+      const messages = this.#said.items.length + (isSaid ? 1 : 0);
+      this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
       if (made.length === 0 && finish === 'continue') this.#answer(text);
     }
     if (made.length > 0) turn.block = openBlock(flat(text), made);

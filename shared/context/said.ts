@@ -16,11 +16,12 @@ export interface Said {
   readonly message: ModelMessage;
 }
 
-/** Tokens of the model step before, its answer included, as far as `messages` of `said`. Those after them are yet to be estimated. */
+/**
+ * Tokens of the model step before as its provider counted them, its answer included, as far as `messages` of `said`. Those after them are
+ * yet to be estimated.
+ */
 export interface CountedTokens {
   readonly tokens: number;
-  /** The provider did not count them itself. */
-  readonly estimated: boolean;
   readonly messages: number;
 }
 
@@ -45,7 +46,7 @@ export interface TurnView {
   readonly flush: readonly ModelMessage[];
   /** The last step was part of the flush and called tools: the next one goes on with it. */
   readonly flushing: boolean;
-  /** `null`: there is no step to count from. */
+  /** `null`: there is no step to count from, or nobody counted it: a model that answers at once knows nothing of the conversation. */
   readonly counted: CountedTokens | null;
   /** The last commit read. */
   readonly rev: number;

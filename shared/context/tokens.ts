@@ -39,7 +39,7 @@ export const nextStepTokens = (
   rest: Pick<Asked, 'system' | 'tools'>,
 ): { readonly tokens: number; readonly estimated: boolean } => {
   const since = messagesTokens(said.slice(counted?.messages ?? 0).map(({ message }) => message));
-  if (counted !== null) return { tokens: counted.tokens + since, estimated: counted.estimated };
+  if (counted !== null) return { tokens: counted.tokens + since, estimated: false };
   return { tokens: contextTokens({ ...rest, messages: [] }) + since, estimated: true };
 };
 

@@ -212,12 +212,18 @@ describe('A7/85: the memory flush', () => {
 
 describe('A1/3: tokens of the last step', () => {
   test('count what was said up to it, its own answer included', () => {
-    const counted = { tokens: 5, estimated: false };
+    const counted = { tokens: 5 };
     expect(viewAfter('post m1').counted).toBeNull();
     expect(viewAfter('post m1', 'reply m1/1 1', 'post m2').counted).toEqual({ ...counted, messages: 2 });
     expect(viewAfter('post m1', 'continue m1/1 1').counted).toEqual({ ...counted, messages: 2 });
     const called = viewAfter('post m1', 'call m1/1 1 read run', 'result m1/1 m1.1.0');
     expect(called.counted).toEqual({ ...counted, messages: 2 });
+  });
+
+  test('are not those of a model that has not counted, which may know nothing of what was said before', () => {
+    const usage = { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true };
+    const guess = changed('continue m1/1 1', { outcome: { kind: 'continue', text: 'x', model: 'm', usage } });
+    expect(viewAfter('post m1', guess).counted).toBeNull();
   });
 });
 
