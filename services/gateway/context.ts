@@ -3,11 +3,15 @@ import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { Access } from './access.ts';
 import type { AskedApprovals } from './approvals.ts';
+import type { Audit } from './audit.ts';
+import type { Callers } from './callers.ts';
+import type { OpenCalls } from './callers-open.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Places } from './places.ts';
 import type { Runs } from './runs.ts';
 import type { SessionList } from './session-list.ts';
+import type { Tickets } from './tickets.ts';
 
 /** What the routes work with. */
 export interface GatewayContext {
@@ -19,6 +23,10 @@ export interface GatewayContext {
   readonly feed: EventFeed;
   readonly sessions: SessionList;
   readonly access: Access;
+  readonly callers: Callers;
+  readonly openCalls: OpenCalls;
+  readonly tickets: Tickets;
+  readonly audit: Audit;
   readonly approvals: AskedApprovals;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;

@@ -7,7 +7,9 @@ import type { Service } from '../../shared/kit/service.ts';
 import type { Ports } from '../../shared/ports.ts';
 import { Access } from './access.ts';
 import { AskedApprovals } from './approvals.ts';
-import { callersOf } from './callers.ts';
+import { Audit } from './audit.ts';
+import { Callers } from './callers.ts';
+import { OpenCalls } from './callers-open.ts';
 import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
 import { GatewayMetrics } from './metrics.ts';
@@ -15,6 +17,7 @@ import { Places } from './places.ts';
 import { Runs } from './runs.ts';
 import { buildServer } from './server.ts';
 import { SessionList } from './session-list.ts';
+import { Tickets } from './tickets.ts';
 
 export interface GatewayOptions {
   readonly config: Current<Config>;
@@ -49,7 +52,11 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   const { ports, log, token, version } = options;
   const config = options.config.current();
   refusePublicBind(config.gateway);
-  const callers = callersOf(config, token);
+  const callers = new Callers({
+    ...{ tokens: ports.tokens, clock: ports.clock, log, ownToken: token },
+    config: () => options.config.current(),
+  });
+  const openCalls = new OpenCalls(callers, ports.clock);
   const closing = new AbortController();
   const approvals = new AskedApprovals();
   const feed = new EventFeed(ports.events, ports.clock, log, (commit) => approvals.take(commit));
@@ -74,7 +81,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     { all: limits.socketClients, each: limits.socketClientsEach },
     'too many WebSockets are open here; close some, or try again later',
   );
-  const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems()];
+  const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems(), ...callers.problems()];
   const context: GatewayContext = {
     ports,
     get config() {
@@ -85,6 +92,10 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     feed,
     sessions,
     access: new Access(sessions, () => options.config.current()),
+    callers,
+    openCalls,
+    tickets: new Tickets(ports.tokens, ports.clock, callers),
+    audit: new Audit(log, ports.clock),
     approvals,
     runs: new Runs(ports, feed),
     metrics,
@@ -96,11 +107,11 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     problems,
     warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
   };
-  const server = buildServer(context, callers);
+  const server = buildServer(context);
 
   const close = async (): Promise<void> => {
     closing.abort();
-    await Promise.all([server.close(), feed.close(), sessions.close()]);
+    await Promise.all([server.close(), feed.close(), sessions.close(), openCalls.close(), callers.close()]);
   };
   const service: Service = {
     name: 'gateway',

@@ -3,10 +3,10 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { bearerGuard } from './auth.ts';
-import type { Caller } from './callers.ts';
+import { guardOf } from './auth.ts';
 import type { GatewayContext } from './context.ts';
 import { readJson } from './input.ts';
+import { answersPreflight, checkOrigin } from './origin.ts';
 import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { controlRoutes } from './routes/control.ts';
@@ -19,6 +19,9 @@ import { operationRoutes } from './routes/operations.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { ticketRoutes } from './routes/tickets.ts';
+import { tokenRoutes } from './routes/tokens.ts';
+import { webSocketRoutes } from './routes/ws.ts';
 
 const headerBytes = 16 * 1024;
 const headersTimeoutMs = 10_000;
@@ -53,11 +56,14 @@ const answerBrokenRequest = (error: Error & { code?: string }, socket: Socket): 
 };
 
 /** The HTTP server: what holds for all routes stands here, in the order it happens. */
-export const buildServer = (context: GatewayContext, callers: readonly Caller[]): FastifyInstance => {
-  const { log, metrics } = context;
+export const buildServer = (context: GatewayContext): FastifyInstance => {
+  const { log, metrics, audit } = context;
+  const { trustedProxies } = context.config.gateway;
   const onError = errorHandler(log);
   const app = Fastify({
     logger: false,
+    // Without one nobody is believed who says for whom they speak (X-Forwarded-For).
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => uuidv7(),
     bodyLimit: limits.commandBytes,
     requestTimeout: requestTimeoutMs,
@@ -68,15 +74,18 @@ export const buildServer = (context: GatewayContext, callers: readonly Caller[])
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => onError(error, request, reply.headers({ ...securityHeaders })),
   });
-  const guard = bearerGuard(callers);
+  const guard = guardOf(context);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...securityHeaders, 'x-request-id': request.id });
-    await guard(request);
+    checkOrigin(request, reply, context.config.gateway);
+    if (answersPreflight(request, reply)) return reply;
+    await guard.pass(request, reply);
     // Without the broker nothing can be promised: say so at once instead of letting calls pile up until they time out.
     const [problem] = request.url.startsWith('/v1/') ? context.ports.problems() : [];
     if (problem !== undefined) throw new NatterError('unavailable', problem);
   });
+  app.addHook('onError', async (request, _, error) => audit.refused(request, error));
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';
     metrics.answered(route, request.method, reply.statusCode, reply.elapsedTime / 1_000);
@@ -102,6 +111,9 @@ export const buildServer = (context: GatewayContext, callers: readonly Caller[])
   sessionRoutes(app, context);
   eventRoutes(app, context);
   rpcRoutes(app, context);
+  webSocketRoutes(app, context, guard);
+  tokenRoutes(app, context);
+  ticketRoutes(app, context);
   openAiRoutes(app, context);
   mcpRoutes(app, context);
   return app;

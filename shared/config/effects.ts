@@ -18,10 +18,15 @@ export const effects: Readonly<Record<string, string>> = {
   'gateway.allowPublicBind': 'Allows an address that other machines can reach; put a TLS proxy in front.',
   'gateway.tokens.<name>.sha256': 'SHA-256 of a further token, in hexadecimal; the token itself is in no file.',
   'gateway.tokens.<name>.role':
-    'What it may see: `owner` everything, `participant` the sessions its principal takes part in, `channel` the sessions of one channel.',
+    'What it may see and do: `owner` and `admin` everything, `read-only` see everything, `participant` the sessions its principal takes part in, `channel` those of one channel, `approver` what waits for a person (`access.md`).',
   'gateway.tokens.<name>.principal':
     'Who it speaks for: a name of `session.identityLinks`, or `<channel>:<id>`. Role `participant` needs it.',
   'gateway.tokens.<name>.namespace': 'The channel whose sessions it is limited to. Role `channel` needs it.',
+  'gateway.allowedOrigins': 'Origins of pages in browsers that may use the gateway. None: no page may.',
+  'gateway.trustedProxies':
+    'Addresses of proxies that are believed when they say for whom they call (`X-Forwarded-For`). None: nobody is.',
+  'gateway.requestsPerMinute': 'Calls that one token may make in a minute.',
+  'gateway.failedAuthenticationsPerMinute': 'Wrong tokens that may come from one address in a minute.',
   'agent.id': 'Id of the agent, the second segment of its session keys.',
   'agent.model': '`offline`, or `provider/model` with a provider of `model.providers`.',
   'agent.systemPrompt': 'What the model is told first.',

@@ -26,9 +26,15 @@ const settleMs = 100;
 /** What of the session rules is built into what runs: the size of a cache, a folder, and the key that lists are made with. */
 const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
 
+/** What of the gateway is there once it listens; who may call, and how often, is looked up. */
+const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies }: Config['gateway']) => ({
+  ...{ host, port, token, allowPublicBind, trustedProxies },
+});
+
 /** What of a newly read configuration takes effect at once. All the rest stays as it was at the start: connections, ports, files. */
 const applied = (running: Config, read: Config): Config => ({
   ...running,
+  gateway: { ...read.gateway, ...fixedAtDoor(running.gateway) },
   session: { ...read.session, ...fixedIn(running.session) },
   agent: { ...running.agent, owners: read.agent.owners, names: read.agent.names },
   model: { ...running.model, aliases: read.model.aliases },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from '../policy/access.ts';
 import { sessionKeyProblem } from '../routing/session-key.ts';
 import { contextConfig, mcpConfig, modelConfig, queueConfig, toolsConfig } from './turn-schema.ts';
 
@@ -57,6 +58,8 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
   }
 };
 
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
+
 /** A limited token says what it is limited to, or it would be limited to nothing (A8/89, 90). */
 const requireReach = (
   token: { role: string; principal?: string | undefined; namespace?: string | undefined },
@@ -111,15 +114,27 @@ export const configSchema = z.strictObject({
           z
             .strictObject({
               sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
-              role: z.enum(['owner', 'participant', 'channel']),
+              role: z.enum(roles),
               /** Who it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
               principal: z.string().min(1).optional(),
-              /** Role `channel`: the channel whose sessions it is limited to. */
+              /** Roles `channel` and `approver`: the channel whose sessions it is limited to. */
               namespace: z.string().min(1).optional(),
             })
             .superRefine(requireReach),
         )
         .default({}),
+      /** Origins of pages in browsers that may use the gateway, such as `https://chat.example.org`. None: no page may. */
+      allowedOrigins: z
+        .array(z.string().refine(isOrigin, 'is no origin; use a scheme and a host, such as "https://chat.example.org"'))
+        .default([]),
+      /** Addresses of proxies that are believed when they say for whom they call (`X-Forwarded-For`). */
+      trustedProxies: z
+        .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'is no address; use one such as "10.0.0.7" or "10.0.0.0/8"'))
+        .default([]),
+      /** Calls that one token may make in a minute. */
+      requestsPerMinute: z.int().min(1).max(10_000_000).default(300_000),
+      /** Wrong tokens that may come from one address in a minute. */
+      failedAuthenticationsPerMinute: z.int().min(1).max(10_000_000).default(120),
     })
     .prefault({}),
   agent: z

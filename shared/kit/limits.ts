@@ -159,6 +159,11 @@ export const limits = {
   /** Access tokens of one installation, and sessions a gateway remembers the participants of for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,
+  /** Tokens and addresses whose calls a gateway counts, and tickets that one token may ask for in a minute. */
+  rateNames: 10_000,
+  ticketsPerMinute: 600,
+  /** Minutes that a rotated token's old secret may go on. */
+  rotationOverlapMinutes: 10_080,
   /** Approvals a gateway remembers the session of. */
   askedApprovals: 10_000,
   /** Commits of a session up to which a run is looked for in all of its history. */

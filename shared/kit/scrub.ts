@@ -8,7 +8,7 @@ const hidden = '[secret]';
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${hidden}`],
   [/(:\/\/)[^\s"\\/@]+@/g, `$1${hidden}@`],
-  [/([?&;](?:[a-z_-]*(?:token|key|secret|password|passwd|auth|signature|sig|code)))=[^\s"\\&;#]+/gi, `$1=${hidden}`],
+  [/([?&;](?:[a-z_-]*(?:token|ticket|key|secret|password|passwd|auth|signature|sig|code)))=[^\s"\\&;#]+/gi, `$1=${hidden}`],
   [/\b(api[_-]?key|password|passwd|secret|token)(\s*[=:]\s*)[^\s"\\,;&[]{6,}/gi, `$1$2${hidden}`],
   [/\bnatter_[A-Za-z0-9_-]{20,}/g, hidden],
   [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, hidden],

@@ -13,7 +13,7 @@ const answerBody = z.strictObject(answerFields);
 export const approvalRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   app.get('/v1/approvals', async (request, reply) => reply.send(listApprovals(context, request, queryOf(listQuery, request))));
 
-  app.post('/v1/approvals/:id', async (request, reply) => {
+  app.post('/v1/approvals/:id', { config: { changes: 'approvals' } }, async (request, reply) => {
     queryOf(noQuery, request);
     const { id: approvalId } = request.params as { id: string };
     const body = bodyOf(answerBody, request);

@@ -44,7 +44,13 @@ const tooSlow = (cursor: Cursor): string => {
   return sseFrame('error', { code: 'overloaded', detail, after: formatCursor(cursor) });
 };
 
-/** Writes events until the client leaves, falls too far behind, or the gateway stops. */
+/** Says why a stream ends, and where it was. */
+const lastFrame = (error: unknown, cursor: Cursor): string => {
+  const code = error instanceof NatterError ? error.code : 'internal';
+  return sseFrame('error', { code, detail: code === 'internal' ? '' : messageOf(error), after: formatCursor(cursor) });
+};
+
+/** Writes events until the client leaves or falls too far behind, its token ends, or the gateway stops. */
 const stream = async (
   context: GatewayContext,
   frames: EventFrames,
@@ -62,6 +68,8 @@ const stream = async (
   reply.hijack();
   const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
   const { signal } = client;
+  const ended = () => client.end(lastFrame(request.ended.reason, cursor));
+  request.ended.addEventListener('abort', ended, { once: true, signal });
   if (key && deltas) void followText(context, { principal, key, signal }, (text) => client.write(sseFrame('delta', text)));
   try {
     await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, async (text, place) => {
@@ -73,8 +81,7 @@ const stream = async (
     client.end();
   } catch (error) {
     log.warn({ err: error, requestId: request.id }, 'event stream ended');
-    const code = error instanceof NatterError ? error.code : 'internal';
-    client.end(sseFrame('error', { code, detail: code === 'internal' ? '' : messageOf(error), after: formatCursor(cursor) }));
+    client.end(lastFrame(error, cursor));
   } finally {
     closed();
   }
@@ -93,12 +100,12 @@ export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void
   const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<unknown> =>
     wantsStream(request) ? stream(context, frames, request, reply, wanted) : page(context, request, wanted);
 
-  app.get('/v1/events', (request, reply) => {
+  app.get('/v1/events', { config: { takesTicket: true } }, (request, reply) => {
     const { after, limit, type, key } = queryOf(allQuery, request);
     return answer(request, reply, { filter: { types: type, keyPrefix: key }, after, limit, deltas: false });
   });
 
-  app.get('/v1/sessions/:key/events', (request, reply) => {
+  app.get('/v1/sessions/:key/events', { config: { takesTicket: true } }, (request, reply) => {
     const key = keyOf(context.config, request);
     const { after, limit, type, deltas } = queryOf(sessionQuery, request);
     return answer(request, reply, { key, filter: { types: type }, after, limit, deltas });

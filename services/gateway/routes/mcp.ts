@@ -27,6 +27,8 @@ export const mcpRoutes = (app: FastifyInstance, context: GatewayContext): void =
   app.route({
     method: ['POST', 'GET', 'DELETE'],
     url: '/mcp',
+    // What a tool changes is its own to say.
+    config: { changes: 'nothing' },
     onRequest: refuseBrowsers,
     errorHandler: answerUnreadable,
     handler: async (request, reply) => {

@@ -14,7 +14,8 @@ const body = z.strictObject({
 
 /** `POST /v1/rpc`: `{id?, method, params?}` → `{id?, ok: true, result}`, or a problem (A12/130–131). */
 export const rpcRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  app.post('/v1/rpc', async (request, reply) => {
+  // What a method changes is its own to say.
+  app.post('/v1/rpc', { config: { changes: 'nothing' } }, async (request, reply) => {
     queryOf(noQuery, request);
     const { id, method, params } = bodyOf(body, request);
     const call = prepare(methods, method, params);

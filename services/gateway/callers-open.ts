@@ -1,0 +1,52 @@
+import { NatterError } from '../../shared/kit/errors.ts';
+import type { Clock } from '../../shared/ports.ts';
+import type { Caller, Callers } from './callers.ts';
+
+/** How often it is asked whether those who are in may stay, ms. */
+const askMs = 500;
+
+/** A call that goes on. `ended` aborts with a `NatterError('unauthorized')` that says why, once its token lets nobody in any more. */
+export interface OpenCall {
+  readonly ended: AbortSignal;
+  /** To be called when it is over. */
+  over(): void;
+}
+
+/** All calls that go on here, streams and waits among them: a token that was revoked, expired or changed ends them within a second (I12). */
+export class OpenCalls {
+  readonly #callers: Callers;
+  readonly #clock: Clock;
+  readonly #open = new Map<AbortController, Caller>();
+  readonly #closing = new AbortController();
+  readonly #asking: Promise<void>;
+
+  constructor(callers: Callers, clock: Clock) {
+    this.#callers = callers;
+    this.#clock = clock;
+    this.#asking = this.#ask();
+  }
+
+  begin(caller: Caller): OpenCall {
+    const controller = new AbortController();
+    this.#open.set(controller, caller);
+    return { ended: controller.signal, over: () => void this.#open.delete(controller) };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      for (const [controller, caller] of this.#open) {
+        const problem = this.#callers.problemOf(caller);
+        if (problem === null) continue;
+        this.#open.delete(controller);
+        controller.abort(new NatterError('unauthorized', problem));
+      }
+      await this.#clock.sleep(askMs, signal);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Clock } from '../../shared/ports.ts';
+
+/** What is left for somebody, and when that was counted, by the clock that never goes back. */
+interface Left {
+  readonly count: number;
+  readonly at: number;
+}
+
+/** So many a minute for each name, all at once or one by one. Names that are not heard of for long begin anew (I11). */
+export class RateLimit {
+  readonly #clock: Clock;
+  readonly #perMinute: () => number;
+  readonly #what: string;
+  readonly #left = new LRUCache<string, Left>({ max: limits.rateNames });
+
+  /** `what` there are too many of: it begins the sentence that a caller is told. */
+  constructor(clock: Clock, perMinute: () => number, what: string) {
+    this.#clock = clock;
+    this.#perMinute = perMinute;
+    this.#what = what;
+  }
+
+  /** Throws `NatterError('overloaded')` where nothing is left. */
+  check(name: string): void {
+    const { count } = this.#now(name);
+    if (count >= 1) return;
+    const perMinute = this.#perMinute();
+    const retryAfterMs = Math.ceil(((1 - count) * 60_000) / perMinute);
+    throw new NatterError('overloaded', `${this.#what}, more than ${perMinute} a minute; try again later`, { retryAfterMs });
+  }
+
+  /** The same, and counts one. */
+  take(name: string): void {
+    this.check(name);
+    const { count, at } = this.#now(name);
+    this.#left.set(name, { count: count - 1, at });
+  }
+
+  #now(name: string): Left {
+    const [at, perMinute] = [this.#clock.monotonic(), this.#perMinute()];
+    const before = this.#left.get(name) ?? { count: perMinute, at };
+    return { count: Math.min(perMinute, before.count + ((at - before.at) * perMinute) / 60_000), at };
+  }
+}

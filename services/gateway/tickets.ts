@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Clock, Tokens } from '../../shared/ports.ts';
+import { type Caller, type Callers, digestOf } from './callers.ts';
+import type { Asker } from './commands.ts';
+import { RateLimit } from './rate-limit.ts';
+
+/** How long a ticket can be used. */
+const ticketMs = 30_000;
+
+const shape = /^natter_[A-Za-z0-9_-]{43}$/;
+const nameOf = (ticket: string): string => digestOf(ticket).toString('hex');
+
+/**
+ * One-time tickets: a browser's `EventSource` cannot send a token, and no token may stand in an address. A ticket opens one event stream at
+ * one address, for whoever asked for it, within 30 s, on any replica. Only its SHA-256 is kept.
+ */
+export class Tickets {
+  readonly #tokens: Tokens;
+  readonly #clock: Clock;
+  readonly #callers: Callers;
+  readonly #rate: RateLimit;
+
+  constructor(tokens: Tokens, clock: Clock, callers: Callers) {
+    this.#tokens = tokens;
+    this.#clock = clock;
+    this.#callers = callers;
+    this.#rate = new RateLimit(clock, () => limits.ticketsPerMinute, 'this token asks for tickets');
+  }
+
+  /** Throws `NatterError('overloaded')` for a caller who wants too many. */
+  async issue({ actor }: Asker, path: string): Promise<{ ticket: string; expiresAt: number }> {
+    this.#rate.take(actor);
+    const ticket = `natter_${randomBytes(32).toString('base64url')}`;
+    const expiresAt = this.#clock.now() + ticketMs;
+    await this.#tokens.keepTicket(nameOf(ticket), { actor, path, expiresAt }, ticketMs);
+    return { ticket, expiresAt };
+  }
+
+  /** Who asked for the ticket of this request; it is used then, wherever it was for. Throws `NatterError('unauthorized')`. */
+  async redeem({ url }: FastifyRequest, ticket: unknown): Promise<Caller> {
+    const kept = typeof ticket === 'string' && shape.test(ticket) ? await this.#tokens.takeTicket(nameOf(ticket)) : null;
+    const isValid = kept !== null && kept.expiresAt > this.#clock.now() && kept.path === pathIn(url);
+    const caller = isValid ? this.#callers.named(kept.actor) : null;
+    if (caller !== null) return caller;
+    const message = 'this ticket is used, too old, or for another address; ask for a new one at /v1/tickets';
+    throw new NatterError('unauthorized', message, { field: 'ticket' });
+  }
+}
+
+/** The path of an address, as it was sent: two spellings of one session are two addresses. */
+const pathIn = (url: string): string => url.split('?', 1)[0] ?? url;
