@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { checked, readJson } from '../input.ts';
+import { problemFrom } from '../problem.ts';
+
+/** What goes over a WebSocket: JSON objects, one in a text message (docs/websocket.md). */
+
+export const protocolVersion = 1;
+
+/** Why the gateway closes a connection, beside the codes of the protocol itself (RFC 6455 §7.4). */
+export const closeCodes = {
+  goingAway: 1001,
+  internal: 1011,
+  badFrame: 4400,
+  unauthorized: 4401,
+  accessLost: 4403,
+  tooSlow: 4408,
+  tooMany: 4429,
+} as const;
+export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes];
+
+const authFrame = z.strictObject({ type: z.literal('auth'), token: z.string().min(1).max(4_096) });
+const requestFrame = z.strictObject({
+  type: z.literal('req'),
+  id: z.union([z.string().max(128), z.number()], 'use a string or a number'),
+  method: z.string().min(1).max(64),
+  params: z.unknown().default({}),
+});
+const clientFrame = z.discriminatedUnion('type', [authFrame, requestFrame], 'use a frame of type "auth" or "req"');
+export type RequestFrame = z.infer<typeof requestFrame>;
+
+/** The frame in a message of a client. Throws `NatterError('invalid')`. */
+export const readFrame = (message: Buffer, isBinary: boolean): z.infer<typeof clientFrame> => {
+  if (isBinary) throw new NatterError('invalid', 'frame: send JSON as a text message, not as a binary one');
+  return checked(clientFrame, readJson(message, 'frame'), 'frame');
+};
+
+/** An error as frames tell it: the problem that HTTP would answer, without what is HTTP's. */
+export const errorIn = (error: unknown, requestId: string, log: Logger): object => {
+  const { code, detail: message, field, retryAfterMs } = problemFrom(error, requestId);
+  if (code === 'internal') log.error({ err: error, requestId }, 'request failed');
+  return { code, message, ...(field !== undefined && { field }), ...(retryAfterMs !== undefined && { retryAfterMs }), requestId };
+};
+
+/** Bytes that the reason of a close may have (RFC 6455 §5.5). */
+const reasonBytes = 123;
+/** As many of the words as fit, so that none of them is cut. */
+export const reasonOf = (text: string): string => {
+  let reason = '';
+  for (const word of text.split(' ')) {
+    const longer = reason === '' ? word : `${reason} ${word}`;
+    if (Buffer.byteLength(longer) > reasonBytes) break;
+    reason = longer;
+  }
+  return reason;
+};
+
+/** The same of what was thrown. */
+export const reasonFrom = (error: unknown): string => reasonOf(messageOf(error));

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { keyFrom } from '../../../shared/session-tools/named-session.ts';
+import type { Asker } from '../commands.ts';
+import type { GatewayContext } from '../context.ts';
+import { afterCommit, type Cursor, type EventFilter, formatCursor } from '../cursor.ts';
+import type { EventFrames } from '../event-frames.ts';
+import { reachedCursor } from '../event-page.ts';
+import { followEvents, followText } from '../event-reader.ts';
+import { afterParameter, prefixParameter, typesParameter } from '../input.ts';
+import { type Call, type Methods, reading } from '../rpc.ts';
+import { errorIn } from './frames.ts';
+import type { Outbox } from './outbox.ts';
+
+/** The methods `subscribe` and `unsubscribe` of one connection: the events of SSE, in the same order. */
+
+const subscribeParameters = z.strictObject({
+  sessionKey: z.string().min(1).max(1_024).optional(),
+  prefix: z.string().pipe(prefixParameter.unwrap()).optional(),
+  types: typesParameter,
+  after: z.string('use a string, such as "17.2"').pipe(afterParameter).optional(),
+  deltas: z.boolean().default(false),
+});
+const unsubscribeParameters = z.strictObject({ subscription: z.string().min(1).max(32) });
+
+/** What subscriptions of one connection share. */
+export interface Reading {
+  readonly context: GatewayContext;
+  readonly frames: EventFrames;
+  readonly outbox: Outbox;
+}
+
+interface Wanted {
+  readonly asker: Asker;
+  readonly key: SessionKey | undefined;
+  readonly filter: EventFilter;
+  readonly cursor: Cursor;
+  readonly seen: number;
+  readonly deltas: boolean;
+}
+
+/** One of them. As JSON it is the answer of `subscribe`; its events come after that. */
+export class Subscription {
+  readonly #name: string;
+  readonly #reading: Reading;
+  readonly #wanted: Wanted;
+  readonly #over: () => void;
+  readonly #ended = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #cursor: Cursor;
+
+  constructor(name: string, reading: Reading, wanted: Wanted, over: () => void) {
+    this.#name = name;
+    this.#reading = reading;
+    this.#wanted = wanted;
+    this.#over = over;
+    this.#cursor = wanted.cursor;
+  }
+
+  toJSON(): { subscription: string; after: string } {
+    return { subscription: this.#name, after: formatCursor(this.#cursor) };
+  }
+
+  /** Begins to send, if it has not ended before. */
+  begin(): void {
+    this.#running = this.#run();
+  }
+
+  /** Resolves once nothing more is sent. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    this.#over();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { context, frames, outbox } = this.#reading;
+    const { asker, key, filter, cursor, seen, deltas } = this.#wanted;
+    const { principal } = asker;
+    const { signal } = this.#ended;
+    const about = `"subscription":${JSON.stringify(this.#name)}`;
+    if (key !== undefined && deltas) {
+      void followText(context, { principal, key, signal }, (text) =>
+        outbox.write(`{"type":"delta",${about},"delta":${JSON.stringify(text)}}`),
+      );
+    }
+    try {
+      await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, (event, place) =>
+        outbox.write(`{"type":"event",${about},"id":"${formatCursor(place)}","event":${event}}`, () => {
+          this.#cursor = place;
+        }),
+      );
+    } catch (error) {
+      if (signal.aborted) return;
+      void this.end();
+      const told = { type: 'end', ...this.toJSON(), error: errorIn(error, asker.id, context.log) };
+      await outbox.write(JSON.stringify(told));
+    }
+  }
+}
+
+export class Subscriptions {
+  readonly #reading: Reading;
+  readonly #open = new Map<string, Subscription>();
+  #count = 0;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  readonly methods: Methods = {
+    subscribe: reading(subscribeParameters, (call, given) => this.#subscribe(call, given)),
+    unsubscribe: reading(unsubscribeParameters, (_, { subscription }) => this.#unsubscribe(subscription)),
+  };
+
+  /** Where each goes on, as a client that is sent away may read it. */
+  get cursors(): string {
+    return [...this.#open.values()]
+      .map((each) => each.toJSON())
+      .map(({ subscription, after }) => `${subscription}=${after}`)
+      .join(' ');
+  }
+
+  end(): void {
+    for (const subscription of this.#open.values()) void subscription.end();
+  }
+
+  async #subscribe({ context, asker, signal }: Call, given: z.infer<typeof subscribeParameters>): Promise<Subscription> {
+    const { sessionKey, prefix, types, after, deltas } = given;
+    if (sessionKey !== undefined && prefix !== undefined) throw wrong('prefix', 'give either "sessionKey" or "prefix"');
+    if (deltas && sessionKey === undefined) throw wrong('deltas', 'live text is of one session: give "sessionKey"');
+    const key = sessionKey === undefined ? undefined : keyFrom(context.config, sessionKey);
+    const seen = key === undefined ? 0 : await context.access.enter(asker.principal, key);
+    const cursor = await reachedCursor(context, after ?? afterCommit(context.feed.position), 'after');
+    // Nobody would end what a client that has left in the meantime has begun.
+    signal.throwIfAborted();
+    const left = context.streams.take(asker.actor);
+    this.#count += 1;
+    const name = String(this.#count);
+    const wanted = { asker, key, filter: { types, keyPrefix: prefix }, cursor, seen, deltas };
+    const subscription = new Subscription(name, this.#reading, wanted, () => {
+      if (this.#open.delete(name)) left();
+    });
+    this.#open.set(name, subscription);
+    return subscription;
+  }
+
+  async #unsubscribe(name: string): Promise<Subscription> {
+    const subscription = this.#open.get(name);
+    if (subscription === undefined) {
+      const message = `subscription: there is no "${name}" on this connection`;
+      throw new NatterError('not_found', message, { field: 'subscription' });
+    }
+    await subscription.end();
+    return subscription;
+  }
+}
+
+const wrong = (field: string, message: string): NatterError => new NatterError('invalid', `${field}: ${message}`, { field });
