@@ -4,6 +4,6 @@ import { expectClean } from './range.ts';
 // Half of the seeds: the two halves run side by side.
 it(
   '200 lives of a system with three hosts and a broker in trouble break no invariant (I1 to I7, I10, I11)',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   () => expectClean(1, 200),
 );
