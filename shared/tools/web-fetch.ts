@@ -7,7 +7,7 @@ import { limits } from '../kit/limits.ts';
 import type { Tool, ToolEnd } from '../ports.ts';
 import { defineTool } from './define.ts';
 import { quoted } from './one-line.ts';
-import { allowedUrl, checkHosts, type HostAddress, type Internet, internet, publicAddresses } from './web-hosts.ts';
+import { allowedUrl, checkHosts, type HostAddress, type Internet, internet, plainUrl, publicAddresses } from './web-hosts.ts';
 
 /** Reads one page of an allowed host (I12). Throws `invalid` for a list of hosts that cannot be understood. */
 export const webFetchTool = (hosts: readonly string[], net: Internet = internet): Tool => {
@@ -27,7 +27,7 @@ export const webFetchTool = (hosts: readonly string[], net: Internet = internet)
 
 /** Goes where the page leads, each time as if it were asked for anew. */
 const follow = async (text: string, hosts: readonly string[], net: Internet, signal: AbortSignal): Promise<ToolEnd> => {
-  let url = allowedUrl(text, hosts);
+  let url = plainUrl(text, hosts);
   for (let redirects = 0; redirects <= limits.webRedirects; redirects++) {
     const response = await ask(url, await publicAddresses(url, net), signal);
     const next = response.headers.location;
@@ -44,15 +44,19 @@ const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean => [301, 302, 
 const ask = (url: URL, addresses: readonly HostAddress[], signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const refuse = (why: string, cause?: unknown) =>
+      reject(new NatterError('unavailable', `url: no answer: ${why}`, { field: 'url', cause }));
     const headers = {
       'user-agent': 'natter',
       accept: 'text/*, application/json, application/xml',
       'accept-encoding': 'identity',
     };
-    request(url, { agent: false, method: 'GET', headers, lookup: pinnedTo(addresses), signal }, resolve)
-      .on('error', (cause: NodeJS.ErrnoException) => {
-        reject(new NatterError('unavailable', `url: no answer: ${cause.code ?? cause.message}`, { field: 'url', cause }));
-      })
+    // Whatever the environment says of certificates.
+    const options = { agent: false, method: 'GET', headers, lookup: pinnedTo(addresses), rejectUnauthorized: true, signal };
+    request(url, options, resolve)
+      .on('error', (cause: NodeJS.ErrnoException) => refuse(cause.code ?? cause.message, cause))
+      // One that changes the protocol ends without a word.
+      .on('close', () => refuse('the connection ended'))
       .end();
   });
 

@@ -47,14 +47,33 @@ export const checkHosts = (hosts: readonly string[]): void => {
   }
 };
 
+const refused = (text: string, why: string) => new NatterError('invalid', `url: ${quoted(text)}: ${why}`, { field: 'url' });
+
+/** The same as a model has it. It has one spelling, so that a rule about it cannot be got round by another. */
+export const plainUrl = (text: string, hosts: readonly string[]): URL => {
+  const url = allowedUrl(text, hosts);
+  const plain = new URL(url);
+  plain.hash = '';
+  if (plain.search === '') plain.search = '';
+  plain.hostname = url.hostname.replace(/\.$/, '');
+  const spelling = plain.href.replace(/%[0-9a-f]{2}/gi, plainCharacter);
+  if (spelling !== text) throw refused(text, `write it as ${quoted(spelling, 2_048)}`);
+  return url;
+};
+
+/** What need not be encoded is not, and the rest in capitals. */
+const plainCharacter = (encoded: string): string => {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+};
+
 /** A URL that may be asked: http(s), no credentials, a host of the list. A port counts only where the list names it. Throws `invalid`. */
 export const allowedUrl = (text: string, hosts: readonly string[], base?: URL): URL => {
-  const refused = (why: string) => new NatterError('invalid', `url: ${quoted(text)}: ${why}`, { field: 'url' });
-  if (!URL.canParse(text, base?.href)) throw refused('it is not a URL; use for example "https://example.org/page"');
+  if (!URL.canParse(text, base?.href)) throw refused(text, 'it is not a URL; use for example "https://example.org/page"');
   const url = new URL(text, base);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('use http or https');
-  if (url.username !== '' || url.password !== '') throw refused('it has credentials; leave them out');
-  if (!hosts.some((host) => isHost(host.toLowerCase(), url))) throw refused('its host is not allowed; see tools.web.hosts');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused(text, 'use http or https');
+  if (url.username !== '' || url.password !== '') throw refused(text, 'it has credentials; leave them out');
+  if (!hosts.some((host) => isHost(host.toLowerCase(), url))) throw refused(text, 'its host is not allowed; see tools.web.hosts');
   return url;
 };
 

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -275,13 +276,7 @@ describe('I12: only addresses of the public internet', () => {
     expect(lookups).toEqual(['a.test']);
   });
   test('without the door for tests this machine is refused, by name and by address', async () => {
-    const hosts = [
-      `localhost:${port}`,
-      `127.0.0.1:${port}`,
-      `[::1]:${port}`,
-      `[::ffff:127.0.0.1]:${port}`,
-      `[::ffff:7f00:1]:${port}`,
-    ];
+    const hosts = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `[::ffff:7f00:1]:${port}`];
     for (const host of hosts) {
       const end = await calling([webFetchTool(hosts)])('web_fetch', { url: `http://${host}/` });
       expect(end).toEqual(error('is not on the public internet'));
@@ -373,4 +368,81 @@ test.each([
     outcome: 'error',
     text: expect.stringMatching(text),
   });
+});
+
+describe('A5/62: an address has one spelling, so that rules about it count', () => {
+  test.each([
+    ['x/../private', 'private'],
+    ['./private', 'private'],
+    ['x/%2e%2e/private', 'private'],
+    ['%70rivate', 'private'],
+    ['a%2fb', 'a%2Fb'],
+    ['private#top', 'private'],
+    ['private?', 'private'],
+    ['\\private', '/private'],
+    ['pri\tvate', 'private'],
+    ['private ', 'private'],
+    ['grüße', 'gr%C3%BC%C3%9Fe'],
+  ])('%j is to be written as %j', async (path, plain) => {
+    expect(await fetching(path)).toEqual(error(`write it as "http://a.test:${port}/${plain}"`));
+    expect(asked).toEqual([]);
+    expect(await fetching(plain)).toMatchObject({ outcome: 'ok' });
+  });
+  test.each([
+    [() => `HTTP://a.test:${port}/`],
+    [() => `http://A.TEST:${port}/`],
+    [() => `http://a.test.:${port}/`],
+    [() => `http:a.test:${port}/`],
+    [() => `http://a.test:0${port}/`],
+    [() => `http://a.test:${port}`],
+  ])('nor a host', async (url) => {
+    const end = await calling([webFetchTool([`a.test:${port}`], net)])('web_fetch', { url: url() });
+    expect(end).toEqual(error(`write it as "http://a.test:${port}/"`));
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('TLS', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  // Made for this test and known to nobody; it names itself as its issuer.
+  const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgU9X5mK9bi+uPixpe
+RqgS3+lAPDGzhCZXLWZZv2F8fJahRANCAAQLlyuPnUy3rdhVDOlU9sYX4+ushDv1
+NuOFrNF+pU9QpPwhE9h2aaMsar/2Bkqwubl1jqRaa/KXhuWiV91We86u
+-----END PRIVATE KEY-----`;
+  const cert = `-----BEGIN CERTIFICATE-----
+MIIBjDCCATKgAwIBAgIUNsfTCFeZJEoWGs/cTiZSIQ2LtQQwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGYS50ZXN0MCAXDTI2MTEyMTIxMzYwM1oYDzIxMjYxMDI4MjEz
+NjAzWjARMQ8wDQYDVQQDDAZhLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AAQLlyuPnUy3rdhVDOlU9sYX4+ushDv1NuOFrNF+pU9QpPwhE9h2aaMsar/2Bkqw
+ubl1jqRaa/KXhuWiV91We86uo2YwZDAdBgNVHQ4EFgQUHyPXZ9/F86dhszQZDtEa
+yqv0p3QwHwYDVR0jBBgwFoAUHyPXZ9/F86dhszQZDtEayqv0p3QwDwYDVR0TAQH/
+BAUwAwEB/zARBgNVHREECjAIggZhLnRlc3QwCgYIKoZIzj0EAwIDSAAwRQIhAMEq
+oPLw1HRirwdJT1Dfp0j1VE92mwT5buhrF/CgLRbPAiBgfAFZx3T9j2hPAWSA9rVw
+2cCudu2bOJynJJfajmaLqg==
+-----END CERTIFICATE-----`;
+
+  test.each(['', '0'])(
+    'I12: a server whose certificate nobody vouches for is refused (NODE_TLS_REJECT_UNAUTHORIZED=%j)',
+    async (env) => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', env);
+      const secure = createSecureServer({ key, cert }, (request, response) => {
+        asked.push(`${request.url}`);
+        response.end();
+      });
+      await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+      const { port: securePort } = secure.address() as AddressInfo;
+      const host = `a.test:${securePort}`;
+      const end = await calling([webFetchTool([host], net)])('web_fetch', { url: `https://${host}/` });
+      expect(end).toEqual(error('no answer: DEPTH_ZERO_SELF_SIGNED_CERT'));
+      expect(asked).toEqual([]);
+      secure.close();
+    },
+  );
+});
+
+test('a server that changes the protocol gives no page, and nobody waits for it', async () => {
+  answer = ({ socket }) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+  expect(await fetching()).toEqual(error('no answer'));
 });
