@@ -48,7 +48,7 @@ export const occasionFor = (config: Config, key: SessionKey, at: number): Occasi
 /** The one way by which a caller's wish becomes a command. Throws `NatterError('forbidden')` where the role alone rules it out. */
 export const envelopeOf = (
   request: Asker,
-  command: { id: string; key: SessionKey; at: number; data: SessionCommand; answerTo?: string },
+  command: Pick<CommandEnvelope, 'id' | 'key' | 'at' | 'data' | 'ifSeq'>,
 ): CommandEnvelope => {
   checkChange(request.principal, command.data.type === 'resolve_approval' ? 'approvals' : 'sessions');
   return { ...command, correlationId: command.id, causationId: request.id, actor: request.actor };

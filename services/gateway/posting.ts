@@ -4,10 +4,11 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import type { QueueRule } from '../../shared/session/types.ts';
-import type { Run } from '../../shared/session-tools/run.ts';
+import { type Run, waitedFor } from '../../shared/session-tools/run.ts';
 import { runIdOf } from '../../shared/session-tools/run-id.ts';
 import { refuseWhenDenied } from '../../shared/session-tools/sending.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { asked } from './asking.ts';
 import { type Asker, envelopeOf, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { commandSaid } from './said.ts';
@@ -47,14 +48,16 @@ export interface Accepted {
 
 /**
  * Stores a message's command. From then on its turn goes on, whatever becomes of the caller; `signal` ends the wait alone. Of a repeat the
- * caller is told what is recorded after the sequence `seen`.
+ * caller is told what is recorded after the sequence `seen`. Throws `Refusal` where the session is not where the command means it to be.
  */
 export const accept = async (
-  { ports, runs, feed }: GatewayContext,
+  context: GatewayContext,
   envelope: CommandEnvelope,
   { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
 ): Promise<Accepted> => {
+  const { ports, runs, feed } = context;
   const { id: runId, key } = envelope;
+  if (envelope.ifSeq !== undefined) return acceptIf(context, envelope, { waitMs, signal, seen });
   if (waitMs === 0) {
     const { duplicate } = await ports.commands.publish(envelope);
     const run = { runId, status: 'accepted' } as const;
@@ -65,6 +68,21 @@ export const accept = async (
   const answer = ports.answers.wait(runId, waitMs);
   const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
   return { run: await runs.outcome(key, runId, { after, seen, waitMs, signal, answer, duplicate }), duplicate };
+};
+
+/** The same of a message with a condition: the session itself has said that it holds. Throws `Refusal('precondition_failed')`. */
+const acceptIf = async (
+  context: GatewayContext,
+  envelope: CommandEnvelope,
+  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+): Promise<Accepted> => {
+  const { id: runId, key } = envelope;
+  const answer = await asked(context, envelope);
+  const duplicate = answer.status === 'ok' && answer.outcome === 'duplicate';
+  const accepted = { runId, status: 'accepted' } as const;
+  if (waitMs === 0) return { run: accepted, duplicate };
+  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal });
+  return { run: waitedFor(run ?? accepted), duplicate };
 };
 
 /**

@@ -15,6 +15,7 @@ export type ProblemCode =
   | 'session_busy'
   | 'session_unknown'
   | 'session_retained'
+  | 'precondition_failed'
   | 'approval_unknown'
   | 'approval_resolved'
   | 'approval_expired'
@@ -40,6 +41,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   approval_resolved: [409, 'The approval was answered already'],
   approval_expired: [410, 'The approval has expired'],
   erased: [410, 'Erased'],
+  precondition_failed: [412, 'The session has moved'],
   too_large: [413, 'Too large'],
   unsupported_media_type: [415, 'Send JSON'],
   history_too_long: [422, 'The history is too long for this'],

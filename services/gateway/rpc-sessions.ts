@@ -11,6 +11,7 @@ import { ownersOnly } from './access.ts';
 import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
+import type { Condition } from './etag.ts';
 import type { Call } from './rpc.ts';
 import { queueModeOf } from './said.ts';
 import { listRows } from './session-tools/list.ts';
@@ -66,17 +67,22 @@ export const patchParameters = z.strictObject({
 });
 
 /** `null` unsets a setting; one that is left out stays (A9/96–97). */
-export const patchSession = async ({ context, asker }: Call, { key: name, ...given }: z.infer<typeof patchParameters>) => {
+export const patchSession = async (
+  { context, asker }: Pick<Call, 'context' | 'asker'>,
+  { key: name, ...given }: z.infer<typeof patchParameters>,
+  { whole = 'params', runId, condition }: { whole?: string; runId?: string; condition?: Condition } = {},
+) => {
   const stored = keyFrom(context.config, name, 'key');
   const { row } = await context.access.read(asker.principal, stored);
   if (given.sendPolicy !== undefined) ownersOnly(asker.principal, 'the send policy of a session');
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   if (Object.keys(changes).length === 0) {
     const known = Object.keys(settings.shape).join(', ');
-    throw new NatterError('invalid', `params: changes nothing; give one of ${known}`, { field: 'params' });
+    throw new NatterError('invalid', `${whole}: changes nothing; give one of ${known}`, { field: whole });
   }
   const model = typeof given.model === 'string' ? { model: modelNamed(context, given.model) } : {};
-  const asked = await ask(context, asker, stored, { type: 'patch_session', settings: { ...changes, ...model } });
+  const when = { runId, ...(await condition?.()) };
+  const asked = await ask(context, asker, stored, { type: 'patch_session', settings: { ...changes, ...model } }, when);
   return { key: row.key, ...asked, settings: (await context.sessions.get(stored))?.settings ?? {} };
 };
 

@@ -14,6 +14,7 @@ const id = z.string().min(1).max(128);
  * Carries a command with its identity and time (§4). `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
  * that follows from it bear it. `causationId` is what led to this command. `actor` is who asks. `ifGeneration`, of a command that was planned
  * ahead, is the generation it was planned in, or for; deleting that cancels it (C9), a reset does not.
+ * `ifSeq`: the command is refused unless the session's last commit is at that sequence (0: it has none).
  */
 export interface Envelope<T> {
   readonly id: string;
@@ -25,6 +26,7 @@ export interface Envelope<T> {
   /** Core subject the outcome is told to, once and without guarantee; the log is what counts. */
   readonly answerTo?: string;
   readonly ifGeneration?: number;
+  readonly ifSeq?: number;
   readonly data: T;
 }
 export type CommandEnvelope = Envelope<SessionCommand>;
@@ -38,6 +40,7 @@ export const commandEnvelope = z.object({
   actor: z.string().min(1).max(256),
   answerTo: z.string().max(256).optional(),
   ifGeneration: z.int().min(1).optional(),
+  ifSeq: z.int().min(0).optional(),
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
 

@@ -7,12 +7,16 @@ import { ask } from '../asking.ts';
 import { commandIdOf, occasionFor } from '../commands.ts';
 import { compact, compactBody } from '../compacting.ts';
 import type { GatewayContext } from '../context.ts';
+import { type Condition, conditionOf } from '../etag.ts';
 import { bodyOf, keyOf, noQuery, queryOf, waitParameter } from '../input.ts';
+import { patchParameters, patchSession } from '../rpc-sessions.ts';
 import { speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
 const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
 const emptyBody = z.strictObject({});
+
+const patchBody = patchParameters.omit({ key: true });
 
 const deletion = z.object({ mode: z.enum(['session', 'key']).default('session') });
 
@@ -34,14 +38,21 @@ const commandsByName = {
 const waitQuery = z.object({ wait: waitParameter });
 
 /**
- * `POST /v1/sessions/{key}/stop|reset|open` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
+ * `POST /v1/sessions/{key}/stop|reset|open`, `PATCH` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
  * A8/87–88). `POST …/compact` begins a run, as a message does (A11/126).
  */
 export const controlRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, access } = context;
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply, key: SessionKey, data: SessionCommand) => {
-    const asked = await ask(context, request, key, data, commandIdOf(request, key, data.type));
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: SessionKey,
+    data: SessionCommand,
+    condition: Condition,
+  ) => {
+    const runId = commandIdOf(request, key, data.type);
+    const asked = await ask(context, request, key, data, { runId, ...(await condition()) });
     return reply.code(asked.status === 'accepted' ? 202 : 200).send(asked);
   };
 
@@ -50,15 +61,17 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
       const key = keyOf(context.config, request);
       queryOf(noQuery, request);
       const data = commandFrom(request, occasionFor(context.config, key, ports.clock.now()), context);
+      const condition = conditionOf(context, request, key);
       await access.enter(request.principal, key);
-      return answer(request, reply, key, data);
+      return answer(request, reply, key, data, condition);
     });
   }
 
   app.post('/v1/sessions/:key/compact', async (request, reply) => {
     const key = keyOf(context.config, request);
     const waitMs = queryOf(waitQuery, request).wait * 1_000;
-    const wanted = { key, runId: commandIdOf(request, key, 'compact'), ...bodyOf(compactBody, request), waitMs };
+    const condition = conditionOf(context, request, key);
+    const wanted = { key, runId: commandIdOf(request, key, 'compact'), ...bodyOf(compactBody, request), condition, waitMs };
     if (waitMs > 0) {
       const { run } = await waiting(context, reply, (signal) => compact(context, request, { ...wanted, signal }));
       return reply.send(run);
@@ -67,11 +80,22 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
     return reply.code(202).send({ ...run, duplicate });
   });
 
+  app.patch('/v1/sessions/:key', async (request, reply) => {
+    const key = keyOf(context.config, request);
+    queryOf(noQuery, request);
+    const changes = bodyOf(patchBody, request);
+    const condition = conditionOf(context, request, key);
+    const runId = commandIdOf(request, key, 'patch_session');
+    const patched = await patchSession({ context, asker: request }, { key, ...changes }, { whole: 'body', runId, condition });
+    return reply.code(patched.status === 'accepted' ? 202 : 200).send(patched);
+  });
+
   app.delete('/v1/sessions/:key', async (request, reply) => {
     const key = keyOf(context.config, request);
     const { mode } = queryOf(deletion, request);
     bodyOf(emptyBody, request);
+    const condition = conditionOf(context, request, key);
     await access.permitDeletion(request.principal, key, mode);
-    return answer(request, reply, key, { type: 'delete_session', mode, reason: 'api' });
+    return answer(request, reply, key, { type: 'delete_session', mode, reason: 'api' }, condition);
   });
 };

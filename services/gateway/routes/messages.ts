@@ -11,6 +11,7 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envel
 import { commandIdOf, envelopeOf, occasionFor } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { type Cursor, isAfter, logPosition } from '../cursor.ts';
+import { conditionOf } from '../etag.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, bodyOf, keyOf, limitParameter, queryOf, waitParameter } from '../input.ts';
 import { accept, refuseWhenFull } from '../posting.ts';
@@ -116,21 +117,27 @@ export const messageRoutes = (app: FastifyInstance, context: GatewayContext): vo
     const { wait } = queryOf(postQuery, request);
     const body = bodyOf(postBody, request);
     const envelope = commandOf(context, request, key, body, ports.clock.now());
+    const condition = conditionOf(context, request, key);
     const seen = await access.enter(request.principal, key);
+    const when = await condition();
     if (body.sendAt !== undefined) {
+      if (when.ifSeq !== undefined)
+        throw new NatterError('invalid', 'if-match: means the session as it is now; leave it out with "sendAt"', {
+          field: 'if-match',
+        });
       if (wait > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
       return schedule(envelope, reply);
     }
     if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data.queue);
     if (wait === 0) {
-      const { run, duplicate } = await accept(context, envelope, { waitMs: 0, signal: context.closing, seen });
+      const { run, duplicate } = await accept(context, { ...envelope, ...when }, { waitMs: 0, signal: context.closing, seen });
       return reply.code(202).send({ ...run, duplicate });
     }
     return reply.send(
       await waiting(
         context,
         reply,
-        async (signal) => (await accept(context, envelope, { waitMs: wait * 1_000, signal, seen })).run,
+        async (signal) => (await accept(context, { ...envelope, ...when }, { waitMs: wait * 1_000, signal, seen })).run,
       ),
     );
   });

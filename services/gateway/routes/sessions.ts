@@ -4,6 +4,7 @@ import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
+import { sendTagged } from '../etag.ts';
 import { pageOf } from '../history.ts';
 import { afterParameter, keyOf, limitParameter, minutesParameter, momentParameter, noQuery, queryOf } from '../input.ts';
 import { queueModeOf } from '../said.ts';
@@ -46,7 +47,8 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
     queryOf(noQuery, request);
     const indexedSeq = sessions.peek(key)?.seq ?? 0;
     const { row } = await access.read(request.principal, key);
-    return reply.send({ ...withMode(row), indexedSeq, nextReset: nextResetOf(row, context.config.session, ports.clock.now()) });
+    const nextReset = nextResetOf(row, context.config.session, ports.clock.now());
+    return sendTagged(request, reply, row.seq, { ...withMode(row), indexedSeq, nextReset });
   });
 
   app.get('/v1/sessions/:key/commits', async (request, reply) => {
@@ -65,7 +67,8 @@ export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): vo
     const { at } = queryOf(stateQuery, request);
     const { after: since } = await access.read(request.principal, key);
     const answer = () => stateAt(ports, key, at, since);
-    return reply.send(at === undefined ? await answer() : await inPast(request, answer));
+    const state = at === undefined ? await answer() : await inPast(request, answer);
+    return sendTagged(request, reply, state.position.seq, state);
   });
 
   app.get('/v1/sessions/:key/diff', async (request, reply) => {

@@ -10,6 +10,7 @@ export type RefusalCode =
   | 'session_busy'
   | 'session_unknown'
   | 'session_retained'
+  | 'precondition_failed'
   | 'approval_unknown'
   | 'approval_resolved'
   | 'approval_expired'
@@ -21,6 +22,9 @@ export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly
 export const accept = (...events: SessionEvent[]): Decision => ({ accept: events });
 export const nothing: Decision = { accept: [] };
 export const refuse = (code: RefusalCode, message: string): Decision => ({ refuse: code, message });
+
+/** What whoever meant a session as it was before is told. */
+export const sessionMoved = 'the session is not where the call means it to be; read it again and decide anew';
 
 /** A session as the rules see it: narrow on `status` first. */
 export type SessionView = { readonly context: SessionContext; readonly position: Position } & (

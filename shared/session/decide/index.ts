@@ -4,7 +4,7 @@ import { messageOf } from '../commands.ts';
 import type { SessionState } from '../evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
 import { compact, recordCompaction } from './compaction.ts';
-import type { Decision, Given, SessionView } from './decision.ts';
+import { type Decision, type Given, refuse, type SessionView, sessionMoved } from './decision.ts';
 import { deactivate, deleteSession, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
@@ -30,6 +30,7 @@ const view = ({ machine: { value: status, context }, position }: SessionState): 
 export const decide = (envelope: CommandEnvelope, state: SessionState): Decision => {
   const { data } = envelope;
   const session = view(state);
+  if (isMoved(envelope, session)) return refuse('precondition_failed', sessionMoved);
   if (isCancelled(envelope, session)) return refuseCancelled(envelope);
   const given = envelope as Given<never>;
   switch (data.type) {
@@ -77,6 +78,9 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
       return assertNever(data);
   }
 };
+
+/** True of a command that means the session as it stood at another sequence. */
+const isMoved = ({ ifSeq }: CommandEnvelope, { position }: SessionView): boolean => ifSeq !== undefined && ifSeq !== position.seq;
 
 type Place = { readonly seq: number; readonly incarnation: number } | null;
 

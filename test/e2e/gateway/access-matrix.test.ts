@@ -90,6 +90,7 @@ const routes: Readonly<Record<string, Route>> = {
   'messages, paged': get('/messages?after=1&limit=1'),
   commits: get('/commits'),
   state: get('/state'),
+  diff: get('/diff?from=0'),
   'state, long ago': { method: 'GET', path: at('/state?at=2001-01-01'), expected: () => notFound },
   events: get('/events'),
   'a run': { method: 'GET', path: (key, run) => pathOf(key, `/runs/${run}`), expected: runs },
