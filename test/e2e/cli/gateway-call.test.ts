@@ -15,24 +15,27 @@ const natter = async (...given: readonly string[]): Promise<string> => {
   return lines.join('\n');
 };
 
-it('A12/130: natter gateway call prints the result of a method of a gateway elsewhere', async () => {
-  const { gateway } = await startWorld();
-  const there = ['--url', gateway.url, '--token', token];
-  const send = ['gateway', 'call', 'agent', '--params', '{"sessionKey": "main", "message": "hello", "timeoutSeconds": 10}'];
-  expect(JSON.parse(await natter(...send, ...there))).toMatchObject({ status: 'ok', reply: 'you said: hello' });
-  expect(JSON.parse(await natter(...there, 'gateway', 'call', 'sessions.list', '--params', '{}'))).toHaveProperty('sessions');
-  expect(JSON.parse(await natter(...there, 'gateway', 'call', 'status'))).toMatchObject({ status: 'ready' });
-});
+it.each([[[]], [['--ws']]])(
+  'A12/130: natter gateway call prints the result of a method of a gateway elsewhere (%j)',
+  async (by) => {
+    const { gateway } = await startWorld();
+    const there = ['--url', gateway.url, '--token', token, ...by];
+    const send = ['gateway', 'call', 'agent', '--params', '{"sessionKey": "main", "message": "hello", "timeoutSeconds": 10}'];
+    expect(JSON.parse(await natter(...send, ...there))).toMatchObject({ status: 'ok', reply: 'you said: hello' });
+    expect(JSON.parse(await natter('gateway', 'call', 'sessions.list', '--params', '{}', ...there))).toHaveProperty('sessions');
+    expect(JSON.parse(await natter('gateway', 'call', 'status', ...there))).toMatchObject({ status: 'ready' });
+  },
+);
 
-it('A12/130: what cannot be asked is said so', async () => {
+it.each([[[]], [['--ws']]])('A12/130: what cannot be asked is said so (%j)', async (by) => {
   const { gateway } = await startWorld();
-  const call = ['--url', gateway.url, '--token', token, 'gateway', 'call'];
+  const call = ['--url', gateway.url, '--token', token, 'gateway', 'call', ...by];
   await expect(natter(...call, 'status', '--params', '{x')).rejects.toMatchObject({ code: 'invalid' });
   await expect(natter(...call, 'no.such')).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringContaining('sessions.list'),
   });
-  await expect(natter('--url', gateway.url, '--token', 'wrong', 'gateway', 'call', 'status')).rejects.toMatchObject({
+  await expect(natter('--url', gateway.url, '--token', 'wrong', 'gateway', 'call', 'status', ...by)).rejects.toMatchObject({
     code: 'unauthorized',
   });
 });
