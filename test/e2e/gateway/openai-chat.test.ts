@@ -180,6 +180,24 @@ describe('streams', () => {
     expect(second.chunks[0]?.id).toBe(first.chunks[0]?.id);
   });
 
+  test('two streams of one user at once: each has its own answer, one after the other', async () => {
+    const { openai } = await start();
+    const ask = async (text: string) =>
+      readChunks(await openai.chat.completions.create({ model: 'natter', stream: true, user: 'ann', messages: [user(text)] }));
+    const [one, two] = await Promise.all([ask('[[think 200]] the first one'), ask('[[think 200]] the second one')]);
+    expect([one.text, two.text]).toEqual(['You said: the first one', 'You said: the second one']);
+  });
+
+  test('the same Idempotency-Key while the run goes on: the second stream has all of the text too', async () => {
+    const { openai } = await start();
+    const headers = { 'Idempotency-Key': 'k3' };
+    const ask = () => streamed(openai, '[[steps 2]] [[think 400]] a b c', headers);
+    const first = await ask();
+    const second = await ask();
+    const texts = (await Promise.all([readChunks(first), readChunks(second)])).map(({ text }) => text);
+    expect(texts).toEqual(Array(2).fill('step 1 of 2\n\nYou said: a b c'));
+  });
+
   test("the client's own helper puts the chunks together", async () => {
     const { openai } = await start();
     const runner = openai.chat.completions.stream({ model: 'natter', messages: [user('[[think 50]] all of it')] });
