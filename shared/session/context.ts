@@ -22,6 +22,8 @@ export interface CallState {
   readonly attempt: number;
   /** Times it was begun. */
   readonly tries: number;
+  /** The run in another session that began with it. */
+  readonly runId?: string;
 }
 /** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
 export interface ActiveTurn extends TurnRef {
@@ -183,7 +185,12 @@ const withCall = (context: SessionContext, callId: string, change: Partial<CallS
 
 /** To begin is no progress: a call that takes its host down would be begun for ever. */
 export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): Change => ({
-  ...withCall(context, event.callId, { status: 'started', attempt: event.turn.attempt, tries: event.callAttempt }),
+  ...withCall(context, event.callId, {
+    status: 'started',
+    attempt: event.turn.attempt,
+    tries: event.callAttempt,
+    ...(event.spawn && { runId: event.spawn.runId }),
+  }),
   ...(event.spawn && { spawned: [...context.spawned.filter(({ runId }) => runId !== event.spawn?.runId), event.spawn] }),
 });
 export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change => {

@@ -46,7 +46,7 @@ export const sessionsSpawnTool = (options: SessionToolsOptions): Tool => ({
     idempotent: true,
     usual: 'allow',
     line: ({ task, model }) => `begin a sub-agent${model === undefined ? '' : ` with ${quoted(model)}`}: ${quoted(task, 1_000)}`,
-    act: (given, run) => spawn(options, given, run),
+    act: (given, run, signal) => spawn(options, given, run, signal),
   }),
   spawns: ({ callId, scope, arguments: given }) => {
     const parsed = given === undefined ? undefined : input.safeParse(given);
@@ -72,7 +72,12 @@ const problemOf = (config: Config, given: Input | undefined, { callId, scope }: 
     : null;
 };
 
-const spawn = async ({ config, ports }: SessionToolsOptions, given: Input, run: ToolRun): Promise<string> => {
+const spawn = async (
+  { config, ports }: SessionToolsOptions,
+  given: Input,
+  run: ToolRun,
+  signal: AbortSignal,
+): Promise<string> => {
   const problem = problemOf(config, given, run);
   if (problem !== null) throw new NatterError('invalid', problem);
   const { key, runId, mark } = spawnOf(run.scope.key, run.callId);
@@ -87,7 +92,11 @@ const spawn = async ({ config, ports }: SessionToolsOptions, given: Input, run: 
     const stop = envelope(`deadline-${mark}`, { type: 'stop', reason: `no answer within ${timeoutSeconds} s` });
     await ports.commands.schedule(deadlineTimer, at + timeoutSeconds * 1_000, stop);
   }
-  for (const { id, data } of beginning(config, given, run, at)) await ports.commands.publish(envelope(id, data));
+  for (const { id, data } of beginning(config, given, run, at)) {
+    // Who has stopped the turn has told the run to end, and it must not begin after that.
+    signal.throwIfAborted();
+    await ports.commands.publish(envelope(id, data));
+  }
   return JSON.stringify({ status: 'accepted', runId, sessionKey: key });
 };
 

@@ -51,6 +51,7 @@ const plainState = z.strictObject({
             status: z.enum(['pending', 'started', 'done']),
             attempt: z.int().min(1),
             tries: count,
+            runId: id.optional(),
           }),
         ),
         joined: count,

@@ -129,5 +129,12 @@ export const recordResult = ({ data }: Given<'record_result'>, view: SessionView
   const call = openCall(view.turn, data.callId);
   // Without an intent there can have been no effect (I6).
   if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
-  return accept(...ended(view.turn, call, data.outcome, data.text));
+  const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
+  return accept(...ended(view.turn, call, data.outcome, data.text), ...failed);
+};
+
+/** A run whose call has failed may have begun all the same: it is told to end, and does not count any more. */
+const unbegun = ({ context: { spawned } }: SessionView, { runId }: CallState): SessionEvent[] => {
+  const runs = spawned.filter((run) => run.runId === runId);
+  return runs.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs, reason: 'the call that began it has failed' }];
 };

@@ -13,6 +13,8 @@ describe('a run in another session is known from the beginning of its call on', 
     ['a person allows the call', ['post m1', 'call m1/1 1 sessions_spawn ask-spawn', 'answer p0 granted'], ['spawned-0']],
     ['a person does not', ['post m1', 'call m1/1 1 sessions_spawn ask-spawn', 'answer p0 denied'], []],
     ['the call begins again', [...spawning, 'resume', 'start m1/2 m1.1.0 0'], ['spawned-1', 'spawned-0']],
+    ['its call ends well', [...spawning, 'result m1/1 m1.1.0 ok'], ['spawned-0', 'spawned-1']],
+    ['its call fails: the run may be there all the same', [...spawning, 'result m1/1 m1.1.0 error'], ['spawned-1']],
     ['its result comes', [...spawning, 'answers m2 spawned-0'], ['spawned-1']],
     ['a result comes that nobody waits for', [...spawning, 'answers m2 spawned-9'], ['spawned-0', 'spawned-1']],
     ['its result finds no place', [...spawning, 'answers m2 spawned-0 reject'], ['spawned-1']],
@@ -55,6 +57,12 @@ describe('what it began ends with the session', () => {
     given(...spawning)
       .when('delete erased')
       .then('session_deleted erased g1 e1 m1', 'runs_stopped spawned-0 spawned-1');
+  });
+
+  test('a run whose call has failed is told to end', () => {
+    given(...spawning)
+      .when('result m1/1 m1.1.1 error')
+      .then('tool_result m1/1 m1.1.1 error', 'runs_stopped spawned-1');
   });
 
   test('they are stopped once', () => {

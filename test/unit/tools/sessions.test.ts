@@ -288,6 +288,19 @@ describe('sessions_spawn', () => {
       ...(expected && { model: expected }),
     });
   });
+  it('A11/125: does not begin once its turn was stopped', async () => {
+    const { publish } = ports.commands;
+    const published: string[] = [];
+    const stop = new AbortController();
+    ports.commands.publish = (message) => {
+      published.push(message.data.type);
+      stop.abort();
+      return publish.call(ports.commands, message);
+    };
+    await expect(spawn({ label: 'a' }, { signal: stop.signal })).rejects.toThrow();
+    expect(published).toEqual(['open_session']);
+  });
+
   it.each<[string, object, Options, RegExp]>([
     ['without a task', { task: '' }, {}, /task: is empty/],
     ['with a model that nobody knows', { model: 'nosuch/model' }, {}, /model: "nosuch\/model" is not known/],
