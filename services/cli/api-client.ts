@@ -38,6 +38,7 @@ export interface ApiClient {
   readonly url: string;
   get<T>(path: string, options?: CallOptions): Promise<T>;
   post<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
+  delete<T>(path: string, options?: CallOptions): Promise<T>;
   /**
    * Follows an event stream until the signal aborts. Reconnects by itself where it left off (`Last-Event-ID`); `waiting` is told why it
    * has to. Throws `ApiError` only for what a new attempt cannot mend.
@@ -197,6 +198,7 @@ export const createClient = (options: { url: string; token: string }): ApiClient
     url,
     get: (path, given) => request('GET', path, undefined, given),
     post: (path, body, given) => request('POST', path, body, given),
+    delete: (path, given) => request('DELETE', path, undefined, given),
     stream,
   };
 };

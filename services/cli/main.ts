@@ -23,6 +23,7 @@ import { serviceCommand } from './commands/service.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { statusCommand } from './commands/status.ts';
 import { tailCommand } from './commands/tail.ts';
+import { tokenCommand } from './commands/token.ts';
 import { upCommand } from './commands/up.ts';
 import { whyResetCommand } from './commands/why-reset.ts';
 import { createTerminal, type World } from './terminal.ts';
@@ -101,6 +102,7 @@ const createProgram = (world: World): Command => {
     exportCommand,
     eraseCommand,
     configCommand,
+    tokenCommand,
     mcpCommand,
     natsCommand,
     serviceCommand,
