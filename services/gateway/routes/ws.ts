@@ -53,14 +53,21 @@ export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, g
       onRequest: async (request) => {
         queryOf(noQuery, request);
         if (request.ws && request.headers.authorization === undefined) return;
-        callers.set(request, guard.callerOf(request));
+        const caller = guard.callerOf(request);
+        request.actor = caller.actor;
+        callers.set(request, caller);
       },
       handler: () => {
         throw new NatterError('invalid', 'upgrade: this address is for WebSockets (docs/websocket.md)', { field: 'upgrade' });
       },
       wsHandler: (socket: WebSocket, request: FastifyRequest) => {
-        const admit = (token: string): Caller => guard.admit(token, request);
-        new Connection(socket, { context, frames, admit, count: guard.count }, callers.get(request) ?? null);
+        const admit = (token: string): Caller => {
+          const caller = guard.admit(token, request);
+          request.actor = caller.actor;
+          return caller;
+        };
+        const refused = (error: unknown): void => context.audit.refused(request, error);
+        new Connection(socket, { context, frames, admit, refused, count: guard.count }, callers.get(request) ?? null);
       },
     });
   });

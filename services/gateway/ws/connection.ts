@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { WebSocket } from 'ws';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { hasCode, messageOf, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Caller } from '../callers.ts';
 import type { OpenCall } from '../callers-open.ts';
@@ -8,7 +8,7 @@ import type { GatewayContext } from '../context.ts';
 import type { EventFrames } from '../event-frames.ts';
 import { type Methods, prepare } from '../rpc.ts';
 import { methods } from '../rpc-methods.ts';
-import { type CloseCode, closeCodes, errorIn, protocolVersion, type RequestFrame, readFrame, reasonOf } from './frames.ts';
+import { closeCodes, errorIn, protocolVersion, type RequestFrame, readFrame, reasonOf } from './frames.ts';
 import { Outbox } from './outbox.ts';
 import { Subscription, Subscriptions } from './subscriptions.ts';
 
@@ -23,6 +23,8 @@ export interface Door {
   readonly frames: EventFrames;
   /** Whose token it is. Throws `NatterError('unauthorized')`, and `'overloaded'` for an address that guesses. */
   admit(token: string): Caller;
+  /** Is told what this client was refused for. */
+  refused(error: unknown): void;
   /** Counts a call. Throws `NatterError('overloaded')` for a caller who makes too many. */
   count(caller: Caller): void;
 }
@@ -99,7 +101,8 @@ export class Connection {
     try {
       this.#enter(this.#door.admit(token));
     } catch (error) {
-      this.#close('unauthorized', messageOf(error));
+      this.#door.refused(error);
+      this.#close(hasCode(error, 'unauthorized') ? 'unauthorized' : 'tryLater', messageOf(error));
     }
   }
 
@@ -121,6 +124,7 @@ export class Connection {
         if (result instanceof Subscription && method === 'subscribe') result.begin();
       });
     } catch (error) {
+      this.#door.refused(error);
       await this.#send({ type: 'res', id, ok: false, error: errorIn(error, requestId, this.#door.context.log) });
     } finally {
       this.#calls.delete(gone);
@@ -177,10 +181,9 @@ export class Connection {
   #close(code: keyof typeof closeCodes, reason: string): void {
     if (this.#ended.signal.aborted) return;
     this.#end();
-    const number: CloseCode = closeCodes[code];
     // A client that does not read is not read either, but its goodbye has to be.
     this.#socket.resume();
-    this.#socket.close(number, reasonOf(reason));
+    this.#socket.close(closeCodes[code], reasonOf(reason));
   }
 
   #end(): void {

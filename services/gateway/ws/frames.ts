@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { checked, readJson } from '../input.ts';
 import { problemFrom } from '../problem.ts';
@@ -11,14 +11,13 @@ export const protocolVersion = 1;
 /** Why the gateway closes a connection, beside the codes of the protocol itself (RFC 6455 §7.4). */
 export const closeCodes = {
   goingAway: 1001,
-  internal: 1011,
+  tryLater: 1013,
   badFrame: 4400,
   unauthorized: 4401,
   accessLost: 4403,
   tooSlow: 4408,
   tooMany: 4429,
 } as const;
-export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes];
 
 const authFrame = z.strictObject({ type: z.literal('auth'), token: z.string().min(1).max(4_096) });
 const requestFrame = z.strictObject({
@@ -55,6 +54,3 @@ export const reasonOf = (text: string): string => {
   }
   return reason;
 };
-
-/** The same of what was thrown. */
-export const reasonFrom = (error: unknown): string => reasonOf(messageOf(error));
