@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messageOf } from '../kit/errors.ts';
 import type { Tool, ToolEnd, ToolRun } from '../ports.ts';
-import { oneLine, quoted } from './one-line.ts';
+import { oneLine, question, questionCharacters, quoted } from './one-line.ts';
 
 /** A tool as it is written: with the schema of its arguments and the work it does with them. */
 export interface ToolDefinition<S extends z.ZodObject>
@@ -13,16 +13,12 @@ export interface ToolDefinition<S extends z.ZodObject>
   act(input: z.output<S>, run: ToolRun, signal: AbortSignal): Promise<string | ToolEnd>;
 }
 
-/** Characters of what a person is asked: under the 2,000 of `approval_requested`, escapes included or not. */
-const lineCharacters = 1_500;
-
 export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }: ToolDefinition<S>): Tool => ({
   ...tool,
   parameters: parametersOf(input),
   describe: (given) => {
     const result = input.safeParse(given);
-    const text = result.success ? line(result.data) : `${tool.name}, which will fail: ${problemOf(result.error)}`;
-    return text.length <= lineCharacters ? text : oneLine(text, lineCharacters);
+    return question(result.success ? line(result.data) : `${tool.name}, which will fail: ${problemOf(result.error)}`);
   },
   run: async (run, signal) => {
     const result = input.safeParse(run.arguments);
@@ -33,7 +29,7 @@ export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }:
       return typeof end === 'string' ? { outcome: 'ok', text: end } : end;
     } catch (error) {
       signal.throwIfAborted();
-      return { outcome: 'error', text: oneLine(messageOf(error), lineCharacters) };
+      return { outcome: 'error', text: oneLine(messageOf(error), questionCharacters) };
     }
   },
 });

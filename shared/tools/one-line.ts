@@ -12,5 +12,11 @@ export const oneLine = (text: string, characters = 200): string => {
   return shown.replace(hiding, escapeOf);
 };
 
+/** Characters of what a person is asked: under the 2,000 of `approval_requested`, escapes included or not. */
+export const questionCharacters = 1_500;
+
+/** What a person is asked, of lines that are made safe already: what is too long says that something is left out. */
+export const question = (line: string): string => (line.length <= questionCharacters ? line : oneLine(line, questionCharacters));
+
 /** In quotation marks, so that its beginning and end are seen; a list of texts keeps its commas outside of them. */
 export const quoted = (value: string | readonly string[], characters = 200): string => oneLine(JSON.stringify(value), characters);

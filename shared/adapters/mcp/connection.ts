@@ -1,6 +1,5 @@
 import {
   Client,
-  type JSONRPCMessage,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
   type Tool as Listed,
@@ -68,9 +67,10 @@ export class Connection {
     let cause: unknown = new Error('the connection was lost');
     this.client.onerror = (error) => {
       cause = error;
+      this.#count();
     };
     this.client.onclose = () => this.#over.abort(cause);
-    transport.onmessage = (message) => this.#count(message);
+    transport.onmessage = (message) => void ('method' in message && this.#count());
     await this.client.connect(transport, { timeout: answerMs });
   }
 
@@ -104,9 +104,8 @@ export class Connection {
     return (await this.client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' })).tools;
   }
 
-  /** A server that keeps talking unasked takes time from everybody: it is cut off, and begun again later. */
-  #count(message: JSONRPCMessage): void {
-    if (!('method' in message)) return;
+  /** A server that keeps talking unasked, or says what nobody understands, takes time from everybody: it is cut off, and begun again later. */
+  #count(): void {
     const now = this.#options.clock.monotonic();
     if (now - this.#minute >= 60_000) [this.#minute, this.#notifications] = [now, 0];
     if (++this.#notifications === limits.mcpNotifications) {

@@ -4,6 +4,8 @@ import { scrubber } from '../../kit/scrub.ts';
 import type { Clock } from '../../ports.ts';
 
 const minuteMs = 60_000;
+/** More than is logged, so that a secret is seen as a whole and not cut in two. */
+const readCharacters = 4 * limits.mcpLogCharacters;
 
 /** Puts what a program writes on its error output into the log, line by line: without the secrets it was given, and not too much of it. */
 export const errorOutput = (log: Logger, clock: Clock, secrets: readonly string[]): ((chunk: Buffer) => void) => {
@@ -18,13 +20,13 @@ export const errorOutput = (log: Logger, clock: Clock, secrets: readonly string[
       if (dropped > 0) log.warn({ dropped }, 'lines of the server were left out');
       [minute, lines, dropped] = [clock.monotonic(), 0, 0];
     }
-    if (lines++ < limits.mcpLogLines) log.info({ line: scrub(line) }, 'the server says');
+    if (lines++ < limits.mcpLogLines) log.info({ line: scrub(line).slice(0, limits.mcpLogCharacters) }, 'the server says');
     else dropped++;
   };
 
   return (chunk) => {
     const [first = '', ...others] = chunk.toString('utf8').split('\n');
-    const parts = [rest + first, ...others].map((part) => part.slice(0, limits.mcpLogCharacters));
+    const parts = [rest + first, ...others].map((part) => part.slice(0, readCharacters));
     rest = parts.pop() ?? '';
     for (const line of parts) if (line.trim() !== '') write(line);
   };

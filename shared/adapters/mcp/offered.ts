@@ -2,7 +2,7 @@ import type { Tool as Listed } from '@modelcontextprotocol/client';
 import { limits } from '../../kit/limits.ts';
 import { printable } from '../../kit/scrub.ts';
 import type { Tool, ToolEnd } from '../../ports.ts';
-import { oneLine, quoted } from '../../tools/one-line.ts';
+import { oneLine, question, quoted } from '../../tools/one-line.ts';
 import { toolName } from './names.ts';
 
 export type Call = (tool: string, given: Record<string, unknown>, signal: AbortSignal) => Promise<ToolEnd>;
@@ -42,7 +42,7 @@ const toolOf = (server: string, { name, title, description, inputSchema }: Liste
     usual: 'ask',
     idempotent: false,
     describe: (given) =>
-      `call ${quoted(name, 160)} of the MCP server ${server} with ${oneLine(JSON.stringify(given ?? {}), 1_200)}`,
+      question(`call ${quoted(name, 160)} of the MCP server ${server} with ${oneLine(JSON.stringify(given ?? {}), 1_200)}`),
     run: async ({ arguments: given }, signal) =>
       isRecord(given) ? call(name, given, signal) : { outcome: 'error', text: 'wrong arguments: use an object' },
   };

@@ -6,7 +6,7 @@ import { oneLine } from '../../tools/one-line.ts';
 export const endOf = ({ content, structuredContent, isError }: CallToolResult): ToolEnd => {
   const text = content.map(textOf).join('\n');
   const said = text !== '' || structuredContent === undefined ? text : JSON.stringify(structuredContent);
-  return { outcome: isError === true ? 'error' : 'ok', text: said };
+  return { outcome: isError === true ? 'error' : 'ok', text: said.toWellFormed() };
 };
 
 const textOf = (block: ContentBlock): string => {

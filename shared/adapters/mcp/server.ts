@@ -2,6 +2,7 @@ import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/cl
 import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
+import { scrubber } from '../../kit/scrub.ts';
 import type { Tool, ToolEnd } from '../../ports.ts';
 import { oneLine } from '../../tools/one-line.ts';
 import { ChildTransport } from './child-transport.ts';
@@ -9,7 +10,7 @@ import { Connection } from './connection.ts';
 import type { McpOptions } from './create.ts';
 import { offeredTools } from './offered.ts';
 import { endOf } from './result.ts';
-import { transportTo } from './transport.ts';
+import { secretsOf, transportTo } from './transport.ts';
 
 /**
  * One MCP server: begun in the background, looked after, and begun again when it is lost, each time after a longer wait. What it offered
@@ -19,6 +20,8 @@ export class McpServer {
   readonly #name: string;
   readonly #settings: Config['mcp']['servers'][string];
   readonly #options: McpOptions & { readonly startMs: number };
+  /** A server's words without what it was given (I12). */
+  readonly #scrub: (words: string) => string;
   readonly #closing = new AbortController();
   readonly #begunAt: number;
   readonly #running: Promise<void>;
@@ -38,6 +41,7 @@ export class McpServer {
     this.#name = name;
     this.#settings = settings;
     this.#options = options;
+    this.#scrub = scrubber(secretsOf(settings, options.env));
     this.#begunAt = options.clock.monotonic();
     this.#running = this.#run();
   }
@@ -68,7 +72,7 @@ export class McpServer {
         await this.#connect(signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#trouble = oneLine(messageOf(error), 500);
+        this.#trouble = oneLine(this.#scrub(messageOf(error)), 500);
         log.warn({ server: this.#name, problem: this.#trouble }, 'MCP server is not connected; it will be begun again');
       } finally {
         this.#settle();
@@ -121,21 +125,21 @@ export class McpServer {
     } catch (error) {
       connection.look();
       signal.throwIfAborted();
-      return failed(problemOf(error, this.#name, timeoutMs));
+      return failed(this.#problemOf(error));
     }
+  }
+
+  /** What the model is told: with a call that got no answer nobody knows what became of it. */
+  #problemOf(error: unknown): string {
+    const server = `the MCP server ${this.#name}`;
+    const unknown = 'whether the call had an effect is not known';
+    const code = error instanceof SdkError ? error.code : null;
+    if (code === SdkErrorCode.RequestTimeout) return `${server} gave no answer within ${this.#options.timeoutMs} ms; ${unknown}`;
+    if (code === SdkErrorCode.ConnectionClosed) return `the connection to ${server} was lost during the call; ${unknown}`;
+    return `${server} answered with an error: ${oneLine(this.#scrub(messageOf(error)), 1_000)}`;
   }
 }
 
 const childOf = (transport: Transport): number | null => (transport instanceof ChildTransport ? transport.pid : null);
 
 const failed = (text: string): ToolEnd => ({ outcome: 'error', text });
-
-/** What the model is told: with a call that got no answer nobody knows what became of it. */
-const problemOf = (error: unknown, server: string, timeoutMs: number): string => {
-  const unknown = 'whether the call had an effect is not known';
-  const code = error instanceof SdkError ? error.code : null;
-  if (code === SdkErrorCode.RequestTimeout) return `the MCP server ${server} gave no answer within ${timeoutMs} ms; ${unknown}`;
-  if (code === SdkErrorCode.ConnectionClosed)
-    return `the connection to the MCP server ${server} was lost during the call; ${unknown}`;
-  return `the MCP server ${server} answered with an error: ${oneLine(messageOf(error), 1_000)}`;
-};

@@ -14,6 +14,15 @@ export interface TransportContext {
   readonly log: Logger;
 }
 
+/** What a server is given that nobody else is to know; of `Bearer x` also `x` alone. */
+export const secretsOf = (
+  { environment, headersEnv }: Config['mcp']['servers'][string],
+  env: TransportContext['env'],
+): readonly string[] => [
+  ...environment.flatMap((name) => env[name] ?? []),
+  ...Object.values(headersEnv).flatMap((name) => [env[name] ?? '', env[name]?.split(' ').at(-1) ?? '']),
+];
+
 /** A new way to a server, not begun yet. `field` is where it stands in the configuration. Throws `invalid` when it lacks a variable. */
 export const transportTo = (
   server: Config['mcp']['servers'][string],
@@ -23,8 +32,7 @@ export const transportTo = (
   const { command, args, cwd, url, environment } = server;
   if (command !== undefined) {
     const given = programEnvironment(env, environment, env.HOME ?? '/');
-    const secrets = environment.flatMap((name) => given[name] ?? []);
-    const heard = errorOutput(log, clock, secrets);
+    const heard = errorOutput(log, clock, secretsOf(server, env));
     return new ChildTransport({ command, args, env: given, cwd, field: `${field}.command`, clock, heard });
   }
   if (url === undefined) throw new NatterError('invalid', `${field}: needs "command" or "url"`, { field });
