@@ -1,6 +1,12 @@
-import { boundedSummary, compactionPrompt, planCompaction } from '../../shared/context/compaction.ts';
+import {
+  boundedSummary,
+  type CompactionPlan,
+  compactionPrompt,
+  planCompaction,
+  summaryTokens,
+} from '../../shared/context/compaction.ts';
 import { flushPrompt, summaryMessage } from '../../shared/context/said.ts';
-import { contextTokens, nextStepTokens, roomTokens } from '../../shared/context/tokens.ts';
+import { contextTokens, messagesTokens, nextStepTokens, roomTokens } from '../../shared/context/tokens.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Model } from '../../shared/ports.ts';
 import type { CommandOf } from '../../shared/session/commands.ts';
@@ -19,11 +25,30 @@ export interface StepScene extends Scene {
   readonly model: Model;
 }
 
-/** True when the next step would leave too little of the window for its answer. */
-export const isTight = ({ services: { config } }: Attempt, scene: StepScene): boolean => {
-  const { view, tools, prompt, model } = scene;
-  const { tokens } = nextStepTokens(view, { system: prompt.text, tools });
-  return tokens > roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
+/** Tokens that the next step may have, and will have. */
+const measureOf = ({ services: { config } }: Attempt, { view, tools, prompt, model }: StepScene) => ({
+  room: roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens }),
+  tokens: nextStepTokens(view, { system: prompt.text, tools }).tokens,
+});
+
+/** Why there is a compaction: the step would be too large, the provider says that it is, or somebody asks for it. */
+type Cause = 'tight' | 'overflow' | 'asked';
+
+/**
+ * What a compaction would summarise, `null` if nothing. Where the provider says that it is too much, whatever we have counted, most of it
+ * must go. Before a step no more than a summary may take is not worth one: it would be made anew before each.
+ */
+const planOf = (attempt: Attempt, scene: StepScene, cause: Cause): CompactionPlan | null => {
+  const { room, tokens } = measureOf(attempt, scene);
+  const most = Math.min(attempt.services.config.context.keepTokens, room / 2, cause === 'overflow' ? tokens / 4 : room);
+  const plan = planCompaction(scene.view, { turnId: attempt.ref.id, keepTokens: Math.floor(most), roomTokens: room });
+  return plan === null || (cause === 'tight' && messagesTokens(plan.older) <= summaryTokens(room)) ? null : plan;
+};
+
+/** True when the next step would leave too little of the window for its answer, and a compaction would help. */
+export const isTight = (attempt: Attempt, scene: StepScene): boolean => {
+  const { room, tokens } = measureOf(attempt, scene);
+  return tokens > room && planOf(attempt, scene, 'tight') !== null;
 };
 
 /** True when the model may write notes before this compaction: once, and only where it can write. */
@@ -50,22 +75,16 @@ export const flushStep = (attempt: Attempt, { step }: ActiveTurn, scene: StepSce
 
 type CompactionResult = CommandOf<'record_compaction'>['result'];
 
-/**
- * Summarises what was said before the latest messages. A failure of the model is an outcome of its own. `isOverflow`: the provider says that
- * it is too much, whatever we have counted; most of it must go.
- */
+/** Summarises what was said before the latest messages. A failure of the model is an outcome of its own. */
 export const compaction = async (
   attempt: Attempt,
   { step, task }: ActiveTurn,
   scene: StepScene,
-  isOverflow = false,
+  cause: Cause,
 ): Promise<CompactionResult | (StepOutcome & { kind: 'failed' })> => {
-  const { context } = attempt.services.config;
-  const { view, tools, prompt, model } = scene;
-  const room = roomTokens({ windowTokens: model.windowTokens, reserveTokens: context.reserveTokens });
-  const tokensBefore = nextStepTokens(view, { system: prompt.text, tools }).tokens;
-  const keepTokens = Math.floor(Math.min(context.keepTokens, room / 2, isOverflow ? tokensBefore / 4 : room));
-  const plan = planCompaction(view, { turnId: attempt.ref.id, keepTokens, roomTokens: room });
+  const { tools, prompt, model } = scene;
+  const { room, tokens: tokensBefore } = measureOf(attempt, scene);
+  const plan = planOf(attempt, scene, cause);
   if (plan === null) return { kind: 'nothing', reason: 'there is nothing yet that a summary could stand for' };
 
   const request = compactionPrompt(plan.older, { instructions: task?.instructions, roomTokens: room });

@@ -41,7 +41,7 @@ const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
 
 /** A turn that is there for the compaction (A11/126). */
 const compactNow = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Promise<boolean> => {
-  const result = await compaction(attempt, turn, scene);
+  const result = await compaction(attempt, turn, scene, 'asked');
   if (result.kind === 'failed') return recordStep(attempt, turn, scene, result);
   return isAccepted(await attempt.record({ type: 'record_compaction', turn: attempt.ref, result }));
 };
@@ -50,10 +50,10 @@ const takeStep = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): P
   const isFull = attempt.madeRoomAt !== turn.step && isTight(attempt, scene);
   const flushes = isFlushing(scene) || (isFull && mayFlush(attempt, scene));
   if (flushes && (await flush(attempt, turn, scene))) return true;
-  if (isFull && (await makeRoom(attempt, turn, scene))) return true;
+  if (isFull && (await makeRoom(attempt, turn, scene, 'tight'))) return true;
   const outcome = await askModel(attempt, scene.model, askingOf(attempt, turn, scene));
   const isOverflow = outcome.kind === 'failed' && outcome.code === 'context_overflow';
-  if (isOverflow && (await makeRoom(attempt, turn, scene, isOverflow))) return true;
+  if (isOverflow && (await makeRoom(attempt, turn, scene, 'overflow'))) return true;
   return recordStep(attempt, turn, scene, outcome);
 };
 
@@ -70,10 +70,10 @@ const flush = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Prom
 };
 
 /** Once before each step: what does not fit after that will not fit (A11/126). */
-const makeRoom = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene, isOverflow = false): Promise<boolean> => {
+const makeRoom = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene, cause: 'tight' | 'overflow'): Promise<boolean> => {
   if (attempt.madeRoomAt === turn.step) return false;
   attempt.madeRoomAt = turn.step;
-  const result = await compaction(attempt, turn, scene, isOverflow);
+  const result = await compaction(attempt, turn, scene, cause);
   if (result.kind !== 'compacted') return false;
   return isAccepted(await attempt.record({ type: 'record_compaction', turn: attempt.ref, result }));
 };

@@ -1,7 +1,7 @@
 import { limits } from '../kit/limits.ts';
 import type { ModelMessage, ModelRequest } from '../ports.ts';
 import type { Said, TurnView } from './said.ts';
-import { charactersPerToken, estimateTokens, messagesTokens } from './tokens.ts';
+import { charactersPerToken, estimatedTokens, estimateTokens, messagesTokens } from './tokens.ts';
 
 /** What a compaction summarises and what stays. `throughRev` and `keptFromSeq` are those of `record_compaction`. */
 export interface CompactionPlan {
@@ -124,10 +124,14 @@ const newest = (texts: readonly string[], room: number): readonly string[] => {
   return texts;
 };
 
-/** A summary as it is recorded: a quarter of the room at most, or nothing would be won, and nothing can be summarised after it. */
+/** Tokens of a summary: a quarter of the room at most, or little would be won, and nothing can be summarised after it. */
+export const summaryTokens = (roomTokens: number): number =>
+  Math.min(estimatedTokens(limits.summaryCharacters), Math.floor(roomTokens / 4));
+
+/** A summary as it is recorded. */
 export const boundedSummary = (text: string, roomTokens: number): string => {
   const note = '\n[The summary was cut here.]';
-  const most = Math.min(limits.summaryCharacters, Math.floor((roomTokens / 4) * charactersPerToken));
+  const most = summaryTokens(roomTokens) * charactersPerToken;
   const trimmed = text.trim();
   if (trimmed.length <= most) return trimmed;
   return `${trimmed.slice(0, most - note.length).toWellFormed()}${note}`;

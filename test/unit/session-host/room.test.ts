@@ -26,7 +26,7 @@ const forgetful = (says: (request: ModelRequest) => StepOutcome | null = () => n
         const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
         const outcome = says(request) ?? outcomeOf(answer);
         // What it would cost, so that the count is the estimate.
-        const inputTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
+        const inputTokens = Math.ceil((request.system.length + JSON.stringify(request.messages).length) / 4);
         return outcome.kind === 'failed' ? outcome : { ...outcome, usage: { ...usage, inputTokens, totalTokens: inputTokens } };
       },
     }),
@@ -56,6 +56,15 @@ describe('the context within the window (A11/126)', () => {
     expect(heardIn(requests[3] as ModelRequest)).toMatch(/^\[Summary .*\]\nin short (YES )?c+/s);
     expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(4);
     expect(made.host.tally.metrics()).toMatchObject({ compactions_total: 1 });
+  });
+
+  test('is not compacted at every step where a summary would win nothing: what is never summarised fills the window', async () => {
+    const settings = { agent: { systemPrompt: 'x'.repeat(6_400) }, context: { reserveTokens: 500, keepTokens: 0 } };
+    const { made, purposes } = forgetful(undefined, { settings });
+    for (const id of ['a', 'b', 'c', 'd']) await say(made, id.repeat(400), id);
+    expect(purposes()).toEqual(['answer', 'answer', 'answer', 'answer']);
+    for (const id of ['e', 'f', 'g']) await say(made, id.repeat(400), id);
+    expect(purposes().slice(4)).toEqual(['compaction', 'answer', 'answer', 'answer']);
   });
 
   test('is compacted when the provider says that it is too much; the step is taken again, once', async () => {
