@@ -45,16 +45,17 @@ export class ChildTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, env, cwd, heard } = this.#options;
     const child = spawn(command, args, { env: { ...env }, cwd, detached: true, shell: false, stdio: 'pipe' });
+    // Before anything else: without file handles left there is an error and no pipes.
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', (error: NodeJS.ErrnoException) => reject(this.#noStart(error)));
+    });
     this.#child = child;
     this.#ended = new Promise((resolve) => child.once('close', () => resolve()));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.stderr.on('data', heard);
     child.stdout.on('data', (chunk: Buffer) => this.#read(child, chunk));
     child.once('exit', () => killGroup(child, 'SIGKILL'));
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', (error: NodeJS.ErrnoException) => reject(this.#noStart(error)));
-    });
     child.once('close', () => this.onclose?.());
   }
 
