@@ -12,21 +12,21 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
  * tools make the same prompt. Of two with one name the earlier source's stays; it and what else is left out is a problem.
  */
 export const createTools = (sources: readonly ToolSource[], { tools: { disabled } }: Pick<Config, 'tools'>): Tools => {
-  const problems = new Set<string>();
-  const complain = (problem: string) => {
-    if (problems.size < limits.offeredTools) problems.add(problem);
-  };
+  /** As of the last time that somebody looked: what is mended is no problem any more. */
+  let problems = new Set<string>();
   const isDisabled = ({ name }: Tool) => disabled.some((pattern) => matchesPattern(pattern, name));
 
   return {
     of: (scope) => {
       const offered = new Map<string, Tool>();
+      const found = new Set<string>();
       for (const tool of sources.flatMap((source) => source.of(scope))) {
         if (isDisabled(tool)) continue;
         const problem = refusalOf(tool, offered);
         if (problem === null) offered.set(tool.name, tool);
-        else complain(problem);
+        else if (found.size < limits.offeredTools) found.add(problem);
       }
+      problems = found;
       return [...offered.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
     },
     problems: () => [...sources.flatMap((source) => source.problems()), ...problems],

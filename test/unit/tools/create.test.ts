@@ -36,6 +36,13 @@ test('I12: a later source cannot take the place of a tool; that is a problem, to
   expect([...tools.of(scope), ...tools.of(scope)].map(({ description }) => description)).toEqual(['ours', 'ours']);
   expect(tools.problems()).toEqual(['a second tool "exec" is left out: disable or rename one of them']);
 });
+test('a problem that is mended is none any more: a server has changed its list', () => {
+  const theirs = [tool('exec'), tool('fine')];
+  const tools = made([source(tool('exec')), { ...source(), of: () => theirs }]);
+  tools.of(scope);
+  theirs.shift();
+  expect([names(tools.of(scope)), tools.problems()]).toEqual([['exec', 'fine'], []]);
+});
 test('a disabled one is no second one', () => {
   const tools = made([source(tool('exec')), source(tool('exec'))], ['exec']);
   expect([tools.of(scope), tools.problems()]).toEqual([[], []]);
