@@ -14,6 +14,8 @@ import { Subscription, Subscriptions } from './subscriptions.ts';
 
 const authenticateMs = 5_000;
 const pingMs = 30_000;
+/** How long a client whose token has ended may take to read why. */
+const cutMs = 2_000;
 /** Pings in a row that may stay without an answer. */
 const missedPings = 2;
 
@@ -78,7 +80,7 @@ export class Connection {
     this.#caller = caller;
     this.#open = context.openCalls.begin(caller);
     const { ended } = this.#open;
-    ended.addEventListener('abort', () => this.#sendAway('accessLost', messageOf(ended.reason)), { signal: this.#ended.signal });
+    ended.addEventListener('abort', () => this.#shutOut(messageOf(ended.reason)), { signal: this.#ended.signal });
     const { commandBytes: frameBytes, socketCalls: calls, waitSeconds } = limits;
     const hello = { protocol: protocolVersion, version: context.version, limits: { frameBytes, calls, waitSeconds } };
     void this.#send({ type: 'hello', ...hello, methods: Object.keys(this.#methods) });
@@ -172,6 +174,12 @@ export class Connection {
     }
   }
 
+  /** Nothing outlives the token, what is sent and not read yet neither. */
+  #shutOut(why: string): void {
+    this.#sendAway('accessLost', why);
+    void this.#door.context.ports.clock.sleep(cutMs).then(() => this.#socket.terminate());
+  }
+
   /** Closes what could go on, so that the client learns where. */
   #sendAway(code: keyof typeof closeCodes, why: string): void {
     const { cursors } = this.#subscriptions;
@@ -181,7 +189,7 @@ export class Connection {
   #close(code: keyof typeof closeCodes, reason: string): void {
     if (this.#ended.signal.aborted) return;
     this.#end();
-    // A client that does not read is not read either, but its goodbye has to be.
+    // Who does not read is not read either, but their goodbye has to be.
     this.#socket.resume();
     this.#socket.close(closeCodes[code], reasonOf(reason));
   }

@@ -134,7 +134,7 @@ export class Subscriptions {
     const seen = key === undefined ? 0 : await context.access.enter(asker.principal, key);
     const cursor = await reachedCursor(context, after ?? afterCommit(context.feed.position), 'after');
     // Nobody would end what a client that has left in the meantime has begun.
-    signal.throwIfAborted();
+    if (signal.aborted) throw new NatterError('unavailable', 'the connection has ended');
     const left = context.streams.take(asker.actor);
     this.#count += 1;
     const name = String(this.#count);

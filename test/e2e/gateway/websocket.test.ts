@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { methods } from '../../../services/gateway/rpc-methods.ts';
+import { closeCodes } from '../../../services/gateway/ws/frames.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Clock } from '../../../shared/ports.ts';
-import { callerOf, openStream, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
+import { afterwards, callerOf, openStream, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
 import { type Client, connect, knock, opened } from './websocket-client.ts';
 
 const key = 'agent:main:main';
@@ -121,6 +124,12 @@ describe('frames', () => {
   });
 });
 
+test('docs/websocket.md has each code that a connection is closed with, and no other but that of the protocol', () => {
+  const table = readFileSync('docs/websocket.md', 'utf8').split('## Pings and closing')[1] ?? '';
+  const documented = [...table.matchAll(/^\| (\d{4}) /gm)].map(([, code]) => Number(code));
+  expect(documented).toEqual([...Object.values(closeCodes), 1009].sort());
+});
+
 describe('calls', () => {
   it('do not wait for one another, and one too many is refused', async () => {
     const { gateway, host } = await startWorld();
@@ -205,6 +214,24 @@ describe('subscriptions', () => {
     const seen = client.ids().length;
     await say(client, 'main', 'after');
     expect(client.ids()).toHaveLength(seen);
+  });
+
+  it('come to the client of docs/websocket.md as it stands there', async () => {
+    const { gateway } = await startWorld();
+    const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/websocket.md', 'utf8')) ?? [];
+    const there = program.replace('ws://127.0.0.1:4600', gateway.url.replace('http', 'ws'));
+    const env = { ...process.env, NATTER_TOKEN: token };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', there], { env });
+    afterwards(async () => void child.kill());
+    let printed = '';
+    child.stdout.on('data', (chunk) => {
+      printed += chunk;
+    });
+    const client = await connect(gateway.url);
+    const streams = async () => (await callerOf(gateway.url)('GET', '/metrics')).text;
+    await vi.waitFor(async () => expect(await streams()).toMatch(/^natter_event_streams\{.*\} 1$/m), 5_000);
+    await say(client, 'main', 'hello');
+    await vi.waitFor(() => expect(printed).toContain(`assistant_message ${key}\n`));
   });
 
   it('interleave live text on request', async () => {
