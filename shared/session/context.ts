@@ -10,6 +10,7 @@ import type {
   SpawnedRun,
   TurnRef,
   TurnTask,
+  Usage,
 } from './types.ts';
 
 /** What is known of a session besides its status, and how each fact changes it. Pure data: it survives MessagePack and JSON unchanged. */
@@ -159,24 +160,25 @@ export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn
     stalls: (context.turn?.stalls ?? 0) + (reason === undefined ? 0 : 1),
   });
 
-export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): Change => {
-  const { inputTokens, outputTokens, totalTokens, costUsd } = context.usage;
-  return {
-    ...withTurn(context, {
-      ...progress,
-      step: step + 1,
-      calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
-    }),
-    usage: {
-      inputTokens: inputTokens + usage.inputTokens,
-      outputTokens: outputTokens + usage.outputTokens,
-      totalTokens: totalTokens + usage.totalTokens,
-      contextTokens: usage.inputTokens + usage.outputTokens,
-      ...(usage.estimated && { estimated: true as const }),
-      costUsd: costUsd + (usage.costUsd ?? 0),
-    },
-  };
-};
+const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
+  inputTokens: before.inputTokens + usage.inputTokens,
+  outputTokens: before.outputTokens + usage.outputTokens,
+  totalTokens: before.totalTokens + usage.totalTokens,
+  costUsd: before.costUsd + (usage.costUsd ?? 0),
+});
+
+export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): Change => ({
+  ...withTurn(context, {
+    ...progress,
+    step: step + 1,
+    calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
+  }),
+  usage: {
+    ...spent(context, usage),
+    contextTokens: usage.inputTokens + usage.outputTokens,
+    ...(usage.estimated && { estimated: true as const }),
+  },
+});
 
 const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): Change =>
   withTurn(context, {
@@ -201,26 +203,18 @@ export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_res
 export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): Change => ({
   ...withTurn(context, progress),
   compactions: context.compactions + 1,
-  usage: {
-    inputTokens: context.usage.inputTokens + usage.inputTokens,
-    outputTokens: context.usage.outputTokens + usage.outputTokens,
-    totalTokens: context.usage.totalTokens + usage.totalTokens,
-    contextTokens: tokensAfter,
-    estimated: true,
-    costUsd: context.usage.costUsd + (usage.costUsd ?? 0),
-  },
+  usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
 });
 
-export const asked = ({
+/** What a person is asked, without the event that says so. */
+export const requestOf = ({
   v: _,
   type: __,
   turn: ___,
   deliverTo: ____,
   sendPolicy: _____,
   ...request
-}: EventOf<'approval_requested'>): Change => ({
-  approval: request,
-});
+}: EventOf<'approval_requested'>): ApprovalRequest => request;
 
 /** How a grant for good is remembered: whose calls it counts for, and of which call. */
 export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>

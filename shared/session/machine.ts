@@ -3,7 +3,6 @@ import { flat } from '../kit/flat.ts';
 import {
   type ActiveTurn,
   answered,
-  asked,
   begun,
   blank,
   callEnded,
@@ -12,6 +11,7 @@ import {
   joined,
   nobody,
   remembered,
+  requestOf,
   resumed,
   runEnded,
   runsStopped,
@@ -66,7 +66,7 @@ export const sessionMachine = setup({
     abort: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
     clearQueue: assign({ queue: [] }),
     stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
-    ask: assign((_, p: EventOf<'approval_requested'>) => asked(p)),
+    ask: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
     answer: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
       ...blank,

@@ -2,7 +2,7 @@ import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import { withoutSilence } from '../routing/silence.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import { settingsAfter } from './context.ts';
+import { requestOf, settingsAfter } from './context.ts';
 import { type EventOf, isInteraction, type SessionEvent } from './events.ts';
 import { isErasure } from './evolve.ts';
 import type { SessionStatus } from './machine.ts';
@@ -106,15 +106,6 @@ const joined = (participants: readonly string[], sender: Sender): readonly strin
 };
 
 const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
-
-const requestOf = ({
-  v: _,
-  type: __,
-  turn: ___,
-  deliverTo: ____,
-  sendPolicy: _____,
-  ...request
-}: EventOf<'approval_requested'>): ApprovalRequest => request;
 
 /** A turn that begins with its message has not. */
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
