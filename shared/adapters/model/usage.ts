@@ -25,8 +25,11 @@ export const countedUsage = ({ inputTokens, outputTokens, raw = {} }: ReportedUs
     inputTokens: input,
     outputTokens: output,
     totalTokens: tokens(total) || input + output,
-    ...(typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 && { costUsd: cost }),
+    ...(typeof cost === 'number' && cost >= 0 && cost <= believable && { costUsd: cost }),
   };
 };
 
-const tokens = (count: unknown): number => (Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : 0);
+/** More than this many tokens, or dollars, no step takes: the counts of a session are sums, and must stay numbers. */
+const believable = 1e9;
+const tokens = (count: unknown): number =>
+  Number.isSafeInteger(count) && Number(count) > 0 && Number(count) <= believable ? Number(count) : 0;
