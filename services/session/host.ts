@@ -136,8 +136,7 @@ export class SessionHost {
     const ended = new AbortController();
     void this.#turns.settled().then(() => ended.abort(null));
     await clock.sleep(graceMs, ended.signal);
-    const actors = [...this.#registry.actors()].filter((actor) => actor.state.position.rev % limits.snapshotCommits !== 0);
-    const next = actors.values();
+    const next = [...this.#registry.actors()].filter(({ state }) => state.position.rev % limits.snapshotCommits !== 0).values();
     const writers = Array.from({ length: 16 }, async () => {
       for (const actor of next) if (clock.monotonic() < until + graceMs) await this.#snapshot(actor);
     });
