@@ -54,7 +54,8 @@ export class Connection {
     this.#outbox = new Outbox(socket, context.ports.clock, () => this.#sendAway('tooSlow', 'reads too slowly'));
     this.#subscriptions = new Subscriptions({ context, frames, outbox: this.#outbox });
     this.#methods = { ...methods, ...this.#subscriptions.methods };
-    socket.on('message', (data, isBinary) => this.#take(data, isBinary));
+    // With `binaryType` as it is from the start there is one buffer.
+    socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
     socket.on('pong', () => {
       this.#unansweredPings = 0;
     });
