@@ -54,7 +54,7 @@ export const toolTurns = async (setup: SetupName, seconds: number): Promise<Row[
     await system.start('checkpoint');
     await system.start('session');
     const { turn } = turnEnds(system.ports, 'turn_completed', stop.signal);
-    const run = (ms: number, text: string): Promise<Measured> => closedLoop(1, ms, () => turn(keyOf(0), text));
+    const run = (ms: number, text: string): Promise<Measured> => closedLoop(1, ms, (number) => turn(keyOf(number % 100), text));
     await run(12_000, fiveSteps);
     const steps = await run(seconds * 1_000, fiveSteps);
     const parallel = await run(seconds * 1_000, call.repeat(5));
