@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Change } from '../../../shared/policy/access.ts';
 import { bytesOf, type Door, type Name, names, startDoor } from './access-rig.ts';
 import { pathOf } from './setup.ts';
 
@@ -41,18 +42,26 @@ const seen: Readonly<Record<Name, readonly Relation[]>> = {
   telegram: ['a direct session of ann', 'a group of ann and bob'],
   discord: ['a group of bob elsewhere'],
   annAtTelegram: ['a direct session of ann', 'a group of ann and bob'],
+  admin: (Object.keys(relations) as Relation[]).filter(isThere),
+  reader: (Object.keys(relations) as Relation[]).filter(isThere),
+  approver: [],
+  approverAtTelegram: [],
 };
-const isOwner = (name: Name): boolean => name === 'owner' || name === 'second';
+const isOwner = (name: Name): boolean => ['owner', 'second', 'admin'].includes(name);
+const seesAll = (name: Name): boolean => isOwner(name) || name === 'reader';
+/** Whose role changes nothing of sessions, whatever they are. */
+const changesNothing = (name: Name): boolean => ['reader', 'approver', 'approverAtTelegram'].includes(name);
 
 type Expected = readonly [status: number, code?: string];
 const ok: Expected = [200];
 const notFound: Expected = [404, 'not_found'];
+const forbidden: Expected = [403, 'forbidden'];
 
 /** What a caller finds: the session (`there`), a place where it may begin one (`may begin`), or nothing. */
 type Finds = 'there' | 'may begin' | 'nothing';
 const finds = (name: Name, relation: Relation): Finds => {
   if (seen[name].includes(relation)) return 'there';
-  return isOwner(name) || (name === 'eve' && relation === 'the direct session eve may begin') ? 'may begin' : 'nothing';
+  return seesAll(name) || (name === 'eve' && relation === 'the direct session eve may begin') ? 'may begin' : 'nothing';
 };
 const reading = (found: Finds): Expected => (found === 'there' ? ok : notFound);
 const writing =
@@ -63,6 +72,8 @@ const writing =
 interface Route {
   readonly method: string;
   readonly path: (key: string, run: string) => string;
+  /** What it changes, for those whose role changes nothing of it. Default: sessions, with all but `GET`. */
+  readonly changes?: Change;
   readonly body?: object | ((key: string, run: string) => object);
   readonly expected: (found: Finds, name: Name, relation: Relation) => Expected;
 }
@@ -70,6 +81,7 @@ const at = (rest: string) => (key: string) => pathOf(key, rest);
 /** A method by name, about the session. */
 const rpc = (method: string, expected: Route['expected'], more: object = {}, name = 'key'): Route => ({
   method: 'POST',
+  ...(['chat.history', 'agent.wait'].includes(method) && { changes: 'nothing' as const }),
   path: () => '/v1/rpc',
   body: (key) => ({ method, params: { [name]: key, ...more } }),
   expected,
@@ -77,13 +89,13 @@ const rpc = (method: string, expected: Route['expected'], more: object = {}, nam
 const get = (rest: string): Route => ({ method: 'GET', path: at(rest), expected: reading });
 /** What a deleted session has left behind is the owner's to read, the run that deleted it too. */
 const runs: Route['expected'] = (found, name, relation) =>
-  isOwner(name) && relation === 'a deleted group of ann' ? ok : reading(found);
+  seesAll(name) && relation === 'a deleted group of ann' ? ok : reading(found);
 const deleting: Route['expected'] = (found, name, relation) => {
-  if (name === 'telegram' || name === 'discord') return [403, 'forbidden'];
+  if (name === 'telegram' || name === 'discord') return forbidden;
   if (found !== 'there') return notFound;
   return relation.includes('group') ? [409, 'session_retained'] : ok;
 };
-const deletingKey: Route['expected'] = (found, name) => (isOwner(name) ? reading(found) : [403, 'forbidden']);
+const deletingKey: Route['expected'] = (found, name) => (isOwner(name) ? reading(found) : forbidden);
 const routes: Readonly<Record<string, Route>> = {
   row: get(''),
   messages: get('/messages'),
@@ -106,6 +118,14 @@ const routes: Readonly<Record<string, Route>> = {
     expected: writing([202]),
   },
   stop: { method: 'POST', path: at('/stop'), expected: writing(ok) },
+  compact: { method: 'POST', path: at('/compact'), expected: (found) => (found === 'there' ? [202] : notFound) },
+  'answer an approval that never was': {
+    method: 'POST',
+    path: () => '/v1/approvals/never',
+    changes: 'approvals',
+    body: (key) => ({ verdict: 'deny', sessionKey: key }),
+    expected: () => [404, 'approval_unknown'],
+  },
   reset: { method: 'POST', path: at('/reset'), expected: writing(ok, [404, 'session_unknown']) },
   open: { method: 'POST', path: at('/open'), expected: writing(ok) },
   delete: { method: 'DELETE', path: at(''), expected: deleting },
@@ -132,6 +152,10 @@ const routes: Readonly<Record<string, Route>> = {
   'sessions.delete of the key': rpc('sessions.delete', deletingKey, { mode: 'key' }),
 };
 
+/** Whether the role says no before anybody looks at the session. */
+const isRuledOut = ({ method, changes = method === 'GET' ? 'nothing' : 'sessions' }: Route, name: Name): boolean =>
+  changes !== 'nothing' && changesNothing(name) && !(changes === 'approvals' && name !== 'reader');
+
 const each = <T extends string>(values: readonly T[]) => values.map((value) => [value] as const);
 
 describe('access matrix', () => {
@@ -155,10 +179,12 @@ describe('access matrix', () => {
         const body = typeof route.body === 'function' ? route.body(key, run) : (route.body ?? {});
         const answer = await door.as[name](route.method, route.path(key, run), route.method === 'POST' ? { body } : {});
         const found = finds(name, relation);
-        const expected = route.expected(found, name, relation);
+        const expected = isRuledOut(route, name) ? forbidden : route.expected(found, name, relation);
         const got = [answer.status, answer.body?.code];
         if (got[0] !== expected[0] || got[1] !== expected[1]) wrong.push({ name, relation, expected, got, text: answer.text });
-        if (found === 'nothing' && answer.status === 404) hidden.add(bytesOf(answer));
+        // Who may answer for a session hears what the session says.
+        const answers = route.changes === 'approvals' && changesNothing(name);
+        if (found === 'nothing' && answer.status === 404 && !answers) hidden.add(bytesOf(answer));
       }
     }
     expect(wrong).toEqual([]);

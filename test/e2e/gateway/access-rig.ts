@@ -19,6 +19,10 @@ const tokens = {
   telegram: { role: 'channel', namespace: 'telegram' },
   discord: { role: 'channel', namespace: 'discord' },
   annAtTelegram: { role: 'channel', namespace: 'telegram', principal: 'telegram:1' },
+  admin: { role: 'admin' },
+  reader: { role: 'read-only' },
+  approver: { role: 'approver' },
+  approverAtTelegram: { role: 'approver', namespace: 'telegram' },
 } as const;
 export type Name = keyof typeof tokens | 'owner';
 export const names = ['owner', ...Object.keys(tokens)] as readonly Name[];
