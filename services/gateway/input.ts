@@ -79,15 +79,21 @@ const wholeNumber = z
 
 /** `limit=N`, 1 to 1,000. */
 export const limitParameter = (fallback: number) =>
-  wholeNumber.pipe(z.int().min(1).max(limits.pageRows)).default(Math.min(fallback, limits.pageRows));
+  wholeNumber
+    .pipe(z.int().min(1).max(limits.pageRows))
+    .default(Math.min(fallback, limits.pageRows))
+    .meta({ type: 'integer', minimum: 1, maximum: limits.pageRows, default: Math.min(fallback, limits.pageRows) });
 
 /** `after=SEQ` or `after=SEQ.INDEX`. */
-export const afterParameter = z.string('give it once').transform((text, context): Cursor => {
-  const cursor = parseCursor(text);
-  if (cursor) return cursor;
-  context.addIssue({ code: 'custom', message: 'use SEQ or SEQ.INDEX as in an event\'s id, such as "17" or "17.2"' });
-  return z.NEVER;
-});
+export const afterParameter = z
+  .string('give it once')
+  .transform((text, context): Cursor => {
+    const cursor = parseCursor(text);
+    if (cursor) return cursor;
+    context.addIssue({ code: 'custom', message: 'use SEQ or SEQ.INDEX as in an event\'s id, such as "17" or "17.2"' });
+    return z.NEVER;
+  })
+  .meta({ pattern: '^\\d{1,15}(\\.\\d{1,6})?$', description: 'after this commit, or after this event of it' });
 
 /** `wait=SECONDS`; 0 is the same as none (A10/118). */
 export const waitParameter = z
@@ -95,15 +101,17 @@ export const waitParameter = z
   .refine((text) => /^\d{1,4}(\.\d{1,3})?$/.test(text), 'use seconds, such as 30')
   .transform((text) => Number(text))
   .pipe(z.number().max(limits.waitSeconds))
-  .default(0);
+  .default(0)
+  .meta({ type: 'number', minimum: 0, maximum: limits.waitSeconds, default: 0, description: 'seconds' });
 
-export const minutesParameter = wholeNumber.pipe(z.int().min(1));
+export const minutesParameter = wholeNumber.pipe(z.int().min(1)).meta({ type: 'integer', minimum: 1 });
 
 /** `name=1`; also `true`, `0` and `false`. */
 export const flagParameter = z
   .enum(['0', '1', 'true', 'false'], 'use 1 or 0')
   .transform((text) => text === '1' || text === 'true')
-  .default(false);
+  .default(false)
+  .meta({ default: '0' });
 
 /** `type=…`, repeatable: an allow-list, so that no type of XState's own or wildcard means anything here (§4). */
 export const typesParameter = z
@@ -118,7 +126,8 @@ export const typesParameter = z
     });
     return z.NEVER;
   })
-  .optional();
+  .optional()
+  .meta({ anyOf: undefined, type: 'array', items: { type: 'string', enum: [...eventTypes] }, description: 'may be repeated' });
 
 /** `key=PREFIX`: whole segments, so `agent:main:irc` matches `agent:main:irc:group:x` and never `agent:main:irccloud`. */
 export const prefixParameter = z
@@ -130,13 +139,20 @@ export const prefixParameter = z
     context.addIssue({ code: 'custom', message: `session key prefix ${problem}` });
     return z.NEVER;
   })
-  .optional();
+  .optional()
+  .meta({ description: 'whole segments that the session keys begin with' });
 
 /** A moment of the log: `SEQ` or a time in ISO 8601. */
-export const momentParameter = z.string('give it once').transform((text, context): { seq: number } | { time: number } => {
-  if (whole(text)) return { seq: Number(text) };
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return { time };
-  context.addIssue({ code: 'custom', message: 'use a sequence number or a time such as "2026-01-31T12:00:00Z"' });
-  return z.NEVER;
-});
+export const momentParameter = z
+  .string('give it once')
+  .transform((text, context): { seq: number } | { time: number } => {
+    if (whole(text)) return { seq: Number(text) };
+    const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(time)) return { time };
+    context.addIssue({ code: 'custom', message: 'use a sequence number or a time such as "2026-01-31T12:00:00Z"' });
+    return z.NEVER;
+  })
+  .meta({
+    pattern: '^(\\d{1,15}|\\d{4}-\\d{2}-\\d{2}.*)$',
+    description: 'a sequence of the log, or a time in ISO 8601 by the clock of the broker',
+  });

@@ -51,6 +51,11 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   unavailable: [503, 'Not available now'],
   log_regressed: [503, 'Writing is stopped'],
 };
+/** All codes, and the HTTP status of each. */
+export const problemStatus = Object.fromEntries(Object.entries(table).map(([code, [status]]) => [code, status])) as Readonly<
+  Record<ProblemCode, number>
+>;
+
 /** Told to clients as `Retry-After` where the error does not say itself. */
 const defaultRetryMs = 1_000;
 

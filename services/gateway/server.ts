@@ -15,6 +15,7 @@ import { inboundRoutes } from './routes/inbound.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { openAiRoutes } from './routes/openai.ts';
+import { openApiRoutes } from './routes/openapi.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -116,5 +117,6 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   ticketRoutes(app, context);
   openAiRoutes(app, context);
   mcpRoutes(app, context);
+  openApiRoutes(app, context);
   return app;
 };

@@ -22,7 +22,8 @@ const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.com
 
 const count = z.int().min(0);
 
-const indexRow = z.object({
+/** A row of the session index, as it is stored and told. */
+export const indexRow = z.object({
   key: sessionKey,
   sessionId: z.string(),
   generation: count,

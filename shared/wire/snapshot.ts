@@ -13,7 +13,8 @@ const snapshotSchema = 4;
 const count = z.int().min(0);
 const id = z.string();
 
-const plainState = z.strictObject({
+/** A state as plain data, as it is stored and told. */
+export const plainState = z.strictObject({
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
   context: z.strictObject({
     sessionId: id,

@@ -6,8 +6,8 @@ import type { GatewayContext } from '../context.ts';
 import { bodyOf, limitParameter, noQuery, queryOf } from '../input.ts';
 import { answerFields } from '../rpc-approvals.ts';
 
-const listQuery = z.object({ limit: limitParameter(50), cursor: z.string('give it once').optional() });
-const answerBody = z.strictObject(answerFields);
+export const listQuery = z.object({ limit: limitParameter(50), cursor: z.string('give it once').optional() });
+export const answerBody = z.strictObject(answerFields);
 
 /** `GET /v1/approvals` and `POST /v1/approvals/{id}`: what people are asked, and their answers (A5/62). */
 export const approvalRoutes = (app: FastifyInstance, context: GatewayContext): void => {

@@ -13,12 +13,12 @@ import { patchParameters, patchSession } from '../rpc-sessions.ts';
 import { speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
-const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
-const emptyBody = z.strictObject({});
+export const reasonBody = z.strictObject({ reason: z.string().min(1).max(200).default('api') });
+export const emptyBody = z.strictObject({});
 
-const patchBody = patchParameters.omit({ key: true });
+export const patchBody = patchParameters.omit({ key: true });
 
-const deletion = z.object({ mode: z.enum(['session', 'key']).default('session') });
+export const deletion = z.object({ mode: z.enum(['session', 'key']).default('session') });
 
 /** What each of these commands is made of. `occasion`: how the session begins, should it. */
 const commandsByName = {
@@ -35,7 +35,7 @@ const commandsByName = {
   },
 } as const;
 
-const waitQuery = z.object({ wait: waitParameter });
+export const waitQuery = z.object({ wait: waitParameter });
 
 /**
  * `POST /v1/sessions/{key}/stop|reset|open`, `PATCH` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,

@@ -10,13 +10,13 @@ import { followEvents, followText } from '../event-reader.ts';
 import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
 import { SseStream, sseFrame } from '../sse.ts';
 
-const allQuery = z.object({
+export const allQuery = z.object({
   after: afterParameter.optional(),
   limit: limitParameter(100),
   type: typesParameter,
   key: prefixParameter,
 });
-const sessionQuery = allQuery.omit({ key: true }).extend({ deltas: flagParameter });
+export const sessionQuery = allQuery.omit({ key: true }).extend({ deltas: flagParameter });
 
 interface Wanted {
   readonly key?: SessionKey;

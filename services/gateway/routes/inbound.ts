@@ -9,7 +9,7 @@ import { bodyOf, noQuery, queryOf } from '../input.ts';
 import { checkSaid, forbidden } from '../speaker.ts';
 
 /** The envelope as connectors may send it: no unknown keys, and neither role nor principal, which the router alone resolves (A5/66). */
-const strictEnvelope = arrivingEnvelope
+export const strictEnvelope = arrivingEnvelope
   .extend({
     conversation: arrivingEnvelope.shape.conversation.strict(),
     sender: sender.pick({ id: true, name: true }).strict(),

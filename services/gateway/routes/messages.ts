@@ -19,7 +19,7 @@ import { commandSaid } from '../said.ts';
 import { checkSaid, speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
 
-const postBody = z.strictObject({
+export const postBody = z.strictObject({
   text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
   messageId: message.shape.messageId.optional(),
   sender: sender.pick({ id: true, name: true }).strict().optional(),
@@ -33,8 +33,8 @@ const postBody = z.strictObject({
   sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
 });
 type PostBody = z.infer<typeof postBody>;
-const postQuery = z.object({ wait: waitParameter });
-const listQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+export const postQuery = z.object({ wait: waitParameter });
+export const listQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
 
 /** What a list says of an event; `null` if the event is no message. */
 const messageIn = (event: SessionEvent): object | null => {

@@ -6,7 +6,8 @@ import { prepare } from '../rpc.ts';
 import { methods } from '../rpc-methods.ts';
 import { waiting } from '../waiting.ts';
 
-const body = z.strictObject({
+/** What every call by name has; each method has parameters of its own. */
+export const body = z.strictObject({
   id: z.union([z.string().max(128), z.number()]).optional(),
   method: z.string().min(1).max(64),
   params: z.unknown().default({}),

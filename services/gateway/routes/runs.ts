@@ -6,7 +6,7 @@ import { keyOf, queryOf, waitParameter } from '../input.ts';
 import { olderRuns } from '../runs.ts';
 import { waiting } from '../waiting.ts';
 
-const query = z.object({ wait: waitParameter });
+export const query = z.object({ wait: waitParameter });
 
 /** `GET /v1/sessions/{key}/runs/{runId}`: what became of a run, from the log, on any replica. */
 export const runRoutes = (app: FastifyInstance, context: GatewayContext): void => {

@@ -11,15 +11,15 @@ import { queueModeOf } from '../said.ts';
 import { stateAt } from '../state.ts';
 import { changesBetween } from '../time-travel.ts';
 
-const listQuery = z.object({
+export const listQuery = z.object({
   limit: limitParameter(50),
   cursor: z.string('give it once').optional(),
   activeMinutes: minutesParameter.optional(),
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
 });
-const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
-const stateQuery = z.object({ at: momentParameter.optional() });
-const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
+export const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+export const stateQuery = z.object({ at: momentParameter.optional() });
+export const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
 
 /** `GET /v1/sessions`, `/v1/sessions/{key}` and its `/commits`, `/state` and `/diff`: what is recorded, in five forms. */
 export const sessionRoutes = (app: FastifyInstance, context: GatewayContext): void => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, noQuery, queryOf } from '../input.ts';
 
-const ticketBody = z.strictObject({
+export const ticketBody = z.strictObject({
   path: z
     .string()
     .max(4_096)

@@ -7,7 +7,7 @@ import type { GatewayContext } from '../context.ts';
 import { bodyOf, noQuery, queryOf } from '../input.ts';
 import { TokenOffice } from '../tokens.ts';
 
-const tokenBody = z.strictObject({
+export const tokenBody = z.strictObject({
   role: z.enum(roles),
   principal: z.string().min(1).max(256).optional(),
   namespace: z.string().min(1).max(256).optional(),
@@ -15,7 +15,7 @@ const tokenBody = z.strictObject({
   /** Milliseconds since 1970, or ISO 8601. Default: never. */
   expiresAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
 });
-const rotationBody = z.strictObject({ overlapMinutes: z.int().min(0).max(limits.rotationOverlapMinutes).default(0) });
+export const rotationBody = z.strictObject({ overlapMinutes: z.int().min(0).max(limits.rotationOverlapMinutes).default(0) });
 
 /** `/v1/tokens`: tokens made while the system runs. The administrator's alone, whatever there is. */
 export const tokenRoutes = (app: FastifyInstance, context: GatewayContext): void => {

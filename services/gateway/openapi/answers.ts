@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { sessionEvent } from '../../../shared/session/events.ts';
+import { approvalRequest, queueRule, settings } from '../../../shared/session/types.ts';
+import { commandAnswer, commitShape } from '../../../shared/wire/envelope.ts';
+import { indexRow } from '../../../shared/wire/records.ts';
+import { plainState } from '../../../shared/wire/snapshot.ts';
+import { problemStatus } from '../problem.ts';
+
+/** What the door answers with. Objects may get further fields; readers ignore those they do not know. */
+
+const id = z.string();
+const seq = z.int().min(0);
+const failure = z.object({ code: z.string(), message: z.string() });
+const page = { next: z.string().describe('the `after` of the next page'), more: z.boolean() };
+const nextCursor = z.string().nullable().describe('the `cursor` of the next page; `null`: there is none');
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(problemStatus)),
+    detail: z.string(),
+    field: z.string().optional(),
+    retryAfterMs: z.number().optional(),
+    requestId: id,
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
+
+export const health = z.object({
+  status: z.enum(['alive', 'ready', 'unavailable']),
+  version: z.string().optional(),
+  problems: z.array(z.string()).optional(),
+});
+
+export const run = z
+  .discriminatedUnion('status', [
+    z.object({
+      runId: id,
+      status: z.enum(['accepted', 'scheduled', 'queued', 'running']),
+      duplicate: z.boolean().optional(),
+      sendAt: z.number().optional(),
+    }),
+    z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
+    z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
+    z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
+  ])
+  .meta({ id: 'Run' });
+
+const took = {
+  runId: id,
+  status: z.enum(['ok', 'accepted']),
+  outcome: commandAnswer.shape.outcome.optional(),
+  seq: commandAnswer.shape.seq,
+  rev: commandAnswer.shape.rev,
+};
+export const taken = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
+export const patched = z.object({ key: id, ...took, settings });
+
+export const sessionRow = indexRow
+  .extend({ queueMode: queueRule.shape.mode })
+  .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
+export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
+export const session = sessionRow.extend({
+  indexedSeq: seq,
+  nextReset: z.object({
+    rule: z.string(),
+    due: z.boolean(),
+    timeZone: z.string(),
+    dailyAt: z.number().optional(),
+    idleAt: z.number().optional(),
+  }),
+});
+
+export const messages = z.object({
+  messages: z.array(
+    z.object({
+      id,
+      seq,
+      at: z.number(),
+      sessionId: id,
+      role: z.enum(['user', 'assistant']),
+      messageId: id,
+      text: z.string(),
+      sender: z
+        .object({ id, name: z.string().optional(), role: z.string().optional(), principal: z.string().optional() })
+        .optional(),
+      runId: id.optional(),
+    }),
+  ),
+  ...page,
+});
+
+const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/events.md.' });
+const commit = z.object({ ...commitShape.shape, events: z.array(fact), seq, recordedAt: z.number() }).meta({ id: 'Commit' });
+export const commits = z.object({ commits: z.array(commit), ...page });
+
+const event = z
+  .intersection(
+    fact,
+    z.object({
+      id: id.describe('`<seq>.<index>`'),
+      seq,
+      index: z.int().min(0),
+      rev: z.int().min(1),
+      key: id,
+      sessionId: id,
+      at: z.number(),
+      correlationId: id,
+      actor: z.string(),
+    }),
+  )
+  .meta({ id: 'Event', description: 'A fact with the fields of its commit.' });
+export const events = z.object({ events: z.array(event), ...page });
+
+export const state = plainState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
+
+const place = z.object({ seq, rev: z.int().min(0), at: z.number() });
+export const diff = z.object({
+  key: id,
+  from: place,
+  to: place,
+  changes: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
+  ...events.shape,
+});
+
+export const approvals = z.object({
+  approvals: z.array(
+    z.object({
+      approvalId: id,
+      sessionKey: id,
+      ...approvalRequest.pick({ tool: true, action: true, expiresAt: true }).shape,
+      asks: z.enum(['run', 'retry']),
+      requestedAt: z.number(),
+      approvers: z.array(z.string()),
+      onceOnly: z.boolean(),
+    }),
+  ),
+  nextCursor,
+});
+export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.string() });
+
+export const inbound = z.object({ id, status: z.literal('accepted'), duplicate: z.boolean() });
+export const called = z.object({ id: z.union([z.string(), z.number()]).optional(), ok: z.literal(true), result: z.unknown() });
+
+const token = z
+  .object({
+    id,
+    role: z.string(),
+    principal: z.string().optional(),
+    namespace: z.string().optional(),
+    label: z.string(),
+    createdAt: z.number(),
+    createdBy: z.string(),
+    expiresAt: z.number().optional(),
+    revokedAt: z.number().optional(),
+    status: z.enum(['active', 'expired', 'revoked']),
+    oldSecretUntil: z.number().optional(),
+  })
+  .meta({ id: 'Token' });
+export const tokens = z.object({ tokens: z.array(token) });
+export const tokenMade = token.extend({ token: z.string().describe('told this once') });
+export const tokenShown = token;
+export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });
