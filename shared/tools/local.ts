@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
 import type { Config } from '../config/schema.ts';
+import { NatterError } from '../kit/errors.ts';
 import type { Clock, EventLog, Tool } from '../ports.ts';
 import { execTool } from './exec.ts';
 import { fileTools } from './files.ts';
@@ -8,7 +10,7 @@ import type { ToolSource } from './tool-source.ts';
 import { webFetchTool } from './web-fetch.ts';
 
 export interface LocalToolsOptions {
-  readonly config: Pick<Config, 'agent' | 'tools'>;
+  readonly config: Pick<Config, 'agent' | 'tools' | 'dataDir'>;
   /** The process's environment, for the variables that programs may have. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly events: EventLog;
@@ -23,6 +25,7 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
   const { workspace, workspaceAccess } = config.agent;
   const { exec, web } = config.tools;
   if (workspace !== undefined && workspaceAccess === 'read-write') make(workspace);
+  if (workspace !== undefined && config.dataDir !== undefined) keepOut(config.dataDir, workspace);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -59,5 +62,13 @@ const make = (path: string): void => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {}
 };
+/** Whoever reads files must not find the installation's tokens among them (I12). */
+const keepOut = (dataDir: string, workspace: string): void => {
+  const [first] = relative(realOf(workspace), realOf(dataDir)).split(sep);
+  if (first === '..') return;
+  const message = `agent.workspace: ${JSON.stringify(workspace)} has the data folder in it, with tokens; use a folder of its own`;
+  throw new NatterError('invalid', message, { field: 'agent.workspace' });
+};
+const realOf = (path: string): string => (isFolder(path) ? realpathSync(path) : path);
 const missing = (path: string): string =>
   `agent.workspace: there is no folder ${JSON.stringify(path)}; make it, or correct the path`;

@@ -112,7 +112,7 @@ const inFolder = async <T>(real: string, path: string, use: (at: (name: string) 
 
 /** A path has one spelling, so that a rule about it cannot be got round by another. */
 const segmentsOf = (path: string): string[] => {
-  if (path.includes('\0') || isAbsolute(path))
+  if (path.includes('\0') || !path.isWellFormed() || isAbsolute(path))
     throw refused(path, 'use a path relative to the workspace, such as "notes/today.md"');
   const segments = path === '.' ? [] : path.split('/');
   if (segments.includes('..')) throw refused(path, 'do not use ".."; paths begin at the workspace');

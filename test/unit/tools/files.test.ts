@@ -286,6 +286,11 @@ describe('arguments', () => {
   });
 });
 
+test('I12: what is no Unicode is no path: it would be a second spelling of another', async () => {
+  await writeFile(at('\ufffd'), 'x');
+  for (const path of ['\ud800', '\udfff']) expect(await call('read_file', { path })).toMatchObject({ outcome: 'error' });
+});
+
 describe('the files that make the agent what it is', () => {
   const [owner, program, ann] = (['owner', 'program', 'participant'] as const).map((role) => ({ id: '1', role }));
   const all = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];

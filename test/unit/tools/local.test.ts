@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -60,6 +60,18 @@ describe('which tools there are', () => {
       expect(under({ agent }).problems()).toEqual([expect.stringMatching(/^agent\.workspace: there is no folder ".*"; make it/)]);
     }
     expect(under({ agent: { workspace } }).problems()).toEqual([]);
+  });
+  test('I12: a workspace with the data folder in it is refused from the start: the tokens are there', () => {
+    const dataDir = join(workspace, 'data');
+    mkdirSync(dataDir);
+    symlinkSync(workspace, join(workspace, 'data', 'link'));
+    const refused = expect.objectContaining({ code: 'invalid', field: 'agent.workspace' });
+    for (const place of [workspace, dataDir, `${dataDir}/`, join(dataDir, 'link')]) {
+      expect(() => under({ agent: { workspace: place }, dataDir })).toThrow(refused);
+    }
+    for (const place of [join(dataDir, 'workspace'), `${dataDir}-2`]) {
+      expect(() => under({ agent: { workspace: place }, dataDir })).not.toThrow();
+    }
   });
   test.each([
     [{ exec: { enabled: true, environment: ['LD_PRELOAD'] } }, 'tools.exec.environment[0]'],
