@@ -6,9 +6,10 @@ import type { ActiveTurn } from '../../shared/session/context.ts';
 import type { SessionState } from '../../shared/session/evolve.ts';
 import type { TurnRef } from '../../shared/session/types.ts';
 import type { Conversations } from './conversations.ts';
+import type { Scene } from './scene.ts';
 import type { Outcome } from './session-actor.ts';
 import type { Switches } from './switches.ts';
-import type { SystemPrompts } from './system-prompt.ts';
+import type { SystemPrompt, SystemPrompts } from './system-prompt.ts';
 
 /** What the turns of a host work with. */
 export interface TurnServices {
@@ -51,6 +52,7 @@ export class Attempt {
   readonly #options: AttemptOptions;
   readonly #stop = new AbortController();
   #progressAt: number;
+  #prompt: { readonly sender: string; readonly read: Promise<SystemPrompt> } | null = null;
   #atWork = 0;
 
   constructor(options: AttemptOptions) {
@@ -103,6 +105,18 @@ export class Attempt {
     const outcome = await this.#options.dispatch(command);
     if (outcome.kind === 'accepted') this.progressed();
     return outcome;
+  }
+
+  /**
+   * The system prompt, read once for each sender: all steps of an attempt have the same, so that providers can remember it. A file that the
+   * turn itself changes counts from the next turn on.
+   */
+  prompt({ tools, scope }: Pick<Scene, 'tools' | 'scope'>): Promise<SystemPrompt> {
+    const { prompts, config } = this.services;
+    const { role, principal } = scope.sender;
+    const sender = `${role} ${principal}`;
+    if (this.#prompt?.sender !== sender) this.#prompt = { sender, read: prompts.read(config, tools, scope) };
+    return this.#prompt.read;
   }
 
   /** Something came of it: the watchdog waits anew, after `restMs` if the turn rests so long. */

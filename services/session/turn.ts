@@ -33,8 +33,7 @@ const rest = async (attempt: Attempt, restMs: number): Promise<boolean> => {
 const move = async (attempt: Attempt, turn: ActiveTurn): Promise<boolean> => {
   const scene = await sceneOf(attempt, turn);
   if (turn.calls.some(({ status }) => status !== 'done')) return finishCalls(attempt, turn, scene);
-  const { prompts, config } = attempt.services;
-  const prompt = await prompts.read(config, scene.tools, scene.scope);
+  const prompt = await attempt.prompt(scene);
   const ready: StepScene = { ...scene, prompt, model: attempt.model };
   return turn.task ? compactNow(attempt, turn, ready) : takeStep(attempt, turn, ready);
 };
