@@ -133,6 +133,11 @@ describe('bounds of looking back', () => {
 
   it('I11: only so many calls of one token look back at a time', async () => {
     const { call, ports } = await threeTurns();
+    // Otherwise the row would be brought up to date from the log, which is held up from here on.
+    await vi.waitFor(async () => {
+      const { seq, indexedSeq } = (await call('GET', pathOf(key))).body;
+      expect(indexedSeq).toBe(seq);
+    });
     const read = ports.events.read.bind(ports.events);
     let letGo = () => {};
     const gate = new Promise<void>((resolve) => (letGo = resolve));
