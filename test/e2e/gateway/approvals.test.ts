@@ -71,6 +71,12 @@ describe('the list', () => {
     expect(await listed(door, 'telegram')).toEqual(['hers']);
     expect(await listed(door, 'discord')).toEqual(['theirs']);
     for (const name of ['bob', 'eve'] as const) expect(await listed(door, name)).toEqual([]);
+    for (const name of ['reader', 'approver'] as const) expect(await listed(door, name)).toEqual(['theirs', 'hers']);
+    expect(await listed(door, 'approverAtTelegram')).toEqual(['hers']);
+    expect((await rpc(door, 'approverAtTelegram', 'approvals.list')).result.approvals).toHaveLength(1);
+    // Whoever answers sees what is asked, and nothing else.
+    expect((await door.as.approver('GET', '/v1/sessions?status=all')).body.sessions).toEqual([]);
+    expect((await door.as.approver('GET', '/v1/events')).body.events).toEqual([]);
   });
 });
 
@@ -132,6 +138,21 @@ describe('an answer', () => {
     expect(bytesOf(await answer(door, 'eve', 'k3x9', named))).toBe(unknown);
     expect(bytesOf(await answer(door, 'eve', 'k3x9', { ...named, sessionKey: 'agent:main:nowhere' }))).toBe(unknown);
     expect(await resolutions(door, direct)).toEqual([]);
+  });
+
+  test('A5/62: an approver answers in their namespace with the word of the owner; who only reads does not answer', async () => {
+    const door = await startDoor();
+    await waiting(door, direct, { approvalId: 'hers' });
+    await waiting(door, 'agent:main:discord:group:7', { approvalId: 'theirs' });
+    expect(await answer(door, 'reader', 'hers')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await rpc(door, 'reader', 'approvals.resolve', { approvalId: 'hers', verdict: 'deny' })).toMatchObject({
+      status: 403,
+    });
+    const unknown = bytesOf(await answer(door, 'approverAtTelegram', 'never'));
+    expect(bytesOf(await answer(door, 'approverAtTelegram', 'theirs'))).toBe(unknown);
+    expect((await answer(door, 'approverAtTelegram', 'hers')).body).toMatchObject({ outcome: 'accepted' });
+    expect((await answer(door, 'approver', 'theirs', { verdict: 'deny' })).body).toMatchObject({ outcome: 'accepted' });
+    expect(await resolutions(door, direct)).toMatchObject([{ verdict: 'granted', by: 'token:approverAtTelegram' }]);
   });
 
   test('A5/66: a person answers under whatever name their token has', async () => {
