@@ -170,6 +170,12 @@ it('A5/70: on a real broker, of many calls through two doors that mean the same 
     const statuses = (await Promise.all(posts)).map((answer) => answer?.status);
     expect(statuses.sort()).toEqual([202, ...Array(19).fill(412)]);
     expect((await one('GET', pathOf(key, '/messages'))).body.messages).toHaveLength(2 + round);
+    // What became of it in this round, by the broker's own time too.
+    const diff = async (from: string | number) => (await one('GET', pathOf(key, `/diff?from=${from}`))).body;
+    const { from, to, events, changes } = await diff(tag.slice(1, -1));
+    expect([from.seq, to.rev - from.rev, events.length]).toEqual([Number(tag.slice(1, -1)), 1, 1]);
+    expect(changes).toContainEqual({ path: 'messages', before: 1 + round, after: 2 + round });
+    expect(await diff(new Date(Date.now() + 60_000).toISOString())).toMatchObject({ from: to, to, changes: [], events: [] });
   }
 }, 60_000);
 
