@@ -4,7 +4,7 @@ import { parseKey } from '../routing/session-key.ts';
 /** The files of the workspace that make the agent what it is. All that stands in them goes into prompts. */
 
 /** What every model is given, in this order. */
-export const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
+const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
 /** Of these, what is about the owner: nobody else's business (I12). */
 const privateFiles: readonly string[] = ['USER.md', 'MEMORY.md'];
 

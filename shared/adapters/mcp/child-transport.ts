@@ -28,7 +28,10 @@ export class ChildTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport['onmessage']>;
   readonly #options: ChildOptions;
-  readonly #unread = new ReadBuffer({ maxBufferSize: limits.mcpMessageBytes });
+  /** Has no more in it than the bytes since the last message and one chunk: its own bound is never reached. */
+  readonly #unread = new ReadBuffer({ maxBufferSize: 2 * limits.mcpMessageBytes });
+  /** Bytes since its last message. The library passes over what is no JSON, and that takes time too. */
+  #idleBytes = 0;
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
 
@@ -86,13 +89,13 @@ export class ChildTransport implements Transport {
 
   /** One piece in each turn of the event loop: a program that floods must not keep everybody else waiting. */
   #read(child: ChildProcess, chunk: Buffer): void {
-    try {
-      this.#unread.append(chunk);
-    } catch {
-      this.onerror?.(new Error(`a message of more than ${limits.mcpMessageBytes} bytes`));
+    this.#idleBytes += chunk.length;
+    if (this.#idleBytes > limits.mcpMessageBytes) {
+      this.onerror?.(new Error(`more than ${limits.mcpMessageBytes} bytes without a message`));
       child.stdout?.destroy();
       return void this.close();
     }
+    this.#unread.append(chunk);
     child.stdout?.pause();
     for (let more = true; more; ) more = this.#next();
     setImmediate(() => child.stdout?.resume());
@@ -103,6 +106,7 @@ export class ChildTransport implements Transport {
     try {
       const message = this.#unread.readMessage();
       if (message === null) return false;
+      this.#idleBytes = 0;
       this.onmessage?.(message);
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));

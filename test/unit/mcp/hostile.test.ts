@@ -69,6 +69,15 @@ describe('a hostile program', () => {
     });
   });
 
+  it('I11: that floods us with what is no JSON is cut off too', async () => {
+    const { mcp, call } = await started(hostile('words'));
+    expect(await call('bad__flood')).toMatchObject({ outcome: 'error' });
+    await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('bytes without a message')]), {
+      timeout: 10_000,
+      interval: 1,
+    });
+  });
+
   it('I7: no other tool of it takes the name of one that was approved', async () => {
     const { tools } = await started(hostile('names'));
     const described = new Map(tools().map((tool) => [tool.name, tool.describe({})]));
