@@ -54,7 +54,13 @@ export type SessionsSendParameters = z.infer<typeof sessionsSendParameters>;
 /** One message as a transcript has it: who, what in blocks, when (ms). `id` is that of its event. */
 export const transcriptMessage = z.object({
   role: z.enum(['user', 'assistant', 'toolResult']),
-  content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+  content: z.array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: z.string() }),
+      /** The assistant calls a tool; `arguments` is as the model wrote it. */
+      z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.string() }),
+    ]),
+  ),
   timestamp: z.number(),
   id: z.string(),
   messageId: z.string().optional(),
@@ -62,6 +68,10 @@ export const transcriptMessage = z.object({
   sender: z.object({ id: z.string(), name: z.string().optional() }).optional(),
   model: z.string().optional(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), totalTokens: z.number() }).optional(),
+  /** Which call a tool's result answers, and whether it is what was asked for. */
+  toolCallId: z.string().optional(),
+  toolName: z.string().optional(),
+  isError: z.boolean().optional(),
 });
 export type TranscriptMessage = z.infer<typeof transcriptMessage>;
 

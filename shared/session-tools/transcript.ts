@@ -1,9 +1,16 @@
+import type { EventOf } from '../session/events.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import type { TranscriptMessage } from './schemas.ts';
 
 /** What was said, as transcripts have it (A10/116). */
 
 const textOf = (text: string): TranscriptMessage['content'] => [{ type: 'text', text }];
+
+/** A step that calls tools: what it says to them, and to people. */
+const calling = ({ text, calls = [] }: EventOf<'model_step'>): TranscriptMessage['content'] => [
+  ...(text === '' ? [] : textOf(text)),
+  ...calls.map((call) => ({ type: 'toolCall' as const, id: call.callId, name: call.tool, arguments: call.arguments })),
+];
 
 /** The messages of one commit, oldest first. An answer bears the model and the tokens of the step it came from. */
 export const messagesOf = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
@@ -19,9 +26,17 @@ export const messagesOf = ({ events, seq, at }: RecordedCommit): TranscriptMessa
       }
       case 'assistant_message': {
         const { messageId, text, turn } = event;
-        const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = step?.usage ?? {};
-        const by = step ? { model: step.model, usage: { inputTokens, outputTokens, totalTokens } } : {};
-        return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...by }];
+        return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...(step && byStep(step)) }];
+      }
+      // Notes for the memory are no part of the conversation (A7/85).
+      case 'model_step':
+        return event.calls === undefined || event.flush
+          ? []
+          : [{ role: 'assistant', content: calling(event), ...place, runId: event.turn.id, ...byStep(event) }];
+      case 'tool_result': {
+        const { callId, tool, outcome, text, turn } = event;
+        const result = { toolCallId: callId, toolName: tool, isError: outcome !== 'ok', runId: turn.id };
+        return [{ role: 'toolResult', content: textOf(text), ...place, ...result }];
       }
       default:
         return [];
@@ -29,11 +44,21 @@ export const messagesOf = ({ events, seq, at }: RecordedCommit): TranscriptMessa
   });
 };
 
-/** Without what tools answered (A10/102, 116). */
-export const withoutToolResults = (messages: readonly TranscriptMessage[]): TranscriptMessage[] =>
-  messages.filter(({ role }) => role !== 'toolResult');
+const byStep = ({ model, usage: { inputTokens, outputTokens, totalTokens } }: EventOf<'model_step'>) => ({
+  model,
+  usage: { inputTokens, outputTokens, totalTokens },
+});
 
-const charactersOf = ({ content }: TranscriptMessage): number => content.reduce((sum, { text }) => sum + text.length, 0);
+/** Without what tools answered (A10/102, 116), and what they were asked. */
+export const withoutToolResults = (messages: readonly TranscriptMessage[]): TranscriptMessage[] =>
+  messages.flatMap((message) => {
+    const content = message.content.filter(({ type }) => type === 'text');
+    const isTalk = message.role !== 'toolResult' && (content.length > 0 || message.content.length === 0);
+    return isTalk ? [{ ...message, content }] : [];
+  });
+
+const charactersOf = ({ content }: TranscriptMessage): number =>
+  content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.name.length + part.arguments.length), 0);
 
 /**
  * The last messages of a session's present generation, gathered commit by commit: at most `limit`, and of long ones only as many as fit

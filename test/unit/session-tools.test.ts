@@ -200,7 +200,7 @@ describe('a transcript', () => {
   const recent = (limit: number, characters: number, commits: readonly RecordedCommit[]): string[] => {
     const messages = new RecentMessages({ limit, characters, includeTools: false });
     for (const one of commits) messages.add(one);
-    return messages.messages.map(({ content }) => content.map(({ text }) => text).join(''));
+    return messages.messages.map(({ content }) => content.map((part) => (part.type === 'text' ? part.text : part.name)).join(''));
   };
 
   it('A10/116: messages have role, content, time, model and tokens as recorded', () => {
@@ -224,6 +224,27 @@ describe('a transcript', () => {
   it('A10/102, 116: without tool results', () => {
     const [user] = messagesOf(commit(1, [userMessage('hello')])) as [TranscriptMessage];
     expect(withoutToolResults([user, { ...user, role: 'toolResult' }])).toEqual([user]);
+  });
+
+  it('A10/116: calls of tools and their results are messages, in raw form, unless they are not wanted; notes for the memory never', () => {
+    const turn = { id: 'r1', attempt: 1 };
+    const calls = [{ callId: 'r1.1.0', tool: 'read_file', arguments: '{"path":"a"}' }];
+    const model = { type: 'model_step', v: 1, turn, step: 1, finish: 'continue', model: 'fast', usage } as const;
+    const result = { type: 'tool_result', v: 1, turn, callId: 'r1.1.0', tool: 'read_file', bytes: 5 } as const;
+    const commits = [
+      commit(1, [{ ...model, text: 'Let me look.', calls }]),
+      commit(2, [{ ...result, outcome: 'error', text: 'no file' }]),
+      commit(3, [{ ...model, text: '', calls }]),
+      commit(4, [{ ...model, text: '', calls, flush: true }]),
+    ];
+    const toolCall = { type: 'toolCall', id: 'r1.1.0', name: 'read_file', arguments: '{"path":"a"}' };
+    const said = commits.flatMap(messagesOf);
+    expect(said).toMatchObject([
+      { role: 'assistant', content: [{ type: 'text', text: 'Let me look.' }, toolCall], runId: 'r1', model: 'fast', usage },
+      { role: 'toolResult', content: [{ text: 'no file' }], toolCallId: 'r1.1.0', toolName: 'read_file', isError: true },
+      { role: 'assistant', content: [toolCall] },
+    ]);
+    expect(withoutToolResults(said)).toMatchObject([{ role: 'assistant', content: [{ type: 'text', text: 'Let me look.' }] }]);
   });
 
   it('A10/115: the last ones, of the present generation only', () => {
