@@ -99,10 +99,11 @@ const tokenCheck = (context: GatewayContext): Guard['admit'] => {
   const proven = new LRUCache<string, true>({ max: limits.rateNames });
 
   return (token, { ip }) => {
-    const name = digestOf(token).toString('base64');
+    const digest = digestOf(token);
+    const name = digest.toString('base64');
     if (!proven.has(name)) failures.check(ip);
     try {
-      const caller = context.callers.find(token);
+      const caller = context.callers.find(token, digest);
       proven.set(name, true);
       return caller;
     } catch (error) {
