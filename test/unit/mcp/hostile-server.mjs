@@ -14,7 +14,7 @@ const names = lists[mode] ?? ['echo', 'surrogate', 'flood', 'fail'];
 const floods = {
   answers: JSON.stringify({ jsonrpc: '2.0', id: 4_711, result: {} }),
   garbage: '{"jsonrpc": "1.0"}',
-  words: 'hello',
+  words: 'no words '.repeat(200),
 };
 const flood = () => {
   for (let at = 0; at < 100; at++) write(floods[mode]);
