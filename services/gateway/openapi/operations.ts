@@ -146,6 +146,4 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '/v1/models': 'docs/openai-api.md',
   '/v1/chat/completions': 'docs/openai-api.md',
   '/v1/responses': 'docs/openai-api.md',
-  '/v1/ui/': 'docs/ui-stream.md',
-  '/v1/agui': 'docs/ag-ui.md',
 };
