@@ -8,20 +8,24 @@ const textCharacters = 2_000;
 const listItems = 20;
 const causes = 3;
 
-const shortened = (text: string): string =>
-  text.length <= textCharacters ? text : `${text.slice(0, textCharacters)}… (shortened)`;
+type Shorten = (text: string) => string;
+/** A secret that the cut would go through must be hidden before: a part of it is no shape that anybody knows. */
+const shortener =
+  (scrub: Shorten): Shorten =>
+  (text) =>
+    text.length <= textCharacters ? text : `${scrub(text.slice(0, 16 * textCharacters)).slice(0, textCharacters)}… (shortened)`;
 
 /** What a log line may say of an error: never its other fields, which may hold a request with its headers. */
-const errorFields = (error: Error, depth = 0): Record<string, unknown> => ({
+const errorFields = (error: Error, shortened: Shorten, depth = 0): Record<string, unknown> => ({
   type: error.name,
   message: shortened(error.message),
   ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number') && { code: error.code }),
   ...(depth === 0 && error.stack !== undefined && { stack: shortened(error.stack) }),
-  ...(error.cause instanceof Error && depth < causes && { cause: errorFields(error.cause, depth + 1) }),
+  ...(error.cause instanceof Error && depth < causes && { cause: errorFields(error.cause, shortened, depth + 1) }),
 });
 
 /** Method and path of a request, without its query: the query is where tokens are. */
-const requestFields = (request: object): Record<string, unknown> => ({
+const requestFields = (request: object, shortened: Shorten): Record<string, unknown> => ({
   ...('method' in request && typeof request.method === 'string' && { method: request.method }),
   ...('url' in request && typeof request.url === 'string' && { path: shortened(request.url.split(/[?#]/)[0] ?? '') }),
 });
@@ -33,19 +37,21 @@ const responseFields = (response: object): Record<string, unknown> =>
 const secretName = /token|secret|password|passwd|authorization|cookie|api_?key|credential/i;
 
 /** The allow-list: scalars, lists of scalars, errors by their known fields. Anything else is left out, whatever its name. */
-const allowed = (name: string, value: unknown): unknown => {
+const allowed = (name: string, value: unknown, shortened: Shorten): unknown => {
   if (typeof value === 'string') return secretName.test(name) ? '[secret]' : shortened(value);
   if (typeof value === 'bigint') return value.toString();
   if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') return value;
-  if (value instanceof Error) return errorFields(value);
+  if (value instanceof Error) return errorFields(value, shortened);
   if (Array.isArray(value))
-    return value.slice(0, listItems).map((item) => (typeof item === 'object' ? '[left out]' : allowed('', item)));
-  if (typeof value === 'object' && name === 'req') return requestFields(value);
+    return value.slice(0, listItems).map((item) => (typeof item === 'object' ? '[left out]' : allowed('', item, shortened)));
+  if (typeof value === 'object' && name === 'req') return requestFields(value, shortened);
   if (typeof value === 'object' && name === 'res') return responseFields(value);
   return '[left out]';
 };
-const allowedFields = (fields: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, allowed(name, value)]));
+const allowedFields =
+  (shortened: Shorten) =>
+  (fields: object): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, allowed(name, value, shortened)]));
 
 /**
  * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars and errors;
@@ -59,6 +65,7 @@ export const createLog = (options: {
   destination?: DestinationStream;
 }): Logger => {
   const scrub = scrubber(options.secrets ?? []);
+  const fields = allowedFields(shortener(scrub));
   return pino(
     {
       name: options.name,
@@ -69,8 +76,8 @@ export const createLog = (options: {
       serializers: { err: (value: unknown) => value, req: (value: unknown) => value, res: (value: unknown) => value },
       formatters: {
         level: (label) => ({ level: label }),
-        bindings: allowedFields,
-        log: allowedFields,
+        bindings: fields,
+        log: fields,
       },
       hooks: { streamWrite: scrub },
     },

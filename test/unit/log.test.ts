@@ -25,6 +25,7 @@ describe('secrets never reach the log (I12)', () => {
     ['in an error under another name', (log) => log.error({ reason: failed }, 'x')],
     ['in a child log', (log) => log.child({ whole: { envelope: secret }, token }).info('x')],
     ['in the query of a URL', (log) => log.info({ req: { method: 'GET', url: `/v1?token=${encodeURIComponent(secret)}` } }, 'x')],
+    ['where a long text is cut', (log) => log.info({ note: `${'x'.repeat(1_990)}${secret}` }, 'x')],
     ['URL-encoded', (log) => log.info(`https://host/?x=${encodeURIComponent(secret)}`)],
     ['in base64', (log) => log.info(Buffer.from(secret).toString('base64'))],
     [
