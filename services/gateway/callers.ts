@@ -48,7 +48,7 @@ const constant = (name: string, principal: Principal, digest: Buffer): Known => 
  * The callers of the configuration, by actor: the installation's own token is the administrator's. Throws `NatterError('invalid')` that
  * names the field for a token that would see too much or nothing.
  */
-export const configuredCallers = (
+const configuredCallers = (
   { gateway, session }: Pick<Config, 'gateway' | 'session'>,
   ownToken: string,
 ): ReadonlyMap<string, Known> => {

@@ -22,7 +22,7 @@ export interface Said {
 }
 
 /** The queue's rule for a session, by the channel that its key names. */
-export const queueRuleFor = ({ session }: Config, key: SessionKey): QueueRule =>
+const queueRuleFor = ({ session }: Config, key: SessionKey): QueueRule =>
   queueRuleOf(session, parseKey(key, session.mainKey).channel);
 
 /** The mode of a session's queue, as rows show it: that of the channel where it was used last. */

@@ -85,7 +85,7 @@ export const waitingTurns = async (setup: SetupName): Promise<Row[]> => {
     await system.start('checkpoint');
     const host = await system.start('session');
     const { turn } = turnEnds(system.ports, 'approval_requested', stop.signal);
-    const ask = (from: number): Promise<void[]> =>
+    const ask = (from: number) =>
       Promise.all(
         Array.from({ length: waiters }, (_, number) => turn(keyOf(from + number), '[[tool list_files {"path": "ask"}]]')),
       );

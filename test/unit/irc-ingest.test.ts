@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { canonical, differences } from '../../shared/kit/comparison.ts';
 import { SessionOutcome } from '../../services/cli/ingest/outcome.ts';
 import { asJson, createTerminal, oneLine } from '../../services/cli/terminal.ts';
 import { ago, duration, parsePlace, parseTime } from '../../services/cli/time.ts';
+import { canonical, differences } from '../../shared/kit/comparison.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 

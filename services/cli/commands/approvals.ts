@@ -19,7 +19,7 @@ export interface PendingApproval {
 const patienceMs = 10_000;
 
 /** All pending approvals, newest first, page by page. */
-export async function* approvalsOf(client: ApiClient): AsyncGenerator<PendingApproval> {
+async function* approvalsOf(client: ApiClient): AsyncGenerator<PendingApproval> {
   for (let cursor: string | undefined; ; ) {
     const query = { limit: 500, cursor };
     const page: { approvals: PendingApproval[]; nextCursor: string | null } = await client.get('/v1/approvals', {

@@ -57,7 +57,7 @@ const took = {
 export const taken = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
 export const patched = z.object({ key: id, ...took, settings });
 
-export const sessionRow = indexRow
+const sessionRow = indexRow
   .extend({ queueMode: queueRule.shape.mode })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
