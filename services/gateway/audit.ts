@@ -15,7 +15,7 @@ export type AuditKind =
   | 'approval_answered'
   | 'session_deleted';
 
-/** Wrong tokens are told of once in this time, with how many there were: who guesses must not fill the log. */
+/** What strangers try is told of once in this time, with how often it was: who guesses must not fill the log. */
 const sampleMs = 1_000;
 
 /** Commands that are noted, by whom they were given. */
@@ -28,8 +28,7 @@ const kindOfCommand: Partial<Record<SessionCommand['type'], AuditKind>> = {
 export class Audit {
   readonly #log: Logger;
   readonly #clock: Clock;
-  #unnoted = 0;
-  #notedAt = Number.NEGATIVE_INFINITY;
+  readonly #samples = new Map<AuditKind, { readonly notedAt: number; readonly unnoted: number }>();
 
   constructor(log: Logger, clock: Clock) {
     this.#log = log;
@@ -50,16 +49,22 @@ export class Audit {
     if (kind !== undefined) this.note(kind, { id: causationId, actor }, { key });
   }
 
-  /** Notes what a request was refused for: a wrong token or ticket, or what its role may not do. */
+  /** Notes what a request was refused for: a wrong token or ticket, a page that may not, or what its role may not do. */
   refused(request: FastifyRequest, error: unknown): void {
     const route = request.routeOptions.url ?? 'unknown';
-    if (hasCode(error, 'forbidden')) this.note('access_denied', request, { route, method: request.method });
-    if (!hasCode(error, 'unauthorized')) return;
-    this.#unnoted += 1;
+    const isForbidden = hasCode(error, 'forbidden');
+    if (!isForbidden && !hasCode(error, 'unauthorized')) return;
+    if (!isForbidden) this.#sample('authentication_failed', request, { route, address: request.ip });
+    else if (request.actor) this.note('access_denied', request, { route, method: request.method });
+    // Nobody counts the calls of those who are refused before they show a token.
+    else this.#sample('access_denied', request, { route, method: request.method, address: request.ip });
+  }
+
+  #sample(kind: AuditKind, request: FastifyRequest, facts: Readonly<Record<string, unknown>>): void {
     const now = this.#clock.monotonic();
-    if (now - this.#notedAt < sampleMs) return;
-    this.note('authentication_failed', request, { route, address: request.ip, count: this.#unnoted });
-    this.#notedAt = now;
-    this.#unnoted = 0;
+    const { notedAt = Number.NEGATIVE_INFINITY, unnoted = 0 } = this.#samples.get(kind) ?? {};
+    const isDue = now - notedAt >= sampleMs;
+    if (isDue) this.note(kind, request, { ...facts, count: unnoted + 1 });
+    this.#samples.set(kind, isDue ? { notedAt: now, unnoted: 0 } : { notedAt, unnoted: unnoted + 1 });
   }
 }

@@ -49,8 +49,9 @@ const resultOf = (value: unknown): CallToolResult => {
 };
 
 /** What goes wrong with a call is for the model to read, with the same codes as everywhere. Only an error of ours is logged. */
-const failureOf = ({ log }: GatewayContext, { request }: FastifyReply, error: unknown): CallToolResult => {
+const failureOf = ({ log, audit }: GatewayContext, { request }: FastifyReply, error: unknown): CallToolResult => {
   const { code, detail } = problemFrom(error, request.id);
+  audit.refused(request, error);
   if (code === 'internal') log.error({ err: error, requestId: request.id }, 'tool of an MCP client failed');
   return { content: [{ type: 'text', text: `${code}: ${detail}` }], isError: true };
 };

@@ -9,7 +9,7 @@ import {
   sessionsSendResult,
 } from '../../../shared/session-tools/schemas.ts';
 import { resolveApproval } from '../approvals.ts';
-import { type Call, type Method, method } from '../rpc.ts';
+import { type Call, type Method, method, reading } from '../rpc.ts';
 import { answerFields, approvalsList, approvalsListParameters, approvalsResolveParameters } from '../rpc-approvals.ts';
 import { sessionsHistory } from '../session-tools/history.ts';
 import { sessionsList } from '../session-tools/list.ts';
@@ -24,7 +24,7 @@ interface Offered extends Method {
   readonly result?: z.ZodType;
 }
 
-const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+const readOnly: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
 const doing: ToolAnnotations = { readOnlyHint: false, idempotentHint: false, openWorldHint: true };
 
 const approvalsRespondParameters = z.strictObject({
@@ -43,15 +43,15 @@ const seconds = ({ timeoutSeconds }: { readonly timeoutSeconds: number }): numbe
 /** The tools by name. */
 export const tools: Readonly<Record<string, Offered>> = {
   sessions_list: {
-    ...method(sessionsListParameters, ({ context, asker }, given) => sessionsList(context, asker, given)),
+    ...reading(sessionsListParameters, ({ context, asker }, given) => sessionsList(context, asker, given)),
     description: 'Lists the sessions (conversations) you may see, the last active first, on request with their last messages.',
-    annotations: reading,
+    annotations: readOnly,
     result: sessionsListResult,
   },
   sessions_history: {
-    ...method(sessionsHistoryParameters, ({ context, asker }, given) => sessionsHistory(context, asker, given)),
+    ...reading(sessionsHistoryParameters, ({ context, asker }, given) => sessionsHistory(context, asker, given)),
     description: 'The last messages of a session, oldest first.',
-    annotations: reading,
+    annotations: readOnly,
     result: sessionsHistoryResult,
   },
   sessions_send: {
@@ -66,18 +66,18 @@ export const tools: Readonly<Record<string, Offered>> = {
     result: sessionsSendResult,
   },
   events_wait: {
-    ...method(eventsWaitParameters, eventsWait, seconds),
+    ...reading(eventsWaitParameters, eventsWait, seconds),
     description:
       'Waits for what happens: messages, steps, tools, approvals. Call it again with "after" set to "next" and miss nothing.',
-    annotations: reading,
+    annotations: readOnly,
   },
   approvals_list: {
-    ...method(approvalsListParameters, approvalsList),
+    ...reading(approvalsListParameters, approvalsList),
     description: 'Lists the calls of tools that wait for a person to allow them, newest first.',
-    annotations: reading,
+    annotations: readOnly,
   },
   approvals_respond: {
-    ...method(approvalsRespondParameters, approvalsRespond),
+    ...method(approvalsRespondParameters, approvalsRespond, undefined, 'approvals'),
     description: 'Answers a call that waits. For a person who has decided: what is allowed is done.',
     annotations: { ...doing, destructiveHint: true },
   },

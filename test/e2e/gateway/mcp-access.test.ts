@@ -64,6 +64,38 @@ describe('access', () => {
   });
 });
 
+describe('roles', () => {
+  const forbidden = /^forbidden: /;
+
+  test('I7, I8: a token that changes nothing reads by every tool that reads, and by no other', async () => {
+    const door = await startDoor();
+    await asked(door, 'k3x9');
+    const reader = await as(door, 'reader');
+    await vi.waitFor(async () => expect(await use(reader, 'sessions_list')).toMatchObject({ count: 1 }));
+    expect(await use(reader, 'sessions_history', { sessionKey: direct })).toMatchObject({ sessionKey: direct });
+    expect(ids(await use(reader, 'events_wait', { after: '0', timeoutSeconds: 5 }))).toEqual(new Set([direct]));
+    expect(await use(reader, 'approvals_list')).toMatchObject({ approvals: [{ approvalId: 'k3x9' }] });
+    const answer = { approvalId: 'k3x9', decision: 'allow-once', sessionKey: direct };
+    expect(await use(reader, 'approvals_respond', answer)).toMatch(forbidden);
+    expect(await use(reader, 'sessions_send', { sessionKey: direct, message: 'hi', timeoutSeconds: 0 })).toMatch(forbidden);
+  });
+
+  test('A5/62: an approver sees what waits, answers it, and sees and writes nothing else', async () => {
+    const door = await startDoor();
+    await asked(door, 'k3x9');
+    const approver = await as(door, 'approver');
+    await vi.waitFor(async () =>
+      expect(await use(approver, 'approvals_list')).toMatchObject({ approvals: [{ approvalId: 'k3x9' }] }),
+    );
+    expect(await use(approver, 'sessions_list')).toMatchObject({ count: 0 });
+    expect(await use(approver, 'sessions_history', { sessionKey: direct })).toMatch(/^not_found: /);
+    expect(await use(approver, 'events_wait', { after: '0', timeoutSeconds: 0 })).toMatchObject({ events: [] });
+    expect(await use(approver, 'sessions_send', { sessionKey: direct, message: 'hi', timeoutSeconds: 0 })).toMatch(forbidden);
+    const answer = { approvalId: 'k3x9', decision: 'allow-once', sessionKey: direct };
+    expect(await use(approver, 'approvals_respond', answer)).toMatchObject({ outcome: 'accepted' });
+  });
+});
+
 describe('what is refused at once', () => {
   const json = { accept: 'application/json, text/event-stream' };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sessions_list', arguments: {} } };

@@ -156,25 +156,35 @@ describe('origins', () => {
   );
 });
 
+/** A gateway whose log is read. `audited`: its lines that concern security. */
+const startAudited = async () => {
+  const [memory, output] = [openBroker(), new PassThrough()];
+  const log = pino({ level: 'info' }, output);
+  const config = configSchema.parse({ gateway: { port: 0 } });
+  const gateway = await startGateway({ config: fixed(config), ports: memory.portsFor('gateway'), log, token, version: '0' });
+  afterwards(() => gateway.stop(1_000));
+  const admin = callerOf(gateway.url);
+  await ready(admin);
+  const written = () => String(output.read());
+  const audited = (text = written()) =>
+    text
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+      .filter(({ audit }) => audit === true);
+  return { url: gateway.url, admin, written, audited };
+};
+
 describe('audit', () => {
   test('what concerns security is in the log, without a token', async () => {
-    const [memory, output] = [openBroker(), new PassThrough()];
-    const ports = memory.portsFor('gateway');
-    const config = configSchema.parse({ gateway: { port: 0 } });
-    const log = pino({ level: 'info' }, output);
-    const gateway = await startGateway({ config: fixed(config), ports, log, token, version: '0' });
-    afterwards(() => gateway.stop(1_000));
-    const [admin, stranger] = [callerOf(gateway.url), callerOf(gateway.url, 'a-wrong-token')];
-    await ready(admin);
+    const { url, admin, written, audited } = await startAudited();
+    const stranger = callerOf(url, 'a-wrong-token');
     const { body: made } = await admin('POST', '/v1/tokens', { body: { role: 'read-only' } });
     for (let guess = 0; guess < 5; guess++) await stranger('GET', '/v1/sessions');
-    await callerOf(gateway.url, made.token)('POST', pathOf(key, '/stop'));
+    await callerOf(url, made.token)('POST', pathOf(key, '/stop'));
     const { body: rotated } = await admin('POST', `/v1/tokens/${made.id}/rotate`);
     await admin('DELETE', `/v1/tokens/${made.id}`);
-    const text = String(output.read());
-    const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-    const facts = lines.filter(({ audit }) => audit === true).map(({ kind, actor, tokenId }) => [kind, actor, tokenId]);
-    expect(facts).toEqual([
+    const text = written();
+    expect(audited(text).map(({ kind, actor, tokenId }) => [kind, actor, tokenId])).toEqual([
       ['token_created', 'token:api', made.id],
       ['authentication_failed', '', undefined],
       ['access_denied', `token:${made.id}`, undefined],
@@ -182,5 +192,26 @@ describe('audit', () => {
       ['token_revoked', 'token:api', made.id],
     ]);
     for (const secret of [token, made.token, rotated.token, 'a-wrong-token']) expect(text).not.toContain(secret);
+  });
+
+  test('I11: strangers do not fill the log, whatever they are refused for', async () => {
+    const { url, audited } = await startAudited();
+    const headers = { origin: 'https://evil.example' };
+    for (let call = 0; call < 50; call++) await callerOf(url, null)('POST', '/v1/rpc', { body: {}, headers });
+    const lines = audited();
+    expect(lines[0]).toMatchObject({ kind: 'access_denied', route: '/v1/rpc', address: '127.0.0.1', count: 1 });
+    expect(lines.length).toBeLessThan(10);
+  });
+
+  test('what a role may not do by MCP is in the log too', async () => {
+    const { url, admin, audited } = await startAudited();
+    const { body: made } = await admin('POST', '/v1/tokens', { body: { role: 'read-only' } });
+    const params = { name: 'sessions_send', arguments: { sessionKey: key, message: 'hi', timeoutSeconds: 0 } };
+    const headers = { accept: 'application/json, text/event-stream' };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    expect((await callerOf(url, made.token)('POST', '/mcp', { body, headers })).text).toContain('forbidden');
+    expect(audited()).toContainEqual(
+      expect.objectContaining({ kind: 'access_denied', actor: `token:${made.id}`, route: '/mcp' }),
+    );
   });
 });
