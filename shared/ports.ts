@@ -300,6 +300,8 @@ export interface Ticket {
   readonly actor: string;
   readonly path: string;
   readonly expiresAt: number;
+  /** SHA-256 (hex) of the token that it was asked for with: it is worth nothing without that. */
+  readonly tokenSha256: string;
 }
 export interface Tokens {
   /** `false`: there is one with this id. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Change, Principal } from '../../shared/policy/access.ts';
-import { type Caller, digestOf } from './callers.ts';
+import { type Caller, digestOf, noDigest } from './callers.ts';
 import { checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -14,6 +14,8 @@ declare module 'fastify' {
     principal: Principal;
     /** Who calls, in the log: `token:<name>`. */
     actor: string;
+    /** SHA-256 of the token they bore. */
+    digest: Buffer;
     /** Aborts with a `NatterError` that says why once the token lets nobody in any more: streams and waits end then. */
     ended: AbortSignal;
   }
@@ -64,15 +66,15 @@ export const guardOf = (context: GatewayContext): Guard => {
     return admit(token, request);
   };
   const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    Object.assign(request, { principal: nobody, actor: '', ended: never });
+    Object.assign(request, { principal: nobody, actor: '', digest: noDigest, ended: never });
     const { url, config } = request.routeOptions;
     if (openRoutes.has(url) || config.admitsItself) return;
     const ticket = config.takesTicket ? ticketIn(request) : undefined;
     const caller = ticket === undefined ? callerOf(request) : await tickets.redeem(request, ticket);
-    const { actor, principal } = caller;
+    const { actor, principal, digest } = caller;
     const { ended, over } = openCalls.begin(caller);
     reply.raw.once('close', over);
-    Object.assign(request, { principal, actor, ended });
+    Object.assign(request, { principal, actor, digest, ended });
     count(caller);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     checkChange(principal, config.changes ?? (isRead ? 'nothing' : 'sessions'));

@@ -13,8 +13,8 @@ import type { Clock, IssuedToken, Tokens, TokensView } from '../../shared/ports.
 export interface Caller {
   readonly actor: string;
   readonly principal: Principal;
-  /** SHA-256 of the token they bore; absent: they came with a ticket that such a caller had asked for. */
-  readonly digest?: Buffer;
+  /** SHA-256 of the token they bore, or asked with for the ticket that they came with. */
+  readonly digest: Buffer;
 }
 
 /** A token as it is now: what it may, its secrets, and why it lets nobody in any more, if so. */
@@ -32,7 +32,7 @@ const ownName = 'api';
 /** A token that was made at run time: its id, which is no secret, and its secret. */
 const issuedShape = /^([a-z0-9]{12})\.natter_[A-Za-z0-9_-]{43}$/;
 /** Stands for what is not there, so that to find nothing takes as long. No text has it for its digest. */
-const noDigest = Buffer.alloc(32);
+export const noDigest = Buffer.alloc(32);
 const retryMs = 500;
 
 const actorOf = (name: string): string => `token:${name}`;
@@ -143,10 +143,11 @@ export class Callers {
     return caller;
   }
 
-  /** The caller of this name, as the log has it; `null`: there is none, or none any more. */
-  named(actor: string): Caller | null {
+  /** The caller of this name, as the log has it, with a token of this digest; `null`: there is none, or none any more. */
+  named(actor: string, digest: Buffer): Caller | null {
     const known = this.#known(actor);
-    return known === null || known.ended !== null ? null : { actor, principal: known.principal };
+    const caller = known && { actor, principal: known.principal, digest };
+    return caller === null || this.problemOf(caller) !== null ? null : caller;
   }
 
   /** Why a caller who was let in is not to go on; `null`: nothing has changed for them. */
@@ -155,7 +156,6 @@ export class Callers {
     if (known === null) return 'this token was removed';
     if (known.ended !== null) return known.ended;
     if (!isDeepStrictEqual(known.principal, principal)) return 'what this token may do has changed; call again';
-    if (digest === undefined) return null;
     const secret = known.secrets.find((each) => each.digest.equals(digest));
     const isValid = secret !== undefined && secret.until > this.#options.clock.now();
     return isValid ? null : 'this token was replaced by a new one';

@@ -4,7 +4,6 @@ import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Clock, Tokens } from '../../shared/ports.ts';
 import { type Caller, type Callers, digestOf } from './callers.ts';
-import type { Asker } from './commands.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** How long a ticket can be used. */
@@ -22,29 +21,36 @@ export class Tickets {
   readonly #clock: Clock;
   readonly #callers: Callers;
   readonly #rate: RateLimit;
+  readonly #guesses: RateLimit;
 
   constructor(tokens: Tokens, clock: Clock, callers: Callers) {
     this.#tokens = tokens;
     this.#clock = clock;
     this.#callers = callers;
     this.#rate = new RateLimit(clock, () => limits.ticketsPerMinute, 'this token asks for tickets');
+    this.#guesses = new RateLimit(clock, () => limits.ticketsPerMinute, 'wrong tickets come from this address');
   }
 
   /** Throws `NatterError('overloaded')` for a caller who wants too many. */
-  async issue({ actor }: Asker, path: string): Promise<{ ticket: string; expiresAt: number }> {
+  async issue({ actor, digest }: Pick<Caller, 'actor' | 'digest'>, path: string): Promise<{ ticket: string; expiresAt: number }> {
     this.#rate.take(actor);
     const ticket = `natter_${randomBytes(32).toString('base64url')}`;
     const expiresAt = this.#clock.now() + ticketMs;
-    await this.#tokens.keepTicket(nameOf(ticket), { actor, path, expiresAt }, ticketMs);
+    await this.#tokens.keepTicket(nameOf(ticket), { actor, path, expiresAt, tokenSha256: digest.toString('hex') }, ticketMs);
     return { ticket, expiresAt };
   }
 
-  /** Who asked for the ticket of this request; it is used then, wherever it was for. Throws `NatterError('unauthorized')`. */
-  async redeem({ url }: FastifyRequest, ticket: unknown): Promise<Caller> {
+  /**
+   * Who asked for the ticket of this request; it is used then, wherever it was for. Throws `NatterError('unauthorized')`, and `'overloaded'`
+   * for an address that guesses.
+   */
+  async redeem({ url, ip }: Pick<FastifyRequest, 'url' | 'ip'>, ticket: unknown): Promise<Caller> {
+    this.#guesses.check(ip);
     const kept = typeof ticket === 'string' && shape.test(ticket) ? await this.#tokens.takeTicket(nameOf(ticket)) : null;
     const isValid = kept !== null && kept.expiresAt > this.#clock.now() && kept.path === pathIn(url);
-    const caller = isValid ? this.#callers.named(kept.actor) : null;
+    const caller = isValid ? this.#callers.named(kept.actor, Buffer.from(kept.tokenSha256, 'hex')) : null;
     if (caller !== null) return caller;
+    this.#guesses.take(ip);
     const message = 'this ticket is used, too old, or for another address; ask for a new one at /v1/tickets';
     throw new NatterError('unauthorized', message, { field: 'ticket' });
   }

@@ -109,10 +109,12 @@ const issuedToken = z.object({
 /** Tokens made while the system runs. */
 export const issuedTokenCodec = codecOf<IssuedToken>(issuedToken, 8 * 1024);
 
-const ticket = z.object({ actor: z.string().max(256), path: z.string().max(4_096), expiresAt: z.number() }) satisfies z.ZodType<
-  Ticket,
-  unknown
->;
+const ticket = z.object({
+  actor: z.string().max(256),
+  path: z.string().max(4_096),
+  expiresAt: z.number(),
+  tokenSha256: sha256,
+}) satisfies z.ZodType<Ticket, unknown>;
 /** Tickets for one event stream each. */
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 

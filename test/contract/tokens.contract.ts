@@ -9,7 +9,7 @@ const tokenNamed = (id: string = randomUUID()): IssuedToken => ({
   ...{ v: 1, id, role: 'channel', namespace: 'irc', label: 'a bot', createdAt: 1, createdBy: 'token:api' },
   secrets: [{ sha256: digest(id) }],
 });
-const ticket = { actor: 'token:api', path: '/v1/events', expiresAt: 5 };
+const ticket = { actor: 'token:api', path: '/v1/events', expiresAt: 5, tokenSha256: 'a'.repeat(64) };
 
 export const tokensContract = (broker: () => CacheBroker): void => {
   const watched = async ({ tokens }: CacheHost): Promise<TokensView> => {

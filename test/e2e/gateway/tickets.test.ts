@@ -3,6 +3,7 @@ import type { Callers } from '../../../services/gateway/callers.ts';
 import { Tickets } from '../../../services/gateway/tickets.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import type { Tokens } from '../../../shared/ports.ts';
 import { openBroker, pathOf } from './setup.ts';
 import { movableClock, type Replicas, startReplicas, untilStatus } from './token-rig.ts';
 
@@ -86,6 +87,21 @@ describe('a ticket', () => {
     expect((await open(replicas, `/v1/events?ticket=${kept}`, 1)).status).toBe(401);
   });
 
+  test('I12: ends with the secret that asked for it', async () => {
+    const replicas = await startReplicas();
+    const { make, as, admin } = replicas;
+    const { token, id } = await make({ role: 'read-only' });
+    const mint = async () => (await as(token)('POST', '/v1/tickets', { body: { path: '/v1/events' } })).body.ticket;
+    const [used, kept] = [await mint(), await mint()];
+    const { status, response, close } = await open(replicas, `/v1/events?ticket=${used}`);
+    expect(status).toBe(200);
+    expect((await admin('POST', `/v1/tokens/${id}/rotate`)).status).toBe(200);
+    // Whoever has the old secret has nothing more by what they got with it.
+    setTimeout(close, 4_000).unref();
+    expect(await response.text()).toContain('this token was replaced by a new one');
+    expect((await open(replicas, `/v1/events?ticket=${kept}`)).status).toBe(401);
+  });
+
   test('opens nothing but event streams, and no token in an address opens anything', async () => {
     const replicas = await startReplicas();
     const { as, admin, make } = replicas;
@@ -121,8 +137,25 @@ describe('a ticket', () => {
     const { tokens } = openBroker().portsFor('gateway');
     const clock = { ...systemClock, monotonic: () => 0 };
     const tickets = new Tickets(tokens, clock, { named: () => null } as unknown as Callers);
-    const ask = () => tickets.issue({ actor: 'token:a', id: '', principal: { role: 'owner' } }, '/v1/events');
+    const ask = () => tickets.issue({ actor: 'token:a', digest: Buffer.alloc(32) }, '/v1/events');
     for (let asked = 0; asked < limits.ticketsPerMinute; asked++) await ask();
     await expect(ask()).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  test('I11: who guesses has the broker asked so many times a minute, and is told to wait then', async () => {
+    let asked = 0;
+    const takeTicket = async () => {
+      asked += 1;
+      return null;
+    };
+    const clock = { ...systemClock, monotonic: () => 0 };
+    const callers = { named: () => null } as unknown as Callers;
+    const tickets = new Tickets({ takeTicket } as unknown as Tokens, clock, callers);
+    const guess = (ip: string) => tickets.redeem({ url: '/v1/events', ip }, `natter_${'a'.repeat(43)}`);
+    for (let count = 0; count < limits.ticketsPerMinute; count++)
+      await expect(guess('192.0.2.1')).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(guess('192.0.2.1')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(asked).toBe(limits.ticketsPerMinute);
+    await expect(guess('192.0.2.2')).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });
