@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Current } from '../../shared/config/reload.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
@@ -58,6 +59,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   });
   const openCalls = new OpenCalls(callers, ports.clock);
   const closing = new AbortController();
+  // Streams, waits and sockets listen to it, as many as there are places.
+  setMaxListeners(0, closing.signal);
   const approvals = new AskedApprovals();
   const feed = new EventFeed(ports.events, ports.clock, log, (commit) => approvals.take(commit));
   const sessions = new SessionList(ports, config.session.mainKey);

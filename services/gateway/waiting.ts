@@ -15,10 +15,11 @@ export const waiting = async <T>(
   const done = waits.take(actor);
   const gone = new AbortController();
   const leave = () => gone.abort();
+  const expel = () => gone.abort(ended.reason);
   // Not AbortSignal.any: it would leave something behind on the long-lived signal with each call.
   reply.raw.once('close', leave);
   closing.addEventListener('abort', leave);
-  ended.addEventListener('abort', leave);
+  ended.addEventListener('abort', expel);
   if (closing.aborted) leave();
   try {
     const result = await work(gone.signal);
@@ -27,7 +28,7 @@ export const waiting = async <T>(
   } finally {
     reply.raw.off('close', leave);
     closing.removeEventListener('abort', leave);
-    ended.removeEventListener('abort', leave);
+    ended.removeEventListener('abort', expel);
     done();
   }
 };

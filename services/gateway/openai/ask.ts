@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { hasCode } from '../../../shared/kit/errors.ts';
 import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/session-tools/run.ts';
@@ -169,9 +170,10 @@ const whole = async ({ ports }: GatewayContext, { key, runId }: Question, answer
 /** Why there is no answer yet. */
 const unfinished = async (
   { runs, closing }: GatewayContext,
-  { key, runId, waitMs }: Question,
+  { key, runId, waitMs, signal }: Question,
   seen: number,
-): Promise<Failure> => {
+): Promise<Error> => {
+  if (hasCode(signal.reason, 'unauthorized')) return signal.reason;
   if (closing.aborted) return new Failure(503, 'unavailable', `the gateway stops; run ${runId} goes on`);
   const run: Run | null = await runs.status(key, runId, seen);
   if (run?.status === 'awaiting_approval') {

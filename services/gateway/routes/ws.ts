@@ -67,7 +67,8 @@ export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, g
           return caller;
         };
         const refused = (error: unknown): void => context.audit.refused(request, error);
-        new Connection(socket, { context, frames, admit, refused, count: guard.count }, callers.get(request) ?? null);
+        const door = { context, frames, address: request.ip, admit, refused, count: guard.count };
+        new Connection(socket, door, callers.get(request) ?? null);
       },
     });
   });

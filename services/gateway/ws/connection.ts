@@ -23,6 +23,8 @@ const missedPings = 2;
 export interface Door {
   readonly context: GatewayContext;
   readonly frames: EventFrames;
+  /** Where the client is. */
+  readonly address: string;
   /** Whose token it is. Throws `NatterError('unauthorized')`, and `'overloaded'` for an address that guesses. */
   admit(token: string): Caller;
   /** Is told what this client was refused for. */
@@ -67,11 +69,11 @@ export class Connection {
     void this.#ping();
   }
 
-  /** Takes a place, and greets whoever is known. Strangers have 5 s, and places that all strangers share. */
+  /** Takes a place, and greets whoever is known. Strangers have 5 s, and places that those of their address share. */
   #enter(caller: Caller | null): void {
     const { context } = this.#door;
     try {
-      const leavePlace = context.sockets.take(caller?.actor ?? '');
+      const leavePlace = context.sockets.take(caller?.actor ?? `address:${this.#door.address}`);
       this.#leavePlace();
       this.#leavePlace = leavePlace;
     } catch (error) {

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { startWhole } from '../whole.ts';
 import { clientFor, failureOf, readChunks, user } from './openai-rig.ts';
 import { afterwards, startWorld, token } from './setup.ts';
+import { startReplicas } from './token-rig.ts';
 
 /** Issue 5: what is refused, as the official client's own error classes. */
 
@@ -123,6 +124,22 @@ describe('runs that do not end with an answer', () => {
     expect(await failureOf(stream.then(readChunks))).toMatchObject({ code: 'timeout' });
     await host.release();
     expect((await openai.chat.completions.create(body, options)).choices[0]?.message.content).toBe('you said: later');
+  });
+
+  test.each([true, false])('401: its token was revoked meanwhile, and it is told so (I12), streamed: %s', async (stream) => {
+    const { urls, make, admin, host } = await startReplicas();
+    host.hold();
+    const { token: apiKey, id } = await make({ role: 'owner' });
+    const openai = clientFor(urls[0], 'owner', { apiKey });
+    const ask = async () => {
+      const answer = await openai.responses.create({ model: 'natter', input: 'x', stream, user: 'ann' });
+      if (Symbol.asyncIterator in answer) for await (const _ of answer);
+    };
+    const asking = failureOf(ask());
+    const running = async () => (await admin('GET', '/v1/sessions?status=running')).body.sessions.length;
+    await expect.poll(running).toBe(1);
+    await admin('DELETE', `/v1/tokens/${id}`);
+    expect(await asking).toMatchObject({ code: 'invalid_api_key', message: expect.stringContaining('this token was revoked') });
   });
 
   test('409: it was stopped', async () => {

@@ -17,9 +17,9 @@ export interface Client {
   ids(subscription?: string): string[];
 }
 
-/** Connects without a word. */
-export const knock = (url: string, headers: Record<string, string> = {}): Client => {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/ws`, { headers });
+/** Connects without a word, from an address of this machine. */
+export const knock = (url: string, headers: Record<string, string> = {}, localAddress = '127.0.0.1'): Client => {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/ws`, { headers, localAddress });
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
   socket.on('message', (data) => {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Clock } from '../../../shared/ports.ts';
-import { type Call, callerOf, pathOf, ready, startDoor, startWorld } from './setup.ts';
+import { type Call, callerOf, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
 import { connect, knock, opened } from './websocket-client.ts';
 
 vi.mock('../../../shared/kit/limits.ts', async (original) => {
@@ -76,6 +76,22 @@ it('when the gateway stops all are told where they go on, and who does not answe
   expect(await polite.closed).toEqual({ code: 1001, reason: 'the gateway stops; after 1=0' });
   expect(await stranger.closed).toEqual({ code: 1001, reason: 'the gateway stops' });
   expect(performance.now() - started).toBeLessThan(3_000);
+});
+
+it('I11: one address that connects and says nothing takes no place from those of other addresses, who warn of nothing', async () => {
+  const { gateway } = await startWorld();
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  const silent = Array.from({ length: 510 }, () => knock(gateway.url));
+  await Promise.all(silent.map(opened));
+  expect(await knock(gateway.url).closed).toMatchObject({ code: 4429 });
+  const honest = knock(gateway.url, {}, '127.0.0.2');
+  await opened(honest);
+  honest.send({ type: 'auth', token });
+  expect(await honest.next('hello')).toMatchObject({ protocol: 1 });
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
 });
 
 it('I11: 500 idle clients cost little, one too many is refused, and the others go on', async () => {
