@@ -80,7 +80,10 @@ export const resolveApproval = async (context: GatewayContext, asker: Asker, giv
   const by = holderOf(asker, context.access.identities);
   const answer = { approvalId, ...meanings[verdict], ...(reason !== undefined && { reason }) };
   const runId = idempotencyKey === undefined ? undefined : onceIdOf(asker, key, 'resolve_approval', idempotencyKey);
-  const asked = await ask(context, asker, key, { type: 'resolve_approval', ...answer, by }, { runId });
+  const asked = await ask(context, asker, key, { type: 'resolve_approval', ...answer, by }, { runId }).catch((error: unknown) => {
+    // An approver is not to learn which sessions there are.
+    throw error instanceof Refusal && error.code === 'approval_unknown' ? unknownApproval() : error;
+  });
   return { approvalId, sessionKey: key, verdict, ...asked };
 };
 

@@ -94,6 +94,18 @@ it('I11: one address that connects and says nothing takes no place from those of
   expect(warnings).toEqual([]);
 });
 
+it('I11: pings are answered, but not kept for a client that reads no answer', async () => {
+  const { call, gateway } = await startWorld();
+  const [healthy, deaf] = [await connect(gateway.url), await connect(gateway.url)];
+  const answered = new Promise<string>((resolve) => healthy.socket.on('pong', (data) => resolve(data.toString())));
+  healthy.socket.ping('are you there?');
+  expect(await answered).toBe('are you there?');
+  deaf.socket.pause();
+  for (let count = 0; count < 200_000; count++) deaf.socket.ping('x'.repeat(120));
+  await vi.waitFor(async () => expect(await gauge(call, 'web_sockets')).toBe(1), 5_000);
+  expect((await healthy.call('status')).ok).toBe(true);
+});
+
 it('I11: 500 idle clients cost little, one too many is refused, and the others go on', async () => {
   const { gateway, call } = await startWorld();
   const before = process.memoryUsage().heapUsed + process.memoryUsage().external;
