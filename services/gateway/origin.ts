@@ -7,10 +7,11 @@ import { NatterError } from '../../shared/kit/errors.ts';
 /** What pages of an allowed origin may send and read. */
 const preflight: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
-  'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key, if-match, if-none-match, last-event-id',
   'access-control-max-age': '600',
 };
-const exposed = 'etag, retry-after, x-request-id';
+/** Without a question for others. A page that may use the gateway may send it any header: those of the official clients are many. */
+const allowed = 'authorization, content-type, accept, idempotency-key, if-match, if-none-match, last-event-id';
+const exposed = 'etag, retry-after, x-request-id, x-natter-session, x-natter-run';
 
 /** The addresses this machine knows us by. What a request calls us is no proof: its host may be any name that leads here (DNS rebinding). */
 const isOwn = (origin: string, host: string, port: number | undefined): boolean =>
@@ -41,6 +42,10 @@ export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host
 export const answersPreflight = ({ method, headers }: FastifyRequest, reply: FastifyReply): boolean => {
   const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
   if (!isAsked || reply.getHeader('access-control-allow-origin') === undefined) return false;
-  void reply.code(204).headers(preflight).send();
+  const wanted = headers['access-control-request-headers'] ?? allowed;
+  void reply
+    .code(204)
+    .headers({ ...preflight, 'access-control-allow-headers': wanted })
+    .send();
   return true;
 };

@@ -138,11 +138,17 @@ describe('origins', () => {
 
   test('a preflight is answered for a page that is allowed, and for nobody else', async () => {
     const { as } = await startReplicas({ allowedOrigins: [page] });
-    const ask = (origin: string) =>
-      as(null)('OPTIONS', '/v1/sessions', { headers: { origin, 'access-control-request-method': 'POST' } });
+    const ask = (origin: string, more: object = {}) =>
+      as(null)('OPTIONS', '/v1/sessions', { headers: { origin, 'access-control-request-method': 'POST', ...more } });
     const { status, headers } = await ask(page);
     expect([status, headers['access-control-allow-origin']]).toEqual([204, page]);
     expect(headers['access-control-allow-headers']).toContain('authorization');
+    // The official client's own headers, and ours.
+    const wanted = 'authorization,x-natter-session,prefer,x-stainless-lang';
+    expect((await ask(page, { 'access-control-request-headers': wanted })).headers).toMatchObject({
+      'access-control-allow-headers': wanted,
+      'access-control-expose-headers': expect.stringContaining('x-natter-session'),
+    });
     const other = await ask(evil);
     expect([other.status, other.headers['access-control-allow-origin']]).toEqual([401, undefined]);
   });
