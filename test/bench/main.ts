@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { contextOfLongSession } from './context.ts';
+import { deltaLatency } from './deltas.ts';
 import { ownership } from './ownership.ts';
 import { routing } from './routing.ts';
 import { longSession, memory } from './sessions.ts';
@@ -10,13 +11,13 @@ import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,context,routing,list --setup always,default --seconds 8]`: whole-process
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,context,routing,list --setup always,default --seconds 8]`: whole-process
  * measurements against real nats-servers; `routing` and `list` need none and run once. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'turns,latency,session,memory,ownership,tools,waiting,context,routing,list' },
+    only: { type: 'string', default: 'turns,latency,session,memory,ownership,tools,waiting,deltas,context,routing,list' },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
   },
@@ -31,6 +32,7 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   ownership,
   tools: toolTurns,
   waiting: waitingTurns,
+  deltas: deltaLatency,
   context: contextOfLongSession,
 };
 const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList };

@@ -37,7 +37,7 @@ export interface BenchSystem {
   /** The driver's own ports. */
   readonly ports: Ports;
   /** Starts `natter service NAME` in a process of its own and waits until it is ready. */
-  start(name: 'session' | 'checkpoint' | 'delivery' | 'router'): Promise<Worker>;
+  start(name: 'session' | 'checkpoint' | 'delivery' | 'router' | 'gateway'): Promise<Worker>;
   close(): Promise<void>;
 }
 
