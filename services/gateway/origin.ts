@@ -28,8 +28,10 @@ const isRead = ({ method, headers }: FastifyRequest): boolean =>
  */
 export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host, allowedOrigins }: Config['gateway']): void => {
   const { origin } = request.headers;
-  if (origin === undefined || isOwn(origin, host, request.socket.localPort)) return;
-  if (allowedOrigins.includes(origin)) {
+  // Without an origin a browser still says that a page elsewhere asks; programs say nothing (W3C Fetch Metadata).
+  const isElsewhere = /^(cross|same)-site$/.test(String(request.headers['sec-fetch-site']));
+  if (origin === undefined ? !isElsewhere : isOwn(origin, host, request.socket.localPort)) return;
+  if (origin !== undefined && allowedOrigins.includes(origin)) {
     reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' });
     return;
   }

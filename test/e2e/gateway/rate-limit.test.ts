@@ -118,6 +118,17 @@ describe('origins', () => {
     }
   });
 
+  test('a page elsewhere does not hide its origin either: browsers send none where a page is not to read the answer', async () => {
+    const { admin } = await startReplicas();
+    const stream = (site: string) =>
+      admin('GET', '/v1/events?ticket=guess', { headers: { accept: 'text/event-stream', 'sec-fetch-site': site } });
+    for (const site of ['cross-site', 'same-site'])
+      expect((await stream(site)).body).toMatchObject({ status: 403, field: 'origin' });
+    // Its own pages, and whoever types an address: refused for what they ask alone.
+    for (const site of ['same-origin', 'none']) expect((await stream(site)).body).toMatchObject({ status: 400, field: 'ticket' });
+    expect((await admin('GET', '/v1/sessions', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(200);
+  });
+
   test("the gateway's own addresses are no page elsewhere", async () => {
     const { admin, urls } = await startReplicas();
     const { port } = new URL(urls[0]);
