@@ -2,24 +2,18 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../shared/kit/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
+import type { RefusalCode } from '../../shared/session/decide/index.ts';
 
 /** The one place where codes become HTTP (RFC 9457). A code never changes meaning; `docs/http-api.md` lists them all. */
 
 /** Codes of the door itself and of the domain's refusals, beside those of `NatterError`. */
 export type ProblemCode =
   | ErrorCode
+  | RefusalCode
   | 'unsupported_media_type'
   | 'request_timeout'
   | 'headers_too_large'
   | 'refused'
-  | 'session_busy'
-  | 'session_unknown'
-  | 'session_retained'
-  | 'precondition_failed'
-  | 'approval_unknown'
-  | 'approval_resolved'
-  | 'approval_expired'
-  | 'approval_forbidden'
   | 'history_too_long'
   | 'internal';
 
