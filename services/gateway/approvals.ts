@@ -19,7 +19,10 @@ export class AskedApprovals {
   readonly #sessions = new LRUCache<string, SessionKey>({ max: limits.askedApprovals });
 
   take({ key, events }: RecordedCommit): void {
-    for (const event of events) if (event.type === 'approval_requested') this.#sessions.set(event.approvalId, key);
+    for (const event of events) {
+      const isAsked = event.type === 'approval_requested' || event.type === 'approval_resolved';
+      if (isAsked) this.#sessions.set(event.approvalId, key);
+    }
   }
 
   sessionOf(approvalId: string): SessionKey | undefined {

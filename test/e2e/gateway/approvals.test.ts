@@ -214,6 +214,18 @@ describe('A5/62: an index that is behind', () => {
     expect((await later({})).body).toMatchObject({ code: 'approval_unknown' });
     expect((await later({ sessionKey: direct })).body).toMatchObject({ outcome: 'accepted', sessionKey: direct });
   });
+
+  test('a door that was opened after the question has heard the answer, and tells the late who was first', async () => {
+    const door = await startDoor({ index: false });
+    await waiting(door, direct, { approvalId: 'k3x9' });
+    const call = callerOf((await openDoor(door.ports)).url, token);
+    await ready(call);
+    await vi.waitFor(async () => expect((await answer(door, 'owner', 'k3x9')).body).toMatchObject({ outcome: 'accepted' }));
+    await vi.waitFor(async () => {
+      const late = await call('POST', '/v1/approvals/k3x9', { body: { verdict: 'deny' } });
+      expect(late).toMatchObject({ status: 409, body: { code: 'approval_resolved' } });
+    });
+  });
 });
 
 test('A10/118-122, A5/62: a run that waits for a person says so, and whoever waits for it is told that it goes on', async () => {
