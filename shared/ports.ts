@@ -1,10 +1,20 @@
 import type { Role } from './policy/access.ts';
+import type { AuditKind } from './policy/audit.ts';
 import type { SessionKey } from './routing/session-key.ts';
-import type { EventType } from './session/events.ts';
+import type { EventOf, EventType } from './session/events.ts';
 import type { PlainState } from './session/evolve.ts';
+import type { MemoryEdit } from './session/memory.ts';
 import type { IndexRow } from './session/summary.ts';
 import type { DeliveryTarget, Sender, SpawnedRun, StepOutcome, ToolCall, ToolOutcome, TurnRef } from './session/types.ts';
-import type { CommandAnswer, CommandEnvelope, Commit, InboundEnvelope, RecordedCommit } from './wire/envelope.ts';
+import type { Skill } from './skills/skill.ts';
+import type {
+  CheckpointRequest,
+  CommandAnswer,
+  CommandEnvelope,
+  Commit,
+  InboundEnvelope,
+  RecordedCommit,
+} from './wire/envelope.ts';
 
 /**
  * The outside world on one screen. Each port has an in-memory and a NATS adapter and one contract suite that both pass. Unless said
@@ -71,6 +81,8 @@ export interface Delivery<T> {
   readonly partition: number;
   /** 1 for the first delivery. */
   readonly attempt: number;
+  /** The header of this name, of whoever published it. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -175,6 +187,68 @@ export interface RowFilter {
   readonly groups?: readonly string[] | undefined;
 }
 
+/**
+ * One thing that is remembered (A7/82). `id` is `<seq>-<number>` of the commit that added it, `scope` as `scopeName` writes it. `source` is the
+ * last change: the answer to "why do you believe this".
+ */
+export interface MemoryEntry {
+  readonly id: string;
+  readonly scope: string;
+  readonly text: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly source: {
+    readonly key: SessionKey;
+    readonly sessionId: string;
+    /** Of the commit. */
+    readonly seq: number;
+    readonly fromRev: number;
+    readonly toRev: number;
+    readonly by: EventOf<'memory_changed'>['by'];
+    readonly person?: string | undefined;
+    readonly callId?: string | undefined;
+  };
+  /** The commits that have changed it, oldest first: the first and the latest ones. */
+  readonly changes: readonly { readonly key: SessionKey; readonly seq: number }[];
+}
+/** The long-term memory: a projection of the log's `memory_changed`. What is gone never comes back under its id. */
+export interface MemoryStore {
+  /** `null`: there is none, or it is gone. */
+  get(id: string): Promise<MemoryEntry | null>;
+  /** Writes what has changed and then the position it reflects. An entry never goes back to an older change. */
+  put(change: MemoryNews, position: number): Promise<void>;
+  /** Sequence up to which it reflects the log; 0 if it is empty. */
+  position(): Promise<number>;
+  /** Has the log read from its beginning once more: whoever writes is refused, and begins anew. */
+  reset(): Promise<void>;
+  /** Keeps a searchable copy in memory until closed: current within a second. */
+  watch(): Promise<MemoryView>;
+}
+export interface MemoryNews {
+  readonly entries: readonly MemoryEntry[];
+  /** Ids. */
+  readonly gone: readonly string[];
+}
+/** Where a memory stands among others. */
+export interface MemoryMark {
+  readonly id: string;
+  readonly source: { readonly seq: number };
+}
+/** `all` is for those from whom nothing is hidden. */
+export type MemoryScopes = readonly string[] | 'all';
+export interface MemoryView {
+  get(id: string): MemoryEntry | undefined;
+  /** Changed last first. Begins after an entry, if one is named. */
+  list(options: { scopes: MemoryScopes; limit: number; after?: MemoryMark | undefined }): MemoryEntry[];
+  /** The best first; of equally good ones the newest. A query is words, whatever stands in it. */
+  search(options: { scopes: MemoryScopes; query: string; limit: number }): MemoryEntry[];
+  /** Ids of all that is gone for good. */
+  gone(): readonly string[];
+  /** Sequence up to which it reflects the log. */
+  position(): number;
+  close(): Promise<void>;
+}
+
 /** How far a reader of the log has come, by name: `delivery`, … */
 export interface Cursors {
   get(name: string): Promise<number>;
@@ -218,6 +292,8 @@ export interface Outbound {
   readonly kind: 'assistant_message' | 'notice' | 'stop';
   readonly text: string;
   readonly turnId: string;
+  /** Of the commit that has it. */
+  readonly traceparent?: string;
   /** Why it is not sent: there is nothing to say (A6/78), or the rule that denies it (A9/98). Recorded as `suppressed`. */
   readonly withheld?: string;
 }
@@ -270,6 +346,7 @@ export interface DeadLetter {
 export interface DeadLetters {
   put(letter: DeadLetter): Promise<void>;
   list(limit: number): Promise<DeadLetter[]>;
+  count(): Promise<number>;
 }
 
 // ------------------------------------------------------------------------------------------------ access
@@ -324,6 +401,57 @@ export interface TokensView {
   close(): Promise<void>;
 }
 
+/**
+ * Who did, or tried, what concerns security. Never a secret, never what was said. `target` is the token's id or the session's key; `ok`: it
+ * was about to be done, and was unless a record `failed` follows; `count`: how often, where several are told as one.
+ */
+export interface AuditRecord {
+  readonly v: 1;
+  readonly at: number;
+  readonly kind: AuditKind;
+  /** As in commits; empty: nobody knows who it was. */
+  readonly actor: string;
+  readonly target?: string;
+  readonly outcome: 'ok' | 'refused' | 'failed';
+  readonly detail?: string;
+  /** Where the call came from. */
+  readonly address?: string;
+  readonly count?: number;
+}
+export interface StoredAudit extends AuditRecord {
+  readonly seq: number;
+}
+/** The audit trail: durable, bounded in age and size (`topology.ts`); of each kind the oldest go first. */
+export interface AuditLog {
+  /** Durable once it resolves. */
+  append(record: AuditRecord): Promise<void>;
+  /** Records after a sequence, oldest first, and whether more follow. Without `after`: the newest ones. */
+  page(options: { after?: number; limit: number; kind?: AuditKind }): Promise<{ records: StoredAudit[]; more: boolean }>;
+}
+
+/** How one process of the system is: what it runs, what is wrong with it, and its numbers. */
+export interface HealthReport {
+  readonly v: 1;
+  /** Its name, unique. */
+  readonly process: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly at: number;
+  readonly services: readonly {
+    readonly name: string;
+    readonly problems: readonly string[];
+    readonly warnings: readonly string[];
+    readonly metrics: Readonly<Record<string, number>>;
+  }[];
+}
+/** Which processes are there. A report that is not told again is forgotten within seconds: silence means gone. */
+export interface Presence {
+  tell(report: HealthReport): Promise<void>;
+  leave(process: string): Promise<void>;
+  /** May lag by a moment. */
+  list(): Promise<HealthReport[]>;
+}
+
 // ------------------------------------------------------------------------------------------------ erasure
 
 /** How much an erasure has removed. */
@@ -336,6 +464,8 @@ export interface Erased {
   /** Custody records; the last one of each conversation stays, it has no text (I9). */
   readonly custody: number;
   readonly deadLetters: number;
+  /** What was remembered of it (A7/82). */
+  readonly memories: number;
 }
 /** Removes what is kept of a session. No service has it, only `natter erase`: it needs rights that nothing else needs (§5). */
 export interface Eraser {
@@ -377,8 +507,8 @@ export interface ModelRequest {
   /** The text of the message that the turn answers. */
   readonly prompt: string;
   readonly thinkingLevel?: string;
-  /** What the step is for, if not for an answer: a summary of the conversation, or notes for later. */
-  readonly purpose?: 'compaction' | 'flush';
+  /** What the step is for, if not for an answer: a summary of the conversation, notes for later, or a look back (A7/82). */
+  readonly purpose?: 'compaction' | 'flush' | 'introspection';
 }
 export interface Model {
   readonly name: string;
@@ -408,6 +538,8 @@ export interface ToolScope {
   readonly generation?: number;
   /** Runs in other sessions that this one has begun and that go on, as recorded; before that, with those of the step's earlier calls. */
   readonly spawned?: readonly SpawnedRun[];
+  /** The skills that the session has: what tools may read, and the variables that programs get (A15/162, 168). */
+  readonly skills?: readonly Skill[];
 }
 export interface ToolRun {
   /** The idempotency key of the effect. */
@@ -419,6 +551,8 @@ export interface ToolRun {
 export interface ToolEnd {
   readonly outcome: 'ok' | 'error';
   readonly text: string;
+  /** What the call makes of the long-term memory: recorded with its result (A7/82). */
+  readonly memory?: MemoryEdit;
 }
 export interface Tool extends ToolSpec {
   /** The same call again, with the same id, has no further effect. */
@@ -456,15 +590,19 @@ export interface Ports {
   readonly events: EventLog;
   readonly commands: CommandBus;
   readonly inbound: WorkQueue<InboundEnvelope>;
+  readonly checkpoints: WorkQueue<CheckpointRequest>;
   readonly answers: Answers;
   readonly snapshots: Snapshots;
   readonly index: SessionIndex;
+  readonly memory: MemoryStore;
   readonly cursors: Cursors;
   readonly leases: Leases;
   readonly live: Live;
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly audit: AuditLog;
+  readonly presence: Presence;
   /** Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty: all is well. */
   problems(): readonly string[];
   close(): Promise<void>;

@@ -1,3 +1,5 @@
+import { createModels } from '../../shared/adapters/model/create.ts';
+import type { Config } from '../../shared/config/schema.ts';
 import { createBell } from '../../shared/kit/bell.ts';
 import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -5,17 +7,27 @@ import type { Logger } from '../../shared/kit/log.ts';
 import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import { together } from '../../shared/kit/together.ts';
-import type { Ports } from '../../shared/ports.ts';
+import type { Model } from '../../shared/ports.ts';
 import type { StoreConfig } from '../../shared/transcripts/session-map.ts';
+import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
+import { startMemory } from './memory.ts';
 import { startMirror } from './mirror.ts';
 import { createProjection, type Projection } from './projection.ts';
 
 export interface CheckpointOptions {
-  readonly ports: Pick<Ports, 'clock' | 'events' | 'index' | 'cursors' | 'leases'>;
+  readonly ports: IntrospectionPorts;
   readonly log: Logger;
   readonly member: string;
   /** Also keeps a readable mirror under `session.store` (A2/19). */
   readonly mirror?: StoreConfig;
+  /** Also looks back on sessions (A7/80). */
+  readonly introspection?: {
+    readonly config: Config;
+    /** Environment variables that model providers may name for their keys. */
+    readonly env: Readonly<Record<string, string | undefined>>;
+    /** Default: `introspection.model`, else `agent.model`. */
+    readonly model?: Model;
+  };
 }
 
 /** Name of the lease. */
@@ -28,8 +40,9 @@ const flushPauseMsMax = 2_000;
 /** Milliseconds after which a pause looks whether the projection is full. */
 const restMs = 50;
 
-/** Derives the session index from the log (step 8b of §3), and the mirror of transcripts where one is wanted. */
-export const startCheckpoint = async ({ ports, log, member, mirror: config }: CheckpointOptions): Promise<Service> => {
+/** Derives the session index and the long-term memory from the log (step 8b of §3), and the mirror of transcripts where one is wanted. */
+export const startCheckpoint = async (options: CheckpointOptions): Promise<Service> => {
+  const { ports, log, member, mirror: config } = options;
   const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };
   let projection: Projection | null = null;
 
@@ -77,9 +90,11 @@ export const startCheckpoint = async ({ ports, log, member, mirror: config }: Ch
 
   const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
   const mirror = config && startMirror({ config, ports, log, member });
+  const memory = startMemory({ ports, log, member });
+  const introspection = await lookingBack(options);
   return {
     name: 'checkpoint',
-    problems: leased.problems,
+    problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
     metrics: () => ({
       ...counts,
       active: leased.active() ? 1 : 0,
@@ -87,9 +102,23 @@ export const startCheckpoint = async ({ ports, log, member, mirror: config }: Ch
       lag: projection ? projection.position() - projection.written() : 0,
       rows_dirty: projection?.dirtyRows() ?? 0,
       ...mirror?.metrics(),
+      ...memory.metrics(),
+      ...introspection?.metrics(),
     }),
     stop: async (deadlineMs) => {
-      await Promise.all([leased.stop(deadlineMs), mirror?.stop(deadlineMs)]);
+      await Promise.all([
+        leased.stop(deadlineMs),
+        mirror?.stop(deadlineMs),
+        memory.stop(deadlineMs),
+        introspection?.stop(deadlineMs),
+      ]);
     },
   };
+};
+
+const lookingBack = async ({ introspection, ...options }: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
+  if (!introspection?.config.introspection.enabled) return undefined;
+  const { config, env } = introspection;
+  const model = introspection.model ?? createModels(config, env, options.ports.clock)(config.introspection.model);
+  return startIntrospection({ ...options, config, model });
 };

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
+import { WebSocket } from 'ws';
+import { createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
 import { type Config, type ConfigSource, loadConfig } from '../../shared/config/load.ts';
-import { NatterError } from '../../shared/kit/errors.ts';
-import { type ApiClient, createClient } from './api-client.ts';
+import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { installationIn } from './installation.ts';
 import type { World } from './terminal.ts';
 
@@ -9,6 +11,7 @@ import type { World } from './terminal.ts';
 export interface CommonOptions {
   readonly url?: string;
   readonly token?: string;
+  readonly tokenFile?: string;
   readonly config?: string;
   readonly dataDir?: string;
 }
@@ -23,7 +26,7 @@ export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOption
 /** The configuration a command works with. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
-/** The gateway and its token: `--url` and `--token`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
+/** The gateway and its token: `--url` and `--token` or `--token-file`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
 export const gatewayOf = (world: World, options: CommonOptions): { url: string; token: string } => {
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
@@ -32,11 +35,31 @@ export const gatewayOf = (world: World, options: CommonOptions): { url: string; 
     throw new NatterError('invalid', `"${url}" is no address of a gateway; use for example http://127.0.0.1:4600`);
   // The token of the installation here is for the gateway here; another one never gets to see it.
   const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
-  return { url, token: options.token ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '' };
+  const given = options.token ?? (options.tokenFile === undefined ? undefined : tokenIn(options.tokenFile));
+  return { url, token: given ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '' };
 };
 
-/** A client of that gateway. */
-export const clientOf = (world: World, options: CommonOptions): ApiClient => createClient(gatewayOf(world, options));
+const tokenIn = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new NatterError('invalid', `--token-file: cannot read ${file}: ${messageOf(error)}`, { field: 'token-file' });
+  }
+};
+
+/** A client of that gateway. A command that is to go on trying says so: a person waits for it. */
+export const clientOf = (world: World, options: CommonOptions): NatterClient =>
+  createClient({ ...gatewayOf(world, options), WebSocket, patienceMs: 0 });
+
+/** What went wrong, and what to do about it. */
+export const explained = (error: unknown): string => {
+  const message = messageOf(error);
+  if (!(error instanceof NatterApiError)) return message;
+  if (error.code === 'unreachable') return `${message}; is it running? Start it with "natter up", or name another with --url`;
+  if (error.status === 401)
+    return `${message}; give the token with --token-file or NATTER_TOKEN, or use the data directory of "natter up"`;
+  return message;
+};
 
 /** Reads a whole number of the command line. */
 export const wholeNumber =

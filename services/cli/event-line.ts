@@ -1,9 +1,7 @@
 import pc from 'picocolors';
+import type { NatterEvent } from '../../shared/client/main.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
 import { oneLine } from './terminal.ts';
-
-/** An event as the gateway tells it: its own fields beside those of its commit. */
-export type ToldEvent = SessionEvent & { readonly id: string; readonly seq: number; readonly key: string; readonly at: number };
 
 const width = 100;
 
@@ -50,6 +48,14 @@ export const gist = (event: SessionEvent): string => {
       return oneLine(JSON.stringify(event.changes), width);
     case 'checkpoint_requested':
       return `${event.reason}, rev ${event.fromRev} to ${event.toRev}`;
+    case 'introspected':
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}: ${oneLine(event.description ?? '', width)}`.trimEnd();
+    case 'introspection_failed':
+      return `${event.code}: ${oneLine(event.message, width)}`;
+    case 'memory_changed':
+      return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
+    case 'skills_changed':
+      return `${event.skills.length} skills`;
     case 'turn_joined':
       return `message ${event.messageId} joins turn ${event.turn.id}`;
     case 'prompt_changed':
@@ -71,7 +77,7 @@ export const gist = (event: SessionEvent): string => {
 };
 
 /** One line for one event. */
-export const eventLine = (event: ToldEvent): string =>
+export const eventLine = (event: NatterEvent): string =>
   [
     pc.dim(event.id.padStart(8)),
     pc.dim(new Date(event.at).toISOString().slice(11, 23)),

@@ -4,23 +4,30 @@ import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
-import { ApiError } from './api-client.ts';
+import { NatterApiError } from '../../shared/client/main.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
+import { explained } from './access.ts';
 import { approvalsCommand } from './commands/approvals.ts';
+import { auditCommand } from './commands/audit.ts';
+import { checkpointCommand } from './commands/checkpoint.ts';
 import { compactCommand } from './commands/compact.ts';
+import { completionsCommand } from './commands/completions.ts';
 import { configCommand } from './commands/config.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eraseCommand } from './commands/erase.ts';
 import { exportCommand } from './commands/export.ts';
+import { forkCommand } from './commands/fork.ts';
 import { gatewayCommand } from './commands/gateway.ts';
 import { ingestCommand } from './commands/ingest.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { memoryCommand } from './commands/memory.ts';
 import { natsCommand } from './commands/nats.ts';
 import { replayCommand } from './commands/replay.ts';
 import { sendCommand } from './commands/send.ts';
 import { serviceCommand } from './commands/service.ts';
 import { sessionsCommand } from './commands/sessions.ts';
+import { skillsCommand } from './commands/skills.ts';
 import { statusCommand } from './commands/status.ts';
 import { tailCommand } from './commands/tail.ts';
 import { tokenCommand } from './commands/token.ts';
@@ -81,6 +88,7 @@ const createProgram = (world: World): Command => {
     .version(world.version)
     .option('--url <url>', 'the gateway (or NATTER_URL)')
     .option('--token <token>', 'its token (better: NATTER_TOKEN, which other users cannot see)')
+    .option('--token-file <file>', 'a file that has its token')
     .option('--config <file>', 'the configuration file (or NATTER_CONFIG)')
     .option('--data-dir <folder>', 'the data directory (or NATTER_DATA_DIR)')
     .showHelpAfterError('(natter <command> --help tells more)')
@@ -89,16 +97,21 @@ const createProgram = (world: World): Command => {
     upCommand,
     statusCommand,
     sessionsCommand,
+    skillsCommand,
     gatewayCommand,
     sendCommand,
     approvalsCommand,
+    checkpointCommand,
     compactCommand,
+    memoryCommand,
+    forkCommand,
     tailCommand,
     replayCommand,
     diffCommand,
     whyResetCommand,
     ingestCommand,
     doctorCommand,
+    auditCommand,
     exportCommand,
     eraseCommand,
     configCommand,
@@ -106,6 +119,7 @@ const createProgram = (world: World): Command => {
     mcpCommand,
     natsCommand,
     serviceCommand,
+    completionsCommand,
   ])
     add(program, world);
   return program;
@@ -114,7 +128,7 @@ const createProgram = (world: World): Command => {
 /** 2: what was asked cannot be; 1: it could be, and failed. */
 const exitCodeOf = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const code = error instanceof NatterError || error instanceof ApiError ? error.code : '';
+  const code = error instanceof NatterError || error instanceof NatterApiError ? error.code : '';
   return code === 'invalid' ? 2 : 1;
 };
 
@@ -125,7 +139,7 @@ try {
   await createProgram(world).parseAsync(argv);
 } catch (error) {
   // Commander has told its own errors already.
-  if (!(error instanceof CommanderError)) world.terminal.note(`${pc.red('natter:')} ${messageOf(error)}`);
+  if (!(error instanceof CommanderError)) world.terminal.note(`${pc.red('natter:')} ${explained(error)}`);
   if (env.NATTER_LOG_LEVEL === 'debug' && error instanceof Error) world.terminal.note(error.stack ?? '');
   process.exitCode = exitCodeOf(error);
 }

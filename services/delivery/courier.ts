@@ -22,7 +22,7 @@ export interface CourierOptions {
   /** The outbound as it is now: something may have come between. */
   revised(outbound: Outbound): Outbound;
   /** Called with each mark once it is recorded. */
-  marked(mark: Mark): void;
+  marked(mark: Mark, outbound: Outbound): void;
 }
 
 /** Takes one outbound at a time per conversation from the log to its outlet, one custody record after the other. */
@@ -37,7 +37,7 @@ export const createCourier = (options: CourierOptions) => {
       log.warn({ outboundId: outbound.id, state: mark.state }, 'another delivery service wrote to this conversation');
       return false;
     }
-    marked(mark);
+    marked(mark, outbound);
     const level = mark.state === 'failed' || mark.state === 'unknown' || mark.attempt > 1 ? 'warn' : 'debug';
     log[level]({ outboundId: outbound.id, key: outbound.key, ...mark }, 'custody');
     return true;

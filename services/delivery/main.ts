@@ -8,15 +8,18 @@ import { witnessLog } from '../../shared/kit/log-witness.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import { together } from '../../shared/kit/together.ts';
 import type { CustodyState, Outbound, Outlet, Ports } from '../../shared/ports.ts';
+import { traced } from '../../shared/telemetry/trace.ts';
 import { encode } from '../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { createCourier } from './courier.ts';
 import { createCustodian } from './custodian.ts';
 import { createErasures } from './erasures.ts';
+import { createDeliveryMeters } from './meters.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { sessionOutlet } from './outlets/session.ts';
 import { webhookOutlet } from './outlets/webhook.ts';
 import { outboundHeadlines, plan } from './plan.ts';
+import { deliverySpan } from './span.ts';
 
 export interface DeliveryOptions {
   readonly config: Current<Config>;
@@ -40,14 +43,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   const { config, ports, log, member } = options;
   const between = sessionOutlet({ config: () => config.current(), ...ports });
   const outlets = [...webhooksOf(options), ...(options.outlets ?? []), between];
-  const counts: Record<`${CustodyState}_total`, number> = {
-    prepared_total: 0,
-    sending_total: 0,
-    delivered_total: 0,
-    unknown_total: 0,
-    suppressed_total: 0,
-    failed_total: 0,
-  };
+  const meters = createDeliveryMeters(ports.clock);
   const subjects = subjectsUnder(config.current().prefix);
   const erasures = createErasures();
   let outbox: Outbox | null = null;
@@ -66,12 +62,15 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     const { clock, custody } = ports;
     const random = options.random ?? Math.random;
     const custodian = createCustodian({ custody, clock, random, member, held });
-    const marked = ({ state }: { state: CustodyState }) => {
-      counts[`${state}_total`] += 1;
-    };
+    const marked = ({ state }: { state: CustodyState }, outbound: Outbound) => meters.marked(state, outbound);
     const { revised } = erasures;
     const carry = createCourier({ outlets, custodian, clock, random, log, held, stopping, giveUp, marked, revised });
-    return createOutbox({ after, held, carry });
+    const observed = async (outbound: Outbound): Promise<boolean> =>
+      (await traced(
+        () => deliverySpan(outbound),
+        () => meters.timed(outbound, () => carry(outbound)),
+      )) !== 'left';
+    return createOutbox({ after, held, carry: observed });
   };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
@@ -122,8 +121,8 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   return {
     name,
     problems: leased.problems,
+    series: meters.series,
     metrics: () => ({
-      ...counts,
       active: leased.active() ? 1 : 0,
       position: outbox?.position() ?? 0,
       in_hand: outbox?.inHand() ?? 0,

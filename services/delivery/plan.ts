@@ -3,6 +3,7 @@ import { sendDecision } from '../../shared/policy/send-policy.ts';
 import type { Outbound } from '../../shared/ports.ts';
 import type { EventOf, EventType } from '../../shared/session/events.ts';
 import { sessionChannel } from '../../shared/session/types.ts';
+import { traceHeader } from '../../shared/wire/cloudevents.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { type Content, contentOf } from './content.ts';
 
@@ -34,7 +35,8 @@ export const plan = (commit: RecordedCommit, policy: Config['session']['sendPoli
     if (content?.target === undefined) return [];
     const { override: _, target, ...said } = content;
     const withheld = withheldBy(commit, content, policy);
-    return [{ id, seq: commit.seq, key: commit.key, target, ...said, ...(withheld !== undefined && { withheld }) }];
+    const outbound = { id, seq: commit.seq, key: commit.key, target, ...said, ...traceHeader(commit) };
+    return [{ ...outbound, ...(withheld !== undefined && { withheld }) }];
   });
 
 /** Between sessions no rule counts, they are about people (A9/98), and that a run has ended is told even if there is nothing else to say. */
@@ -52,12 +54,12 @@ const withheldBy = (
 const nothingToSay = 'there is nothing to say';
 
 /** One for each run that is to end (A11/125). */
-const stops = ({ seq, key, correlationId }: RecordedCommit, { runs, reason }: EventOf<'runs_stopped'>, id: string): Outbound[] =>
+const stops = (commit: RecordedCommit, { runs, reason }: EventOf<'runs_stopped'>, id: string): Outbound[] =>
   runs.map((run, index) => ({
     id: `${id}.${index}`,
-    ...{ seq, key },
+    ...{ seq: commit.seq, key: commit.key, ...traceHeader(commit) },
     target: { channel: sessionChannel, to: run.key, threadId: run.runId },
     kind: 'stop',
     text: reason,
-    turnId: correlationId,
+    turnId: commit.correlationId,
   }));

@@ -108,7 +108,8 @@ const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
   for await (const { seq } of feed.follow({ after: lastSeq - 1, signal })) if (seq >= lastSeq) return;
 };
 
-const unknownApproval = (): Refusal =>
+/** The one answer for an approval that is not there, or not the caller's to see (A8/89). */
+export const unknownApproval = (): Refusal =>
   new Refusal(
     'approval_unknown',
     'there is no such approval, or it is not yours to see; list the pending ones, or name its session with "sessionKey"',

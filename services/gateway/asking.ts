@@ -27,11 +27,15 @@ export const ask = async (
   { runId = uuidv7(), ...when }: { runId?: string | undefined; ifSeq?: number } = {},
 ): Promise<Asked> => {
   const command = { id: runId, key, at: context.ports.clock.now(), data, ...when };
-  return asked(context, envelopeOf(asker, command));
+  return asked(context, envelopeOf(asker, command), asker.ip);
 };
 
 /** The same of a command that is made. Without an answer to one with a condition it throws `unavailable`: nobody knows whether it holds. */
-export const asked = async ({ ports, runs, audit }: AskingContext, envelope: CommandEnvelope): Promise<Asked> => {
+export const asked = async (
+  { ports, runs, audit }: AskingContext,
+  envelope: CommandEnvelope,
+  address?: string,
+): Promise<Asked> => {
   const { id: runId, key, ifSeq } = envelope;
   const answer = ports.answers.wait(runId, answerMs);
   const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
@@ -44,7 +48,7 @@ export const asked = async ({ ports, runs, audit }: AskingContext, envelope: Com
   }
   const told = await answer;
   if (told === null && ifSeq !== undefined) throw undecided();
-  if (told === null || told.outcome === 'accepted') audit.command(envelope);
+  if (told === null || told.outcome === 'accepted') audit.command(envelope, address);
   if (told === null) return { runId, status: 'accepted' };
   const { outcome, seq, rev, code = 'refused', message = 'the session refuses this now' } = told;
   // The log knows what has changed; of what has not, only we do.

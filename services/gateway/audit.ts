@@ -1,70 +1,137 @@
 import type { FastifyRequest } from 'fastify';
-import { hasCode } from '../../shared/kit/errors.ts';
+import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Clock } from '../../shared/ports.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
+import type { AuditKind } from '../../shared/policy/audit.ts';
+import type { AuditLog, AuditRecord, Clock } from '../../shared/ports.ts';
 import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
-import type { Asker } from './commands.ts';
 
-export type AuditKind =
-  | 'authentication_failed'
-  | 'access_denied'
-  | 'token_created'
-  | 'token_revoked'
-  | 'token_rotated'
-  | 'approval_answered'
-  | 'session_deleted';
+/** What is refused to one caller is told of at once, and what follows once in this time, with how often: who guesses must not fill a disk. */
+const windowMs = 10_000;
 
-/** What strangers try is told of once in this time, with how often it was: who guesses must not fill the log. */
-const sampleMs = 1_000;
+/** Who asked: a request, or a call by a WebSocket. */
+export type Audited = Pick<FastifyRequest, 'id' | 'actor'> & { readonly ip?: string };
+/** What there is to say besides. `detail` has names and codes, never a secret nor what somebody said. */
+export interface AuditFacts {
+  readonly outcome?: AuditRecord['outcome'];
+  readonly target?: string;
+  readonly detail?: Readonly<Record<string, string | undefined>>;
+  readonly count?: number;
+}
 
-/** Commands that are noted, by whom they were given. */
-const kindOfCommand: Partial<Record<SessionCommand['type'], AuditKind>> = {
-  resolve_approval: 'approval_answered',
-  delete_session: 'session_deleted',
-};
+interface Window {
+  /** The last one that was not told of yet. */
+  latest: { readonly caller: Audited; readonly detail: AuditFacts['detail'] } | null;
+  count: number;
+}
 
-/** Who did, or tried, what concerns security: lines of the log with `audit: true` (reliability §3.4). Never a token, never what was said. */
+/** The system itself: a file has changed, say. */
+export const system: Audited = { id: '', actor: 'system' };
+
+/**
+ * Who did, or tried, what concerns security (reliability §3.4): in the durable audit trail, and as lines of the log with `audit: true`.
+ */
 export class Audit {
   readonly #log: Logger;
   readonly #clock: Clock;
-  readonly #samples = new Map<AuditKind, { readonly notedAt: number; readonly unnoted: number }>();
+  readonly #trail: AuditLog;
+  /** By kind and actor; actors are tokens, of which there are not many, and one for all strangers. */
+  readonly #windows = new Map<string, Window>();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
 
-  constructor(log: Logger, clock: Clock) {
+  constructor({ log, clock, trail }: { log: Logger; clock: Clock; trail: AuditLog }) {
     this.#log = log;
     this.#clock = clock;
+    this.#trail = trail;
   }
 
-  note(
-    kind: AuditKind,
-    { id: requestId, actor }: Pick<Asker, 'id' | 'actor'>,
-    facts: Readonly<Record<string, unknown>> = {},
-  ): void {
-    this.#log.info({ audit: true, kind, actor, requestId, ...facts }, kind);
+  /** Tells of what has happened anyway. A trail that cannot be written is a warning. */
+  note(kind: AuditKind, caller: Audited, facts: AuditFacts = {}): void {
+    this.#line(kind, caller, facts);
+    const failed = (error: unknown): void =>
+      this.#log.warn({ kind, problem: messageOf(error) }, 'the audit trail could not be written');
+    this.#track(this.#trail.append(this.#recordOf(kind, caller, facts)).catch(failed));
   }
 
-  /** Notes a command that a session has taken, if it is one of those. */
-  command({ actor, causationId, key, data }: CommandEnvelope): void {
-    const kind = kindOfCommand[data.type];
-    if (kind !== undefined) this.note(kind, { id: causationId, actor }, { key });
+  /** Does what must not happen unheard of: only once the trail has it. What then fails is told of too. Throws `NatterError('unavailable')`. */
+  async before<T>(kind: AuditKind, caller: Audited, facts: AuditFacts, act: () => Promise<T>): Promise<T> {
+    await this.#trail.append(this.#recordOf(kind, caller, facts)).catch((cause: unknown) => {
+      const message = 'the audit trail cannot be written, so nothing was done; try again';
+      throw new NatterError('unavailable', message, { cause });
+    });
+    try {
+      const done = await act();
+      this.#line(kind, caller, facts);
+      return done;
+    } catch (error) {
+      this.note(kind, caller, { ...facts, outcome: 'failed', detail: { problem: codeOf(error) } });
+      throw error;
+    }
+  }
+
+  /** Notes a command that a session has taken, if it is one of those that concern security. */
+  command({ actor, causationId: id, key, data }: CommandEnvelope, ip?: string): void {
+    const caller = { id, actor, ...(ip !== undefined && { ip }) };
+    if (data.type === 'resolve_approval') {
+      const { approvalId, verdict, scope } = data;
+      this.note('approval_answered', caller, { target: key, detail: { approvalId, verdict, scope } });
+    }
+    if (data.type === 'delete_session') this.note('session_deleted', caller, { target: key, detail: { mode: data.mode } });
   }
 
   /** Notes what a request was refused for: a wrong token or ticket, a page that may not, or what its role may not do. */
   refused(request: FastifyRequest, error: unknown): void {
-    const route = request.routeOptions.url ?? 'unknown';
-    const isForbidden = hasCode(error, 'forbidden');
-    if (!isForbidden && !hasCode(error, 'unauthorized')) return;
-    if (!isForbidden) this.#sample('authentication_failed', request, { route, address: request.ip });
-    else if (request.actor) this.note('access_denied', request, { route, method: request.method });
-    // Nobody counts the calls of those who are refused before they show a token.
-    else this.#sample('access_denied', request, { route, method: request.method, address: request.ip });
+    const kind = hasCode(error, 'forbidden') ? 'access_denied' : 'authentication_failed';
+    if (kind === 'authentication_failed' && !hasCode(error, 'unauthorized')) return;
+    const detail = { route: request.routeOptions.url ?? 'unknown', method: request.method };
+    const name = `${kind} ${request.actor}`;
+    const window = this.#windows.get(name);
+    if (window !== undefined) {
+      window.latest = { caller: request, detail };
+      window.count += 1;
+      return;
+    }
+    const opened: Window = { latest: null, count: 0 };
+    this.#windows.set(name, opened);
+    this.note(kind, request, { outcome: 'refused', detail, count: 1 });
+    this.#track(
+      this.#clock.sleep(windowMs, this.#closing.signal).then(() => {
+        this.#windows.delete(name);
+        if (opened.latest === null) return;
+        const { caller, detail: latest } = opened.latest;
+        this.note(kind, caller, { outcome: 'refused', detail: latest, count: opened.count });
+      }),
+    );
   }
 
-  #sample(kind: AuditKind, request: FastifyRequest, facts: Readonly<Record<string, unknown>>): void {
-    const now = this.#clock.monotonic();
-    const { notedAt = Number.NEGATIVE_INFINITY, unnoted = 0 } = this.#samples.get(kind) ?? {};
-    const isDue = now - notedAt >= sampleMs;
-    if (isDue) this.note(kind, request, { ...facts, count: unnoted + 1 });
-    this.#samples.set(kind, isDue ? { notedAt: now, unnoted: 0 } : { notedAt, unnoted: unnoted + 1 });
+  /** Tells of what was counted, and waits until all is written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  #line(kind: AuditKind, { id: requestId, actor, ip: address }: Audited, { outcome = 'ok', detail, ...facts }: AuditFacts): void {
+    this.#log.info({ audit: true, kind, actor, requestId, ...(address && { address }), outcome, ...facts, ...detail }, kind);
+  }
+
+  #recordOf(
+    kind: AuditKind,
+    { actor, ip: address }: Audited,
+    { outcome = 'ok', detail = {}, ...facts }: AuditFacts,
+  ): AuditRecord {
+    const told = Object.entries(detail).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]));
+    return {
+      ...{ v: 1, at: this.#clock.now(), kind, actor, outcome, ...facts },
+      ...(told.length > 0 && { detail: told.join(', ').slice(0, limits.auditDetailCharacters).toWellFormed() }),
+      ...(address && { address }),
+    };
   }
 }
+
+const codeOf = (error: unknown): string => (error instanceof NatterError ? error.code : 'internal');

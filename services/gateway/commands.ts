@@ -32,8 +32,8 @@ export const commandIdOf = (request: FastifyRequest, key: SessionKey, type: Sess
   return given === undefined ? uuidv7() : onceIdOf(request, key, type, given);
 };
 
-/** Who asks: the request's id, and on whose behalf it is made. */
-export type Asker = Pick<FastifyRequest, 'id' | 'actor' | 'principal'>;
+/** Who asks: the request's id, on whose behalf it is made, and from where. */
+export type Asker = Pick<FastifyRequest, 'id' | 'actor' | 'principal'> & { readonly ip?: string };
 
 /** The id of what one caller asks of one session under one name, however often. */
 export const onceIdOf = ({ actor }: Asker, key: SessionKey, type: SessionCommand['type'], given: string): string => {

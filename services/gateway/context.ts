@@ -7,6 +7,8 @@ import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
 import type { OpenCalls } from './callers-open.ts';
 import type { EventFeed } from './event-feed.ts';
+import type { OfferedSkills } from './mcp/skills.ts';
+import type { MemoryList } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Places } from './places.ts';
 import type { Runs } from './runs.ts';
@@ -22,6 +24,7 @@ export interface GatewayContext {
   readonly version: string;
   readonly feed: EventFeed;
   readonly sessions: SessionList;
+  readonly memory: MemoryList;
   readonly access: Access;
   readonly callers: Callers;
   readonly openCalls: OpenCalls;
@@ -30,6 +33,8 @@ export interface GatewayContext {
   readonly approvals: AskedApprovals;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
+  /** For MCP clients of the owner. */
+  readonly skills?: OfferedSkills | undefined;
   /** For event streams, for calls that wait, and for WebSockets. */
   readonly streams: Places;
   readonly waits: Places;

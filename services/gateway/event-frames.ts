@@ -1,6 +1,6 @@
 import type { EventType } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { afterCommit, type EventView, eventsAfter } from './cursor.ts';
+import { afterCommit, type Cursor, eventsAfter, formatCursor } from './cursor.ts';
 
 /** One event as it goes over a stream. */
 export interface EventFrame {
@@ -11,10 +11,10 @@ export interface EventFrame {
 
 /** Frames of commits in one form, made once however many streams they go to; forgotten with the commit. */
 export class EventFrames {
-  readonly #form: (event: EventView) => string;
+  readonly #form: (type: string, data: object, id: string) => string;
   readonly #made = new WeakMap<RecordedCommit, readonly EventFrame[]>();
 
-  constructor(form: (event: EventView) => string) {
+  constructor(form: (type: string, data: object, id: string) => string) {
     this.#form = form;
   }
 
@@ -24,9 +24,14 @@ export class EventFrames {
     const frames = eventsAfter(afterCommit(commit.seq - 1), commit).map((event) => ({
       index: event.index,
       type: event.type,
-      text: this.#form(event),
+      text: this.#form(event.type, event, event.id),
     }));
     this.#made.set(commit, frames);
     return frames;
+  }
+
+  /** Tells that what was recorded of a session before this commit was erased (C9); `place` is where a client stands that has it. */
+  gap({ key, seq }: RecordedCommit, place: Cursor): string {
+    return this.#form('gap', { type: 'gap', key, before: `${seq}.0` }, formatCursor(place));
   }
 }

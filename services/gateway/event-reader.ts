@@ -1,7 +1,8 @@
 import type { Principal } from '../../shared/policy/access.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { isErasure } from '../../shared/session/evolve.ts';
 import type { GatewayContext } from './context.ts';
-import { type Cursor, type EventFilter, isAfter, logPosition, wantsKey, wantsType } from './cursor.ts';
+import { afterCommit, type Cursor, type EventFilter, isAfter, logPosition, wantsKey, wantsType } from './cursor.ts';
 import type { EventFrames } from './event-frames.ts';
 import { noSuchSession } from './history.ts';
 import { type VisibleDelta, visibleText } from './live-text.ts';
@@ -22,7 +23,7 @@ export interface EventReader {
 type TakeFrame = (text: string, cursor: Cursor) => Promise<boolean>;
 
 /**
- * Hands events on as they are recorded, asking for each commit whether it is still the reader's to see (A8/89). Resolves when the signal
+ * Hands events on as they are recorded, with a gap where history was erased whatever the filter (C9), asking for each commit whether it is still the reader's to see (A8/89). Resolves when the signal
  * aborts, or when a frame is not taken. Throws `noSuchSession()` once the one session is not theirs any more.
  */
 export const followEvents = async (
@@ -37,6 +38,12 @@ export const followEvents = async (
     if (!(await access.shows(principal, commit))) {
       if (key) throw noSuchSession();
       continue;
+    }
+    if (isErasure(commit) && isAfter(cursor, commit.seq, 0)) {
+      // It stands in front of the event that tells of it, and where that is hidden in its place.
+      const isHidden = !wantsType(filter, 'session_deleted');
+      const place = isHidden ? { seq: commit.seq, index: 0 } : afterCommit(commit.seq - 1);
+      if (!(await take(frames.gap(commit, place), place))) return;
     }
     for (const { index, type, text } of frames.of(commit)) {
       if (!isAfter(cursor, commit.seq, index) || !wantsType(filter, type)) continue;

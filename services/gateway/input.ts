@@ -104,6 +104,9 @@ export const waitParameter = z
   .default(0)
   .meta({ type: 'number', minimum: 0, maximum: limits.waitSeconds, default: 0, description: 'seconds' });
 
+/** `after=SEQ`, of a list without events. */
+export const sequenceParameter = wholeNumber.meta({ type: 'integer', minimum: 0 });
+
 export const minutesParameter = wholeNumber.pipe(z.int().min(1)).meta({ type: 'integer', minimum: 1 });
 
 /** `name=1`; also `true`, `0` and `false`. */

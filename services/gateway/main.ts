@@ -4,15 +4,19 @@ import type { Config } from '../../shared/config/schema.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
+import { isLoopback } from '../../shared/kit/loopback.ts';
 import type { Service } from '../../shared/kit/service.ts';
 import type { Ports } from '../../shared/ports.ts';
+import type { SkillLibrary } from '../../shared/skills/library.ts';
 import { Access } from './access.ts';
 import { AskedApprovals } from './approvals.ts';
-import { Audit } from './audit.ts';
+import { Audit, system } from './audit.ts';
 import { Callers } from './callers.ts';
 import { OpenCalls } from './callers-open.ts';
 import type { GatewayContext } from './context.ts';
 import { EventFeed } from './event-feed.ts';
+import { offeredSkills } from './mcp/skills.ts';
+import { MemoryList } from './memory.ts';
 import { GatewayMetrics } from './metrics.ts';
 import { Places } from './places.ts';
 import { Runs } from './runs.ts';
@@ -27,16 +31,15 @@ export interface GatewayOptions {
   /** The installation's own bearer token, which is the owner's; others are in `config.gateway.tokens`. */
   readonly token: string;
   readonly version: string;
+  /** The agent's skills, as this process finds them. Default: none are offered. */
+  readonly skills?: Pick<SkillLibrary, 'take'> | undefined;
   /** The other services of this process: their numbers are on the metrics page too. */
   readonly services?: () => readonly Service[];
 }
 export type Gateway = Service & { readonly url: string };
 
-/** Only this machine can reach these. */
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
-
 /** Throws `NatterError('invalid')` for an address others can reach, unless the operator says that is meant. */
-const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {
+export const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {
   if (isLoopback(host) || allowPublicBind) return;
   throw new NatterError(
     'invalid',
@@ -64,10 +67,16 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   const approvals = new AskedApprovals();
   const feed = new EventFeed(ports.events, ports.clock, log, (commit) => approvals.take(commit));
   const sessions = new SessionList(ports, config.session.mainKey);
-  const metrics = new GatewayMetrics(() => [
-    service,
-    ...(options.services?.().filter(({ name }) => name !== service.name) ?? []),
-  ]);
+  const memory = new MemoryList(ports);
+  const audit = new Audit({ log, clock: ports.clock, trail: ports.audit });
+  const unfollow = options.config.changes?.((keys) =>
+    audit.note('config_reloaded', system, { detail: { keys: keys.join(' ') } }),
+  );
+  const metrics = new GatewayMetrics({
+    services: () => [service, ...(options.services?.().filter(({ name }) => name !== service.name) ?? [])],
+    ports,
+    awaiting: () => sessions.allAwaiting(),
+  });
   const streams = new Places(
     { all: limits.streamClients, each: limits.streamClientsEach },
     'too many streams are open here; close some, or try again later',
@@ -94,14 +103,16 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     version,
     feed,
     sessions,
+    memory,
     access: new Access(sessions, () => options.config.current()),
     callers,
     openCalls,
     tickets: new Tickets(ports.tokens, ports.clock, callers),
-    audit: new Audit(log, ports.clock),
+    audit,
     approvals,
     runs: new Runs(ports, feed),
     metrics,
+    skills: options.skills && offeredSkills(options.skills, log),
     streams,
     waits,
     sockets,
@@ -114,7 +125,9 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
 
   const close = async (): Promise<void> => {
     closing.abort();
-    await Promise.all([server.close(), feed.close(), sessions.close(), openCalls.close(), callers.close()]);
+    unfollow?.();
+    await Promise.all([server.close(), feed.close(), sessions.close(), memory.close(), openCalls.close(), callers.close()]);
+    await audit.close();
   };
   const service: Service = {
     name: 'gateway',

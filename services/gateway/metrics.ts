@@ -1,21 +1,34 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Service } from '../../shared/kit/service.ts';
+import type { Ports } from '../../shared/ports.ts';
+import type { IndexRow } from '../../shared/session/summary.ts';
+import { type Metric, metricsOf, pageOf, pageType } from '../../shared/telemetry/metrics.ts';
 
-/** Prometheus text of this process: the door's own numbers and those that each service tells by `metrics()`. */
+export interface GatewayMetricsOptions {
+  /** The door, and the other services of this process. */
+  services(): readonly Service[];
+  readonly ports: Pick<Ports, 'clock' | 'commands' | 'inbound' | 'checkpoints' | 'events' | 'index' | 'problems'>;
+  /** The sessions that wait for a person. */
+  awaiting(): Iterable<IndexRow>;
+}
+
+/** A broker that is slow must not make the page late. */
+const askMs = 2_000;
+
+/** Prometheus text of this process: the door's own numbers, what the broker and the index say, and what each service tells. */
 export class GatewayMetrics {
-  readonly #services: () => readonly Service[];
-  readonly #own = new Registry();
-  readonly #requests: Histogram;
+  readonly #options: GatewayMetricsOptions;
+  readonly #requests = new Histogram({
+    name: 'natter_http_request_duration_seconds',
+    help: 'Time to answer a request, by route (never by path), method and status.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 120],
+    registers: [],
+  });
+  readonly contentType = pageType;
 
-  constructor(services: () => readonly Service[]) {
-    this.#services = services;
-    this.#requests = new Histogram({
-      name: 'natter_http_request_seconds',
-      help: 'Time to answer a request, by route, method and status.',
-      labelNames: ['route', 'method', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 120],
-      registers: [this.#own],
-    });
+  constructor(options: GatewayMetricsOptions) {
+    this.#options = options;
   }
 
   answered(route: string, method: string, status: number, seconds: number): void {
@@ -23,26 +36,46 @@ export class GatewayMetrics {
   }
 
   async text(): Promise<string> {
-    return Registry.merge([this.#own, this.#ofServices()]).metrics();
+    const metrics = await Promise.all([this.#door(), this.#whole(), metricsOf(this.#options.services())]);
+    return pageOf(metrics.flat());
   }
-  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Read anew at each scrape. Services of one name (several hosts in one process) are added up. */
-  #ofServices(): Registry {
+  async #door(): Promise<Metric[]> {
     const registry = new Registry();
-    for (const service of this.#services()) {
-      for (const [name, value] of Object.entries(service.metrics())) {
-        const settings = {
-          name: `natter_${name}`.replaceAll(/[^A-Za-z0-9_]/g, '_'),
-          help: `${name} of a service.`,
-          labelNames: ['service'],
-          registers: [registry],
-        };
-        const known = registry.getSingleMetric(settings.name);
-        if (settings.name.endsWith('_total')) ((known as Counter) ?? new Counter(settings)).inc({ service: service.name }, value);
-        else ((known as Gauge) ?? new Gauge(settings)).inc({ service: service.name }, value);
-      }
-    }
-    return registry;
+    registry.registerMetric(this.#requests);
+    return registry.getMetricsAsJSON();
+  }
+
+  /** What is the same at every gateway, because it is the whole system's. Left out while the broker does not answer. */
+  async #whole(): Promise<Metric[]> {
+    const registry = new Registry();
+    const gauge = <L extends string>(name: string, help: string, labelNames: L[] = []): Gauge<L> =>
+      new Gauge({ name, help, labelNames, registers: [registry] });
+    const pending = gauge('natter_approvals_pending', 'Questions that wait for a person, in the whole system.');
+    const oldest = gauge('natter_approval_oldest_age_seconds', 'Age of the oldest question that waits; 0 without one.');
+    const queues = gauge('natter_queue_messages', 'Messages in a queue that are not done yet, in the whole system.', ['queue']);
+    const lag = gauge('natter_index_lag_commits', 'Sequences of the log that the session index does not reflect yet.');
+
+    const { clock, commands, inbound, checkpoints, events, index } = this.#options.ports;
+    const asked = [...this.#options.awaiting()].flatMap(({ approval }) => approval?.requestedAt ?? []);
+    pending.set(asked.length);
+    oldest.set(asked.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...asked)) / 1_000);
+    await Promise.all([
+      this.#ask(commands.lag(), (messages) => queues.set({ queue: 'commands' }, messages)),
+      this.#ask(inbound.lag(), (messages) => queues.set({ queue: 'inbound' }, messages)),
+      this.#ask(checkpoints.lag(), (messages) => queues.set({ queue: 'checkpoints' }, messages)),
+      this.#ask(Promise.all([events.info(), index.position()]), ([{ lastSeq }, position]) =>
+        lag.set(Math.max(0, lastSeq - position)),
+      ),
+    ]);
+    return registry.getMetricsAsJSON();
+  }
+
+  async #ask<T>(asked: Promise<T>, tell: (answer: T) => void): Promise<void> {
+    const over = new AbortController();
+    const late = this.#options.ports.clock.sleep(askMs, over.signal).then(() => null);
+    const answer = await Promise.race([asked.catch(() => null), late]);
+    over.abort();
+    if (answer !== null) tell(answer);
   }
 }

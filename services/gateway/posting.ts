@@ -112,10 +112,18 @@ const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void =>
   throw new NatterError('overloaded', `a turn runs, and ${roomIn(queue)} messages may wait behind it; try again later`);
 };
 
+/** What a session reads of what a caller says: of a command the message that it brings, `undefined` where it brings none. */
+export const messageTextOf = (context: GatewayContext, asker: Asker, said: SaidToKey): string | undefined => {
+  const { data } = envelopeFor(context, asker, said);
+  return 'message' in data ? data.message?.text : undefined;
+};
+
+type SaidToKey = Pick<Posting, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
+
 const envelopeFor = (
   { access, config, ports }: GatewayContext,
   asker: Asker,
-  { key, text, idempotencyKey, literal }: Posting,
+  { key, text, idempotencyKey, literal }: SaidToKey,
 ): CommandEnvelope => {
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : onceIdOf(asker, key, 'post_message', idempotencyKey));

@@ -28,6 +28,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   quarantined: [409, 'The session is quarantined'],
   refused: [409, 'The session refuses this now'],
   session_busy: [409, 'The session is busy'],
+  fork_invalid: [409, 'The session cannot be forked there'],
   session_retained: [409, 'The session is retained'],
   session_unknown: [404, 'There is no such session yet'],
   approval_forbidden: [403, 'The approval is not yours to answer'],

@@ -3,8 +3,17 @@ import { seesAll } from '../../shared/policy/access.ts';
 import { dangers } from '../../shared/policy/dm-safety.ts';
 import { nextResetOf } from '../../shared/policy/reset.ts';
 import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
+import { overviewOf } from './overview.ts';
 import { type Methods, method, reading } from './rpc.ts';
 import { approvalsList, approvalsListParameters, approvalsResolve, approvalsResolveParameters } from './rpc-approvals.ts';
+import {
+  memoryForget,
+  memoryForgetParameters,
+  memoryGet,
+  memoryGetParameters,
+  memoryList,
+  memoryListParameters,
+} from './rpc-memory.ts';
 import {
   agent,
   agentParameters,
@@ -16,8 +25,12 @@ import {
   waitParameters,
 } from './rpc-runs.ts';
 import {
+  checkpointParameters,
+  checkpointSession,
   deleteParameters,
   deleteSession,
+  forkParameters,
+  forkSession,
   listParameters,
   listSessions,
   patchParameters,
@@ -36,9 +49,14 @@ export const methods: Methods = {
   'sessions.patch': method(patchParameters, patchSession),
   'sessions.reset': method(resetParameters, resetSession),
   'sessions.delete': method(deleteParameters, deleteSession),
+  'sessions.checkpoint': method(checkpointParameters, checkpointSession),
+  'sessions.fork': method(forkParameters, forkSession),
   'sessions.compact': method(compactParameters, compactSession, ({ timeoutSeconds }) => timeoutSeconds),
   'approvals.list': reading(approvalsListParameters, approvalsList),
   'approvals.resolve': method(approvalsResolveParameters, approvalsResolve, undefined, 'approvals'),
+  'memory.list': reading(memoryListParameters, memoryList),
+  'memory.get': reading(memoryGetParameters, memoryGet),
+  'memory.forget': method(memoryForgetParameters, memoryForget),
   'chat.history': reading(
     sessionsHistoryParameters.extend({ includeTools: z.boolean().default(true) }),
     ({ context, asker }, parameters) => sessionsHistory(context, asker, parameters),
@@ -48,7 +66,7 @@ export const methods: Methods = {
   'agent.wait': reading(waitParameters, wait, ({ timeoutMs }) => timeoutMs),
   /**
    * Whether the system is ready, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is also told where the
-   * data and its mirror are and what is dangerous about the configuration (A3/31).
+   * data and its mirror are, what is dangerous about the configuration (A3/31), and how all of the system is.
    */
   status: reading(z.strictObject({}), async ({ context, asker }) => {
     const problems = context.problems();
@@ -66,6 +84,7 @@ export const methods: Methods = {
         dataDir,
         dangers: dangers(context.config),
         warnings: context.warnings(),
+        ...(await overviewOf(context)),
       }),
       sessions: sessions.map(({ row, shown }) => ({ ...shown, nextReset: nextResetOf(row, session, now) })),
     };

@@ -12,6 +12,8 @@ import { ask } from './asking.ts';
 import { occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import type { Condition } from './etag.ts';
+import { fork, forkPlace } from './forking.ts';
+import { checkpoint } from './looking-back.ts';
 import type { Call } from './rpc.ts';
 import { queueModeOf } from './said.ts';
 import { listRows } from './session-tools/list.ts';
@@ -38,12 +40,14 @@ export const listParameters = sessionsListParameters.extend({
 const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, { session }: Config) => {
   const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
   const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, approval, costUsd } = row;
+  const { description, descriptionSource, workingMemory, introspectedAt } = row;
   const { subject, room, space } = origin;
   return {
     ...shown,
     key: parseKey(row.key).kind === 'global' ? shown.key : row.key,
     ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
     ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
+    ...{ description, descriptionSource, workingMemory, introspectedAt },
     ...{ origin, subject, room, space, approval, costUsd, queueMode: queueModeOf(row, session) },
   };
 };
@@ -64,6 +68,7 @@ export const patchParameters = z.strictObject({
   thinkingLevel: nullable(z.string().min(1).max(32)),
   verboseLevel: nullable(z.string().min(1).max(32)),
   displayName: nullable(z.string().min(1).max(256)),
+  description: nullable(settings.shape.description.unwrap()),
 });
 
 /** `null` unsets a setting; one that is left out stays (A9/96–97). */
@@ -105,6 +110,20 @@ export const resetSession = async ({ context, asker }: Call, given: z.infer<type
   const cause = { trigger: 'api', rule: given.reason } as const;
   return { key: stored, ...(await ask(context, asker, stored, { type: 'reset', ...occasion, cause })) };
 };
+
+export const checkpointParameters = z.strictObject({ key });
+
+/** A look back on what was said since the last one (A7/80–81). */
+export const checkpointSession = async ({ context, asker }: Call, given: z.infer<typeof checkpointParameters>) => {
+  const stored = keyFrom(context.config, given.key, 'key');
+  return { key: stored, ...(await checkpoint(context, asker, { key: stored })) };
+};
+
+export const forkParameters = forkPlace.extend({ key });
+
+/** A new generation that goes on from an earlier point (B21). */
+export const forkSession = ({ context, asker }: Call, { key: name, ...place }: z.infer<typeof forkParameters>) =>
+  fork(context, asker, { key: keyFrom(context.config, name, 'key'), place });
 
 export const deleteParameters = z.strictObject({ key, mode: z.enum(['session', 'key']).default('session'), reason });
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -8,11 +8,15 @@ import type { GatewayContext } from './context.ts';
 import { readJson } from './input.ts';
 import { answersPreflight, checkOrigin } from './origin.ts';
 import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
+import { aguiRoutes } from './routes/agui.ts';
 import { approvalRoutes } from './routes/approvals.ts';
+import { asyncApiRoutes } from './routes/asyncapi.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { inboundRoutes } from './routes/inbound.ts';
 import { mcpRoutes } from './routes/mcp.ts';
+import { memoryRoutes } from './routes/memory.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { openAiRoutes } from './routes/openai.ts';
 import { openApiRoutes } from './routes/openapi.ts';
@@ -22,11 +26,19 @@ import { runRoutes } from './routes/runs.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { tokenRoutes } from './routes/tokens.ts';
+import { uiRoutes } from './routes/ui.ts';
 import { webSocketRoutes } from './routes/ws.ts';
+import { traceRequests } from './tracing.ts';
 
 const headerBytes = 16 * 1024;
 const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 30_000;
+const requestTimeoutMs = 15_000;
+/** How often it is looked for who takes longer. */
+const slowCheckMs = 1_000;
+/** How long somebody whose request was broken may take to read why and to hang up. */
+const hangUpMs = 2_000;
+/** Least milliseconds between two warnings that connections are cut off. */
+const dropWarningMs = 10_000;
 /** Longest parameter the router takes; a session key that is too long is told so by its own check. */
 const parameterCharacters = 8_192;
 
@@ -54,6 +66,39 @@ const answerBrokenRequest = (error: Error & { code?: string }, socket: Socket): 
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   );
+  // A client may keep its half open for ever, and the connection with it.
+  socket.setTimeout(hangUpMs, () => socket.destroy());
+};
+
+/** Cuts off who comes when all places are taken, so that those who are in are served. */
+const boundConnections = ({ server }: FastifyInstance, { config, log, ports: { clock } }: GatewayContext): void => {
+  const { maxConnections } = config.gateway;
+  server.maxConnections = maxConnections;
+  let [dropped, warnAt] = [0, 0];
+  server.on('drop', () => {
+    dropped += 1;
+    if (clock.monotonic() < warnAt) return;
+    log.warn({ dropped, maxConnections }, 'too many connections are open here: those that come are cut off');
+    [dropped, warnAt] = [0, clock.monotonic() + dropWarningMs];
+  });
+};
+
+/**
+ * Whether the connection of a request may go on. One portion of the network holds a thousand small requests, which would all be dealt with
+ * before anybody else is heard; no client sends so many without an answer.
+ */
+const pipelineCheck = (): ((request: FastifyRequest, reply: FastifyReply) => boolean) => {
+  const unanswered = new WeakMap<Socket, number>();
+  const add = (socket: Socket, more: number): number => {
+    const count = (unanswered.get(socket) ?? 0) + more;
+    unanswered.set(socket, count);
+    return count;
+  };
+  return ({ raw: { socket } }, reply) => {
+    reply.raw.once('close', () => add(socket, -1));
+    if (add(socket, 1) > limits.pipelinedRequests) socket.destroy();
+    return !socket.destroyed;
+  };
 };
 
 /** The HTTP server: what holds for all routes stands here, in the order it happens. */
@@ -70,14 +115,18 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    http: { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs },
+    http: { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: slowCheckMs },
     routerOptions: { maxParamLength: parameterCharacters },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => onError(error, request, reply.headers({ ...securityHeaders })),
   });
   const guard = guardOf(context);
+  boundConnections(app, context);
+  const mayGoOn = pipelineCheck();
 
+  traceRequests(app);
   app.addHook('onRequest', async (request, reply) => {
+    if (!mayGoOn(request, reply)) return reply.hijack();
     reply.headers({ ...securityHeaders, 'x-request-id': request.id });
     checkOrigin(request, reply, context.config.gateway);
     if (answersPreflight(request, reply)) return reply;
@@ -109,14 +158,19 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   runRoutes(app, context);
   controlRoutes(app, context);
   approvalRoutes(app, context);
+  memoryRoutes(app, context);
   sessionRoutes(app, context);
   eventRoutes(app, context);
   rpcRoutes(app, context);
   webSocketRoutes(app, context, guard);
   tokenRoutes(app, context);
   ticketRoutes(app, context);
+  auditRoutes(app, context);
   openAiRoutes(app, context);
+  uiRoutes(app, context);
+  aguiRoutes(app, context);
   mcpRoutes(app, context);
   openApiRoutes(app, context);
+  asyncApiRoutes(app, context);
   return app;
 };

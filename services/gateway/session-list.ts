@@ -36,6 +36,11 @@ export interface Reach {
   readonly namespace?: string | undefined;
 }
 
+export interface SessionCounts {
+  readonly sessions: Readonly<Record<SessionStatus, number>>;
+  readonly approvals: { readonly pending: number; readonly oldestAt: number | null };
+}
+
 const cursorOf = ({ updatedAt, key }: RowPlace): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
 const placeOf = (cursor: string): RowPlace => {
   try {
@@ -127,9 +132,27 @@ export class SessionList {
 
   /** The session that waits for this approval (A5/62). */
   awaiting(approvalId: string): SessionKey | undefined {
-    const facet = (text: string) => text.startsWith('awaiting_approval ');
-    for (const row of this.#view?.newestFirst({ facet }) ?? []) if (row.approval?.approvalId === approvalId) return row.key;
+    for (const row of this.allAwaiting()) if (row.approval?.approvalId === approvalId) return row.key;
     return undefined;
+  }
+
+  /** The sessions that wait for a person. Read it at one stretch. */
+  allAwaiting(): Iterable<IndexRow> {
+    return this.#view?.newestFirst({ facet: (text) => text.startsWith('awaiting_approval ') }) ?? [];
+  }
+
+  /** How many sessions there are of each status, how many wait for a person, and since when the first of them. */
+  counts(): SessionCounts {
+    const sessions = { idle: 0, running: 0, awaiting_approval: 0, inactive: 0 };
+    let [pending, oldestAt]: [number, number | null] = [0, null];
+    for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
+      if (deleted || generation === 0) continue;
+      sessions[status] += 1;
+      if (approval === null) continue;
+      pending += 1;
+      oldestAt = Math.min(oldestAt ?? approval.requestedAt, approval.requestedAt);
+    }
+    return { sessions, approvals: { pending, oldestAt } };
   }
 
   async close(): Promise<void> {

@@ -43,6 +43,9 @@ const shown = (token: IssuedToken, now: number) => {
   };
 };
 
+/** An id as the audit trail tells of it, whatever somebody gives for one. */
+const shortened = (id: string): string => (/^[a-z0-9]{1,64}$/.test(id) ? id : 'no id of a token');
+
 const noSuchToken = (): NatterError =>
   new NatterError('not_found', 'id: there is no such token; list them. Those of the configuration are changed there', {
     field: 'id',
@@ -82,16 +85,18 @@ export class TokenOffice {
       ...{ v: 1, id, ...reach, label, createdAt: now, createdBy: asker.actor, secrets: [secret] },
       ...(expiresAt !== undefined && { expiresAt }),
     };
-    if (!(await ports.tokens.add(made))) throw new NatterError('unavailable', 'this id is taken; try again');
+    await audit.before('token_created', asker, { target: id, detail: reach }, async () => {
+      if (!(await ports.tokens.add(made))) throw new NatterError('unavailable', 'this id is taken; try again');
+    });
     await callers.issued.refresh();
-    audit.note('token_created', asker, { tokenId: id, ...reach });
     return { token, ...shown(made, now) };
   }
 
   async revoke(asker: Asker, id: string) {
     const now = this.#now;
-    const revoked = await this.#change(id, (token) => ({ ...token, revokedAt: token.revokedAt ?? now }));
-    this.#context.audit.note('token_revoked', asker, { tokenId: id });
+    const revoked = await this.#context.audit.before('token_revoked', asker, { target: shortened(id) }, () =>
+      this.#change(id, (token) => ({ ...token, revokedAt: token.revokedAt ?? now })),
+    );
     return shown(revoked, now);
   }
 
@@ -99,13 +104,15 @@ export class TokenOffice {
   async rotate(asker: Asker, id: string, overlapMs: number) {
     const now = this.#now;
     const { token, secret } = newToken(id);
-    const rotated = await this.#change(id, (before) => {
+    const rotate = (before: IssuedToken): IssuedToken => {
       if (statusOf(before, now) !== 'active')
         throw new NatterError('invalid', 'id: this token lets nobody in any more; make another one', { field: 'id' });
       const [current] = before.secrets;
       return { ...before, secrets: [secret, ...(overlapMs > 0 && current ? [{ ...current, until: now + overlapMs }] : [])] };
-    });
-    this.#context.audit.note('token_rotated', asker, { tokenId: id });
+    };
+    const rotated = await this.#context.audit.before('token_rotated', asker, { target: shortened(id) }, () =>
+      this.#change(id, rotate),
+    );
     return { token, ...shown(rotated, now) };
   }
 

@@ -5,7 +5,10 @@ import type { SessionCommand } from '../../shared/session/commands.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
 import type { SessionState } from '../../shared/session/evolve.ts';
 import type { TurnRef } from '../../shared/session/types.ts';
+import { noSkills, type SkillSet } from '../../shared/skills/explain.ts';
+import type { SkillLibrary } from '../../shared/skills/library.ts';
 import type { Conversations } from './conversations.ts';
+import type { RunTraces } from './run-traces.ts';
 import type { Scene } from './scene.ts';
 import type { Outcome } from './session-actor.ts';
 import type { Switches } from './switches.ts';
@@ -21,8 +24,12 @@ export interface TurnServices {
   readonly switches: Switches;
   readonly conversations: Pick<Conversations, 'read' | 'forget'>;
   readonly prompts: Pick<SystemPrompts, 'read'>;
+  /** None: no session has any. */
+  readonly skills?: Pick<SkillLibrary, 'take'> | undefined;
   /** The model of a session that chose this one, or none. */
   modelOf(name?: string): Model;
+  /** Which trace the runs are of; a turn of which nobody says so begins its own. */
+  readonly traces?: RunTraces | undefined;
   /** Short enough to be typed. */
   newApprovalId(): string;
 }
@@ -53,6 +60,7 @@ export class Attempt {
   readonly #stop = new AbortController();
   #progressAt: number;
   #prompt: { readonly sender: string; readonly read: Promise<SystemPrompt> } | null = null;
+  #skills: Promise<SkillSet> | null = null;
   #atWork = 0;
 
   constructor(options: AttemptOptions) {
@@ -111,12 +119,22 @@ export class Attempt {
    * The system prompt, read once for each sender: all steps of an attempt have the same, so that providers can remember it. A file that the
    * turn itself changes counts from the next turn on.
    */
-  prompt({ tools, scope }: Pick<Scene, 'tools' | 'scope'>): Promise<SystemPrompt> {
+  prompt({ tools, scope, skills }: Pick<Scene, 'tools' | 'scope' | 'skills'>): Promise<SystemPrompt> {
     const { prompts, config } = this.services;
     const { role, principal } = scope.sender;
     const sender = `${role} ${principal}`;
-    if (this.#prompt?.sender !== sender) this.#prompt = { sender, read: prompts.read(config, tools, scope) };
+    if (this.#prompt?.sender !== sender) {
+      const { workingMemory } = this.state.machine.context.review;
+      this.#prompt = { sender, read: prompts.read(config, tools, scope, { skills: skills.section, workingMemory }) };
+    }
     return this.#prompt.read;
+  }
+
+  /** The session's skills, the same for all of an attempt (A15/166). A generation has some once a step of it is recorded. */
+  skills(): Promise<SkillSet> {
+    const { skills: refs, prompt } = this.state.machine.context;
+    this.#skills ??= this.services.skills?.take({ taken: prompt.length > 0, refs }) ?? Promise.resolve(noSkills);
+    return this.#skills;
   }
 
   /** Something came of it: the watchdog waits anew, after `restMs` if the turn rests so long. */

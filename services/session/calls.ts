@@ -1,5 +1,5 @@
 import { limits } from '../../shared/kit/limits.ts';
-import type { Tool } from '../../shared/ports.ts';
+import type { Tool, ToolEnd } from '../../shared/ports.ts';
 import type { ActiveTurn, CallState } from '../../shared/session/context.ts';
 import type { SpawnedRun, ToolOutcome } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
@@ -113,13 +113,13 @@ const finish = async (attempt: Attempt, scene: Scene, callId: string, task: Task
   return recordEnd(attempt, callId, end);
 };
 
-interface End {
+interface End extends Pick<ToolEnd, 'memory'> {
   readonly outcome: ToolOutcome;
   readonly text: string;
 }
-const recordEnd = async (attempt: Attempt, callId: string, { outcome, text }: End): Promise<boolean> => {
+const recordEnd = async (attempt: Attempt, callId: string, { outcome, text, memory }: End): Promise<boolean> => {
   const command = { type: 'record_result', turn: attempt.ref, callId } as const;
-  const recorded = await attempt.record({ ...command, outcome, text });
+  const recorded = await attempt.record({ ...command, outcome, text, ...(memory && { memory }) });
   if (recorded.kind !== 'refused') return recorded.kind === 'accepted';
   const why = `The call ended, and its result could not be recorded: ${recorded.message}`.slice(0, 2_000);
   return (await attempt.record({ ...command, outcome: 'error', text: why })).kind === 'accepted';

@@ -12,6 +12,8 @@ import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 /** Characters that a conversation costs in memory with nothing said in it. */
 const leastCharacters = 1_000;
 
+type ReadPosition = Pick<Position, 'seq' | 'contextSeq' | 'skips'>;
+
 /** The conversations of a host's sessions, as far as they fit in memory: a cache of the log, read once and then only what is new. */
 export class Conversations {
   readonly #log: { readonly events: EventLog; readonly clock: Clock };
@@ -25,9 +27,10 @@ export class Conversations {
   }
 
   /** What the turn sees, with all that is recorded up to `position`. Rejects when that turn is over. */
-  async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: Pick<Position, 'seq' | 'contextSeq'>): Promise<TurnView> {
+  async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
     const known = this.#cache.get(key);
-    const view = known && (await this.#extend(key, known, position.seq)) ? known.view(turn.id) : null;
+    const isCurrent = known?.isWhole && (await this.#extend(key, known, position.seq)) && known.isWhole;
+    const view = isCurrent ? known.view(turn.id) : null;
     if (view) return view;
     return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
   }
@@ -45,7 +48,7 @@ export class Conversations {
     this.#cache.delete(key);
   }
 
-  async #loadAll(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: Pick<Position, 'seq'>): Promise<TurnView> {
+  async #loadAll(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
     const view = await this.#load(key, turn, position, 1);
     if (view === null) throw new Error(`turn ${turn.id} is not the one that runs in ${key} at ${position.seq}`);
     return view;
@@ -55,13 +58,19 @@ export class Conversations {
   async #load(
     key: SessionKey,
     turn: Pick<ActiveTurn, 'id'>,
-    { seq }: Pick<Position, 'seq'>,
+    { seq, skips }: ReadPosition,
     from: number,
   ): Promise<TurnView | null> {
     const conversation = new Conversation();
-    for await (const commit of readThrough(this.#log, key, { after: Math.max(0, from - 1), through: seq })) {
-      if (commit.seq > seq) break;
-      conversation.add(commit);
+    const stops = [...skips.map(({ after }) => after), seq];
+    const starts = [Math.max(0, from - 1), ...skips.map(({ until }) => until - 1)];
+    for (const [index, after] of starts.entries()) {
+      const through = stops[index] ?? seq;
+      if (after >= through) continue;
+      for await (const commit of readThrough(this.#log, key, { after, through })) {
+        if (commit.seq > through) break;
+        conversation.add(commit);
+      }
     }
     const view = conversation.isWhole ? conversation.view(turn.id) : null;
     if (view) this.#keep(key, conversation);

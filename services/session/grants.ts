@@ -10,11 +10,13 @@ import { callHash, parseArguments } from './call-hash.ts';
  * moment it is to run.
  */
 export const grantOf = async ({ services, key, state }: Attempt, call: ToolCall): Promise<'none' | 'bound' | 'other'> => {
-  const { contextSeq, seq } = state.position;
+  const { contextSeq, startedSeq, seq } = state.position;
+  // The call is of this generation, wherever a fork's conversation begins.
+  const after = Math.max(0, contextSeq - 1, startedSeq - 1);
   let written: ToolCall | undefined;
   let request: EventOf<'approval_requested'> | undefined;
   let answer: EventOf<'approval_resolved'> | undefined;
-  for await (const { events } of readThrough(services, key, { after: Math.max(0, contextSeq - 1), through: seq })) {
+  for await (const { events } of readThrough(services, key, { after, through: seq })) {
     for (const event of events) {
       if (event.type === 'model_step') written = event.calls?.find(({ callId }) => callId === call.callId) ?? written;
       if (event.type === 'approval_requested' && event.callId === call.callId) request = event;

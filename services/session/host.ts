@@ -5,22 +5,27 @@ import type { Logger } from '../../shared/kit/log.ts';
 import type { Delivery, Model, Ports, Tools, Verdict } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionCommand } from '../../shared/session/commands.ts';
-import { type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import type { SessionState } from '../../shared/session/evolve.ts';
 import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
+import { about, tellOf, tellOutcome } from './about.ts';
 import { answerOf } from './answer.ts';
+import type { TurnServices } from './attempt.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
 import { Conversations } from './conversations.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
+import type { SessionMeters } from './meters.ts';
+import { countOf, isRecorded } from './outcome-kinds.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { type Origin, type Outcome, SessionActor } from './session-actor.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
 import type { Switches } from './switches.ts';
-import { SystemPrompts } from './system-prompt.ts';
 import { Tally } from './tally.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export interface HostOptions {
+export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts'> {
   readonly config: Config;
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
@@ -31,6 +36,7 @@ export interface HostOptions {
   readonly switches: Switches;
   newId(): string;
   newApprovalId(): string;
+  readonly meters?: SessionMeters;
   /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
   readonly commitPatienceMs: number;
 }
@@ -41,35 +47,39 @@ export class SessionHost {
   readonly #registry: Registry;
   readonly #turns: TurnRunner;
   readonly #conversations: Conversations;
-  readonly tally = new Tally();
+  readonly #checkpoints: Checkpoints;
+  readonly tally: Tally;
   readonly quarantine: Quarantine;
+  readonly snapshots: SnapshotWriter;
   readonly #stopping = new AbortController();
-  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, loads: 0, resumes: 0, snapshots: 0 };
+  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, loads: 0, resumes: 0 };
 
   constructor(options: HostOptions) {
     this.#options = options;
     const { log, ports, config, tools, switches } = options;
     this.quarantine = new Quarantine(log);
+    this.snapshots = new SnapshotWriter(ports.snapshots, log);
+    this.#checkpoints = new Checkpoints({ config: config.introspection, ports, log });
+    this.tally = new Tally(options.meters);
     this.#conversations = new Conversations(ports);
     this.#turns = new TurnRunner({
       services: {
         ...{ config, tools, switches, clock: ports.clock, events: ports.events, live: ports.live },
-        conversations: this.#conversations,
-        prompts: new SystemPrompts(),
+        ...{ conversations: this.#conversations, traces: options.traces, skills: options.skills, prompts: options.prompts },
         modelOf: (name) => options.modelOf(name),
         newApprovalId: () => options.newApprovalId(),
       },
       dispatch: (actor, correlationId, command) => this.#dispatchOwn(actor, correlationId, command),
       failed: (actor, error) => {
-        log.error({ key: actor.key, reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
+        log.error({ ...about(actor), reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
         this.#registry.drop(actor);
       },
     });
     this.#registry = new Registry({
       limit: config.session.residents,
       load: (key) => this.#load(key),
-      arrived: (actor) => this.#resume(actor),
-      passivate: (actor) => void this.#snapshot(actor),
+      arrived: (actor) => this.#goOn(actor),
+      passivate: (actor) => void this.snapshots.write(actor),
       left: ({ key }) => this.#conversations.forget(key),
     });
   }
@@ -92,6 +102,7 @@ export class SessionHost {
         return { kind: this.#options.switches.stopOnUncommitted ? 'retry' : 'done' };
       }
       this.#answer(envelope, outcome);
+      tellOutcome(envelope, outcome, this.#options.log);
       return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
       if (!hasCode(error, 'quarantined')) throw error;
@@ -108,6 +119,7 @@ export class SessionHost {
       const actor = await this.#registry.get(envelope.key);
       outcome = await actor.dispatch(envelope, origin);
       this.#settle(actor, outcome);
+      if (outcome.kind === 'nothing') await this.#checkpoints.timeAgain(actor, envelope);
     }
     return outcome;
   }
@@ -136,11 +148,7 @@ export class SessionHost {
     const ended = new AbortController();
     void this.#turns.settled().then(() => ended.abort(null));
     await clock.sleep(graceMs, ended.signal);
-    const next = [...this.#registry.actors()].filter(({ state }) => state.position.rev % limits.snapshotCommits !== 0).values();
-    const writers = Array.from({ length: 16 }, async () => {
-      for (const actor of next) if (clock.monotonic() < until + graceMs) await this.#snapshot(actor);
-    });
-    await Promise.all(writers);
+    await this.snapshots.writeAll(this.#registry.actors(), () => clock.monotonic() < until + graceMs);
   }
 
   close(): void {
@@ -157,16 +165,16 @@ export class SessionHost {
   }
 
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
-    const { modelOf, ports, switches, newId } = this.#options;
+    const { modelOf, ports, switches, newId, log } = this.#options;
     const failed = (error: unknown): void => {
-      this.#options.log.error({ key, reason: messageOf(error) }, 'session actor failed; it is loaded anew for its next command');
+      log.error({ ...about(actor), reason: messageOf(error) }, 'session actor failed; its next command loads it anew');
       this.#registry.drop(actor);
     };
     const actor: SessionActor = new SessionActor(key, state, {
       createLive: (session, snapshot) => this.#turns.createLive(session, snapshot, failed),
       deduplication: switches.deduplication,
       newId,
-      commit: (commit, expectedSeq) => this.#commit(commit, expectedSeq),
+      commit: (commit, expectedSeq) => this.#commit(actor, commit, expectedSeq),
       lastSeq: async (session) => (await ports.events.last(session))?.seq ?? 0,
       extend: (envelope, machine) => instantTurn(modelOf(machine.context.settings.model), envelope, machine),
       failed,
@@ -174,18 +182,20 @@ export class SessionHost {
     return actor;
   }
 
-  /** A turn that was running when its host went away goes on as its next attempt (idea 3). */
-  #resume(actor: SessionActor): void {
+  /** What its last host may have left undone. A turn that was running goes on as its next attempt (idea 3). */
+  #goOn(actor: SessionActor): void {
+    this.#lookBack(actor);
     if (actor.state.machine.value !== 'running') return;
     this.counts.resumes++;
     this.#dispatchOwn(actor, 'resume', { type: 'resume_turn' }).catch((error: unknown) => {
-      this.#options.log.error({ key: actor.key, reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
+      this.#options.log.error({ ...about(actor), reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
       this.#registry.drop(actor);
     });
   }
 
-  async #commit(commit: Commit, expectedSeq: number): Promise<CommitResult> {
+  async #commit(actor: SessionActor, commit: Commit, expectedSeq: number): Promise<CommitResult> {
     const { ports, commitPatienceMs, switches } = this.#options;
+    await this.#checkpoints.time(actor, commit);
     const result = await commitFenced(ports.events, commit, expectedSeq, {
       clock: ports.clock,
       patienceMs: commitPatienceMs,
@@ -193,7 +203,8 @@ export class SessionHost {
       signal: this.#stopping.signal,
     });
     if (result.kind === 'committed') {
-      this.tally.add(commit.events);
+      this.tally.add(commit);
+      tellOf(commit, this.#options.log);
       this.#conversations.note({ ...commit, seq: result.seq, recordedAt: result.recordedAt });
     }
     return result;
@@ -217,34 +228,20 @@ export class SessionHost {
 
   /** What every outcome leads to, whoever asked: an actor that may be wrong is forgotten, one in 64 commits leaves a snapshot. */
   #settle(actor: SessionActor, outcome: Outcome): void {
-    this.#count(outcome);
-    if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') this.#registry.drop(actor, outcome);
-    else if (outcome.kind === 'accepted' && outcome.rev % limits.snapshotCommits === 0) void this.#snapshot(actor);
-  }
-
-  async #snapshot(actor: SessionActor): Promise<void> {
-    try {
-      await this.#options.ports.snapshots.put(actor.key, toPlain(actor.state));
-      this.counts.snapshots++;
-    } catch (error) {
-      this.#options.log.debug({ key: actor.key, reason: messageOf(error) }, 'snapshot not written; the log has it all');
-    }
-  }
-
-  #count({ kind }: Outcome): void {
-    const name = countOf[kind];
+    const name = countOf[outcome.kind];
     if (name !== null) this.counts[name]++;
+    if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') this.#registry.drop(actor, outcome);
+    if (outcome.kind !== 'accepted') return;
+    if (this.snapshots.isDue(outcome.rev)) void this.snapshots.write(actor);
+    this.#lookBack(actor);
+  }
+
+  /** Asked for again with each commit until it is recorded (A7/81). */
+  #lookBack(actor: SessionActor): void {
+    const wish = this.#checkpoints.wishOf(actor.state);
+    if (wish === null) return;
+    this.#dispatchOwn(actor, 'turn-limit', wish).catch((error: unknown) => {
+      this.#options.log.warn({ ...about(actor), reason: messageOf(error) }, 'not looked back yet; the next commit asks again');
+    });
   }
 }
-
-const countOf = {
-  accepted: 'commits',
-  stale: 'fenced',
-  uncommitted: 'uncommitted',
-  duplicate: 'duplicates',
-  refused: 'refused',
-  nothing: null,
-} as const;
-
-const isRecorded = (outcome: Outcome): boolean =>
-  outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);

@@ -1,4 +1,5 @@
 import type { Model } from '../../shared/ports.ts';
+import { mayCallSkill } from '../../shared/routing/chat-command.ts';
 import { messageOf } from '../../shared/session/commands.ts';
 import { decide } from '../../shared/session/decide/index.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
@@ -22,7 +23,7 @@ export const instantTurn = (
   const { turn } = machine.context;
   const message = envelope.data.type === 'append_message' ? undefined : messageOf(envelope.data);
   const answers = machine.value === 'running' && message !== undefined && turn?.messageId === message.messageId;
-  const ours = answers && turn.quietUntil === undefined;
+  const ours = answers && turn.quietUntil === undefined && !mayCallSkill(message.text);
   if (!ours || turn === null || model.instantly === undefined) return { events: [], machine };
 
   const ref = { id: turn.id, attempt: turn.attempt };

@@ -4,14 +4,22 @@ import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Service } from '../../shared/kit/service.ts';
+import { MemoryReader } from '../../shared/memory/reader.ts';
 import type { IndexView, Model, Ports, Tools } from '../../shared/ports.ts';
+import { reservedCommands } from '../../shared/routing/chat-command.ts';
+import { SkillLibrary } from '../../shared/skills/library.ts';
 import { createTools } from '../../shared/tools/create.ts';
 import { localTools } from '../../shared/tools/local.ts';
+import { memoryTools } from '../../shared/tools/memory.ts';
 import { sessionTools } from '../../shared/tools/sessions.ts';
 import { randomApprovalId } from './approval-id.ts';
 import { SessionHost } from './host.ts';
+import { SessionMeters } from './meters.ts';
+import { observing } from './observed.ts';
 import { recoverLostTurns } from './recovery.ts';
+import { RunTraces } from './run-traces.ts';
 import { allOn, type Switches } from './switches.ts';
+import { SystemPrompts } from './system-prompt.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface SessionServiceOptions {
@@ -42,15 +50,26 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
   // The index first: a host that cannot start must not have taken commands yet.
   const view = await ports.index.watch();
-  const tools = options.tools ?? (await toolsOf(options, view));
+  const memories = config.memory.enabled ? await ports.memory.watch() : null;
+  const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });
+  const tools = options.tools ?? (await toolsOf(options, view, memory));
+  const reserved = reservedCommands(config.session.resetTriggers);
+  const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
   if (options.warmUp) await warmUp(modelOf(), ports);
+  const meters = new SessionMeters();
+  const traces = new RunTraces(ports.events);
+  const { log: events, model: observed, tools: observedTools } = observing({ clock: ports.clock, meters, traces });
   const host = new SessionHost({
     config,
-    ports,
+    ports: { ...ports, events: events(ports.events) },
     log,
     member,
-    modelOf,
-    tools,
+    modelOf: (name) => observed(modelOf(name)),
+    tools: observedTools(tools),
+    skills,
+    prompts: new SystemPrompts(memory),
+    meters,
+    traces,
     switches: options.switches ?? allOn,
     newId: options.newId ?? uuidv7,
     newApprovalId: options.newApprovalId ?? randomApprovalId,
@@ -58,10 +77,17 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   });
   const stopping = new AbortController();
   const { commands } = ports;
+  let acquired = 0;
+  const forget = (partition: number): void => host.lose((key) => commands.partitionOf(key) === partition);
   const consumption = await commands.consume({
     member,
     handle: (delivery) => host.handle(delivery),
-    lost: (partition) => host.lose((key) => commands.partitionOf(key) === partition),
+    // A message that came late may have brought a session back to memory after its partition was lost: others have gone on with it since.
+    acquired: (partition) => {
+      acquired += 1;
+      forget(partition);
+    },
+    lost: forget,
   });
   const recovery = recoverLostTurns({
     clock: ports.clock,
@@ -78,11 +104,12 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     name: 'session',
     problems: () => consumption.problems(),
     // Without one of its tools a session still answers.
-    warnings: () => tools.problems(),
+    warnings: () => [...tools.problems(), ...skills.problems()],
     metrics: () => ({
       sessions_resident: host.residents,
       sessions_quarantined: host.quarantine.size,
       partitions_owned: consumption.owned().length,
+      partitions_acquired_total: acquired,
       commits_total: host.counts.commits,
       commits_fenced_total: host.counts.fenced,
       commits_uncommitted_total: host.counts.uncommitted,
@@ -92,9 +119,10 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       turns_resumed_total: host.counts.resumes,
       turns_running: host.turnsRunning,
       tool_problems: tools.problems().length,
-      snapshots_total: host.counts.snapshots,
+      snapshots_total: host.snapshots.written,
       ...host.tally.metrics(),
     }),
+    series: meters.series,
     stop: async (deadlineMs) => {
       stopping.abort();
       await recovery;
@@ -102,16 +130,25 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
       await consumption.close(deadlineMs / 4);
       host.close();
       await tools.close();
+      await skills.close();
       await view.close();
+      await memories?.close();
     },
   };
 };
 
 /** The tools of this process, of the sessions and of the MCP servers. */
-const toolsOf = async ({ config, ports, log, env, version = '0' }: SessionServiceOptions, view: IndexView): Promise<Tools> => {
+const toolsOf = async (
+  { config, ports, log, env, version = '0' }: SessionServiceOptions,
+  view: IndexView,
+  memory: MemoryReader | undefined,
+): Promise<Tools> => {
   const { clock, events } = ports;
   const local = localTools({ config, env, events, clock });
   const mcp = createMcp(config.mcp, { env, log, clock, version, timeoutMs: config.tools.timeoutMs });
   await mcp.started;
-  return createTools([local, sessionTools({ config, ports, view }), mcp], config);
+  return createTools(
+    [local, sessionTools({ config, ports, view }), ...(memory ? [memoryTools({ config, memory })] : []), mcp],
+    config,
+  );
 };

@@ -12,6 +12,7 @@ import type { Model } from '../../shared/ports.ts';
 import type { CommandOf } from '../../shared/session/commands.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
 import type { StepOutcome } from '../../shared/session/types.ts';
+import { memoryAddName } from '../../shared/tools/memory-change.ts';
 import type { Attempt } from './attempt.ts';
 import { askModel } from './model-step.ts';
 import type { Scene } from './scene.ts';
@@ -51,12 +52,13 @@ export const isTight = (attempt: Attempt, scene: StepScene): boolean => {
   return tokens > room && planOf(attempt, scene, 'tight') !== null;
 };
 
-/** True when the model may write notes before this compaction: once, and only where it can write. */
-export const mayFlush = ({ services: { config } }: Attempt, { view }: Scene): boolean =>
-  config.context.memoryFlush &&
-  config.agent.workspace !== undefined &&
-  config.agent.workspaceAccess === 'read-write' &&
-  view.flush.length === 0;
+/** True when the model may save what it wants to remember before this compaction: once, and only where it can (A7/85). */
+export const mayFlush = ({ services: { config } }: Attempt, { view, tools }: Scene): boolean => {
+  const { workspace, workspaceAccess } = config.agent;
+  const canWrite = workspace !== undefined && workspaceAccess === 'read-write';
+  const canRemember = tools.some(({ name, usual }) => name === memoryAddName && usual === 'allow');
+  return config.context.memoryFlush && (canWrite || canRemember) && view.flush.length === 0;
+};
 
 /** True while the flush goes on: its last step called tools, and it has not taken too many. A compaction ends it. */
 export const isFlushing = ({ view: { flush, flushing } }: Scene): boolean => {

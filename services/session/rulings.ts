@@ -4,7 +4,7 @@ import { type ToolWord, toolWord } from '../../shared/policy/tool-policy.ts';
 import type { Tool, ToolScope } from '../../shared/ports.ts';
 import { identitiesOf } from '../../shared/routing/identity.ts';
 import { channelOf, parseKey } from '../../shared/routing/session-key.ts';
-import { grantOf } from '../../shared/session/context.ts';
+import { grantOf } from '../../shared/session/answered.ts';
 import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';

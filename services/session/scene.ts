@@ -3,7 +3,9 @@ import { assert } from '../../shared/kit/assert.ts';
 import type { Tool, ToolScope } from '../../shared/ports.ts';
 import type { ActiveTurn } from '../../shared/session/context.ts';
 import type { SpawnedRun, ToolCall } from '../../shared/session/types.ts';
+import type { SkillSet } from '../../shared/skills/explain.ts';
 import type { Attempt } from './attempt.ts';
+import { type SkillCall, skillCallOf, withSkillText } from './skill-call.ts';
 
 /** What a turn has before it for its next move. */
 export interface Scene {
@@ -11,15 +13,24 @@ export interface Scene {
   /** The tools that it may call now, in whose name, and where. */
   readonly tools: readonly Tool[];
   readonly scope: ToolScope;
+  readonly skills: SkillSet;
+  /** The skill that the turn's message calls. */
+  readonly called: SkillCall | null;
 }
 
 export const sceneOf = async (attempt: Attempt, turn: ActiveTurn): Promise<Scene> => {
   const { key, ref, services, state } = attempt;
   const { sessionId, generation, spawned, settings } = state.machine.context;
+  const skills = await attempt.skills();
   const view = await services.conversations.read(key, turn, state.position);
   const { sender } = view;
+  const { agent, skills: given } = services.config;
+  const called = turn.task ? null : skillCallOf(view, skills, agent.names);
+  const isTold = called !== null && called.skill.manifest.commandTool === undefined;
   return {
-    view,
+    view: isTold ? withSkillText(view, turn.id, called, given.entries) : view,
+    skills,
+    called,
     tools: services.tools.of({ key, sender }),
     scope: {
       key,
@@ -28,6 +39,7 @@ export const sceneOf = async (attempt: Attempt, turn: ActiveTurn): Promise<Scene
       spawned,
       turn: ref,
       sender,
+      skills: skills.skills,
       ...(settings.model !== undefined && { model: settings.model }),
     },
   };

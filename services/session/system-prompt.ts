@@ -5,6 +5,8 @@ import type { Config } from '../../shared/config/schema.ts';
 import { toolCharacters } from '../../shared/context/tokens.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
+import { memorySection, workingMemorySection } from '../../shared/memory/prompt.ts';
+import type { MemoryReader } from '../../shared/memory/reader.ts';
 import type { ToolScope, ToolSpec } from '../../shared/ports.ts';
 import type { PromptPart } from '../../shared/session/types.ts';
 import { promptFilesFor } from '../../shared/tools/agent-files.ts';
@@ -22,19 +24,35 @@ interface KnownFile {
   readonly text: string;
 }
 
-/** System prompts of all sessions of a host: the configured one and the files of the workspace, read again when they change. */
+/**
+ * System prompts of all sessions of a host: the configured one, the files of the workspace, read again when they change, and
+ * what is remembered (A7/82).
+ */
 export class SystemPrompts {
   readonly #files = new Map<string, KnownFile>();
   readonly #toolCharacters = new WeakMap<ToolSpec, number>();
+  readonly #memory: MemoryReader | undefined;
+
+  constructor(memory?: MemoryReader) {
+    this.#memory = memory;
+  }
 
   /** For a turn in this session that answers this sender: what is told of the owner goes to nobody else (I12). */
   async read(
-    { agent: { systemPrompt, workspace }, session: { mainKey } }: Pick<Config, 'agent' | 'session'>,
+    { agent: { systemPrompt, workspace }, session: { mainKey }, memory }: Pick<Config, 'agent' | 'session' | 'memory'>,
     tools: readonly ToolSpec[],
     scope: Pick<ToolScope, 'key' | 'sender'>,
+    { skills = '', workingMemory = '' }: { readonly skills?: string; readonly workingMemory?: string } = {},
   ): Promise<SystemPrompt> {
     const files = workspace === undefined ? [] : await this.#readFiles(workspace, promptFilesFor(scope, mainKey));
-    const sections = files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` }));
+    // Whoever cannot read a skill is not told of it (A15/168).
+    const canRead = skills !== '' && tools.some(({ name }) => name === 'read_file');
+    const sections = [
+      ...files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` })),
+      ...(canRead ? [{ name: 'skills', text: skills }] : []),
+      ...named('memory', await this.#remembered(memory, scope)),
+      ...named('working memory', workingMemorySection(workingMemory)),
+    ];
     return {
       text: [systemPrompt, ...sections.map(({ text }) => text)].join('\n\n'),
       parts: [
@@ -43,6 +61,11 @@ export class SystemPrompts {
         ...this.#toolParts(tools),
       ].slice(0, limits.promptParts),
     };
+  }
+
+  async #remembered(config: Config['memory'], scope: Pick<ToolScope, 'key' | 'sender'>): Promise<string> {
+    if (this.#memory === undefined || config.promptEntries === 0) return '';
+    return memorySection((await this.#memory.at(scope)).newest(config.promptEntries), config);
   }
 
   async #readFiles(workspace: string, names: readonly string[]): Promise<{ name: string; text: string }[]> {
@@ -86,6 +109,8 @@ export class SystemPrompts {
     return known;
   }
 }
+
+const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
 
 /** As much of a file as is ever shown, and a character more to know that it goes on. A file that may not be read is as good as none. */
 const beginningOf = async (workspace: Workspace, name: string): Promise<string> => {

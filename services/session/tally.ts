@@ -1,7 +1,14 @@
+import { LRUCache } from 'lru-cache';
+import { limits } from '../../shared/kit/limits.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
+import type { Commit } from '../../shared/wire/envelope.ts';
+import { SessionMeters } from './meters.ts';
 
 /** What has been recorded by this host, in numbers for operators. */
 export class Tally {
+  readonly meters: SessionMeters;
+  /** When the turns began that began here, by their ids. */
+  readonly #begun = new LRUCache<string, number>({ max: limits.tracedRuns });
   readonly #counts = {
     turns: 0,
     callsOk: 0,
@@ -13,16 +20,39 @@ export class Tally {
     stalls: 0,
   };
 
-  add(events: readonly SessionEvent[]): void {
-    const counts = this.#counts;
+  constructor(meters: SessionMeters = new SessionMeters()) {
+    this.meters = meters;
+  }
+
+  add({ events, at }: Pick<Commit, 'events' | 'at'>): void {
     for (const event of events) {
-      if (event.type === 'turn_started') counts.turns++;
-      else if (event.type === 'approval_requested') counts.approvals++;
-      else if (event.type === 'context_compacted') counts.compactions++;
-      else if (event.type === 'turn_resumed' && event.reason !== undefined) counts.stalls++;
-      else if (event.type === 'turn_failed' && event.code === 'turn_stalled') counts.stalls++;
-      else if (event.type === 'tool_result') counts[countOf[event.outcome]]++;
+      this.#count(event);
+      this.#measure(event, at);
     }
+  }
+
+  #measure(event: SessionEvent, at: number): void {
+    if (event.type === 'turn_started') this.#begun.set(event.turn.id, at);
+    else if (event.type === 'model_step' || event.type === 'context_compacted') this.meters.used(event.model, event.usage);
+    else if (event.type === 'turn_completed') this.#ended('completed', '', event.turn.id, at);
+    else if (event.type === 'turn_failed') this.#ended('failed', event.code, event.turn.id, at);
+    else if (event.type === 'turn_aborted') this.#ended('aborted', '', event.turn.id, at);
+  }
+
+  #ended(outcome: 'completed' | 'failed' | 'aborted', code: string, turnId: string, at: number): void {
+    const since = this.#begun.get(turnId);
+    this.#begun.delete(turnId);
+    this.meters.turnEnded(outcome, code, since === undefined ? undefined : Math.max(0, at - since) / 1_000);
+  }
+
+  #count(event: SessionEvent): void {
+    const counts = this.#counts;
+    if (event.type === 'turn_started') counts.turns++;
+    else if (event.type === 'approval_requested') counts.approvals++;
+    else if (event.type === 'context_compacted') counts.compactions++;
+    else if (event.type === 'turn_resumed' && event.reason !== undefined) counts.stalls++;
+    else if (event.type === 'turn_failed' && event.code === 'turn_stalled') counts.stalls++;
+    else if (event.type === 'tool_result') counts[countOf[event.outcome]]++;
   }
 
   metrics(): Record<string, number> {

@@ -4,6 +4,7 @@ import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shar
 import { Attempt, type TurnServices } from './attempt.ts';
 import type { Outcome, SessionActor } from './session-actor.ts';
 import { runTurn } from './turn.ts';
+import { tracedTurn } from './turn-trace.ts';
 import { standsStill } from './watchdog.ts';
 
 export interface TurnRunnerOptions {
@@ -83,7 +84,7 @@ export class TurnRunner {
     const over = new AbortController();
     const signal = AbortSignal.any([attempt.signal, over.signal]);
     try {
-      const stalled = await Promise.race([runTurn(attempt), standsStill(attempt, signal)]);
+      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), standsStill(attempt, signal)]);
       if (stalled !== true) return;
       attempt.stop();
       await attempt.resume(`no progress for ${services.config.agent.stallMs} ms`);

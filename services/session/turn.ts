@@ -9,6 +9,7 @@ import { askModel } from './model-step.ts';
 import { compaction, flushStep, isFlushing, isTight, mayFlush, type StepScene } from './room.ts';
 import { rulingOf } from './rulings.ts';
 import { type Scene, sceneOf, withSpawned } from './scene.ts';
+import { dispatchStep } from './skill-call.ts';
 
 /**
  * A turn is a loop over recorded facts (§6): it looks where the turn stands in the log, makes the next move, records it and looks again. So
@@ -46,6 +47,8 @@ const compactNow = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene):
 };
 
 const takeStep = async (attempt: Attempt, turn: ActiveTurn, scene: StepScene): Promise<boolean> => {
+  const dispatched = dispatchStep(turn, scene.view, scene.called);
+  if (dispatched) return recordStep(attempt, turn, scene, dispatched);
   const isFull = attempt.madeRoomAt !== turn.step && isTight(attempt, scene);
   const flushes = isFlushing(scene) || (isFull && mayFlush(attempt, scene));
   if (flushes && (await flush(attempt, turn, scene))) return true;
@@ -92,6 +95,7 @@ const recordStep = async (
     heard: scene.view.heard,
     rulings: rulingsOf(attempt, turn, scene, outcome, isFlush),
     prompt: [...scene.prompt.parts],
+    skills: [...scene.skills.refs],
     ...(isFlush && { flush: true }),
   });
   if (recorded.kind !== 'refused') return isAccepted(recorded);

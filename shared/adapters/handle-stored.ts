@@ -17,6 +17,7 @@ export interface StoredDelivery {
   readonly bytes: Uint8Array;
   readonly partition: number;
   readonly attempt: number;
+  readonly traceparent?: string | undefined;
 }
 
 /** What became of it, once dead letters are put away. */
@@ -41,7 +42,7 @@ export const handleStored = async <T>(
 };
 
 const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<Verdict> => {
-  const { seq, bytes, partition, attempt } = stored;
+  const { seq, bytes, partition, attempt, traceparent } = stored;
   let message: T;
   try {
     message = binding.decode(bytes);
@@ -51,7 +52,7 @@ const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, st
   // Two partitions with messages of one key would mean two owners of it.
   const home = binding.partitionOf(binding.keyOf(message));
   if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
-  return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt });
+  return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt, traceparent });
 };
 
 /** The id names the message: a letter that is put twice is recognised. */

@@ -1,5 +1,5 @@
-import { decodeCommand, decodeInbound, encodeCommand, encodeInbound } from '../wire/codec.ts';
-import type { CommandEnvelope, InboundEnvelope } from '../wire/envelope.ts';
+import { decodeCheckpoint, decodeCommand, decodeInbound, encodeCheckpoint, encodeCommand, encodeInbound } from '../wire/codec.ts';
+import type { CheckpointRequest, CommandEnvelope, InboundEnvelope } from '../wire/envelope.ts';
 import { commandToken, inboundTokens, partitionOf, type QueueName, type Subjects } from '../wire/subjects.ts';
 import { streamNames } from '../wire/topology.ts';
 
@@ -24,6 +24,8 @@ export interface QueueBinding<T> {
   readonly dueSubject: string;
   readonly timerStream: string;
   partitionOf(key: string): number;
+  /** A handler that takes longer than this, ms, hangs. Default: 30 s. */
+  readonly stuckMs?: number;
 }
 
 /** Commands, keyed by session. */
@@ -56,6 +58,23 @@ export const inboundBinding = (subjects: Subjects, partitions: number): QueueBin
   dueSubject: subjects.due('inbound'),
   timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),
+});
+
+/** Requests to look back, keyed by session. A model of a provider may take its time, and be asked several times. */
+export const checkpointBinding = (subjects: Subjects, partitions: number): QueueBinding<CheckpointRequest> => ({
+  name: 'checkpoints',
+  stream: streamNames(subjects.prefix).checkpoints,
+  service: 'checkpoint',
+  encode: encodeCheckpoint,
+  decode: decodeCheckpoint,
+  idOf: (request) => request.id,
+  keyOf: (request) => request.key,
+  subjectOf: subjects.checkpoint,
+  timerSubjectOf: (key, name) => subjects.timer('checkpoints', key, name),
+  dueSubject: subjects.due('checkpoints'),
+  timerStream: streamNames(subjects.prefix).timers,
+  partitionOf: (key) => partitionOf(partitions, commandToken(key)),
+  stuckMs: 15 * 60_000,
 });
 
 const conversationOf = (key: string): [channel: string, conversation: string] => {

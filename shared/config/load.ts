@@ -125,20 +125,31 @@ export const loadConfig = (source: ConfigSource): Config => {
   }
 
   const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
-  const { agent, dataDir, session } = result.data;
+  const { agent, dataDir, session, skills } = result.data;
+  const fromFile = (path: string): string => absolute(path, dirname(file), home);
   const config = {
     ...result.data,
-    agent: { ...agent, ...(agent.workspace !== undefined && { workspace: absolute(agent.workspace, dirname(file), home) }) },
+    agent: { ...agent, ...(agent.workspace !== undefined && { workspace: fromFile(agent.workspace) }) },
+    skills: withAbsolutePaths(skills, fromFile),
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
     session: {
       ...session,
       timeZone: session.timeZone ?? hostTimeZone(),
-      ...(session.store !== undefined && { store: absolute(session.store, dirname(file), home) }),
+      ...(session.store !== undefined && { store: fromFile(session.store) }),
     },
   };
   refuseDangers(config);
   return config;
 };
+
+const withAbsolutePaths = (skills: Config['skills'], absolutely: (path: string) => string): Config['skills'] => ({
+  ...skills,
+  ...(skills.managedDir !== undefined && { managedDir: absolutely(skills.managedDir) }),
+  load: { ...skills.load, extraDirs: skills.load.extraDirs.map(absolutely) },
+  plugins: Object.fromEntries(
+    Object.entries(skills.plugins).map(([name, plugin]) => [name, { ...plugin, path: absolutely(plugin.path) }]),
+  ),
+});
 
 const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] => {
   if (node?.secret === true) return typeof value === 'string' ? [value] : [];
@@ -152,6 +163,7 @@ export const secretsOf = (config: Config, env: Environment): string[] => {
     ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
     ...servers.flatMap(({ environment, headersEnv }) => [...environment, ...Object.values(headersEnv)]),
     ...config.tools.exec.environment,
+    ...Object.values(config.skills.entries).flatMap(({ apiKey }) => (typeof apiKey === 'object' ? [apiKey.env] : [])),
   ];
   return [...secretsUnder(schemaTree(), config), ...variables.flatMap((name) => env[name] ?? [])];
 };

@@ -8,6 +8,8 @@ import type { Config } from './load.ts';
 /** Something that may change while we run. Ask each time it is needed; do not keep what it said. */
 export interface Current<T> {
   current(): T;
+  /** Tells which values, by their dotted paths, have changed and are in force, until the returned function is called. */
+  changes?(heard: (keys: readonly string[]) => void): () => void;
 }
 
 /** What never changes: for tests, and for programs that read their configuration once. */
@@ -27,8 +29,8 @@ const settleMs = 100;
 const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
 
 /** What of the gateway is there once it listens; who may call, and how often, is looked up. */
-const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies }: Config['gateway']) => ({
-  ...{ host, port, token, allowPublicBind, trustedProxies },
+const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
+  ...{ host, port, token, allowPublicBind, trustedProxies, maxConnections },
 });
 
 /** What of a newly read configuration takes effect at once. All the rest stays as it was at the start: connections, ports, files. */
@@ -66,6 +68,7 @@ export const followConfig = (options: {
 }): LiveConfig => {
   const { file, load, log, changed } = options;
   let running = options.start;
+  const hearing = new Set<(keys: readonly string[]) => void>();
   let wasThere = existsSync(file);
 
   const reload = (): void => {
@@ -90,10 +93,19 @@ export const followConfig = (options: {
     if (inForce.length === 0) return;
     log.info({ file, keys: inForce }, 'the changed configuration is in force');
     changed?.(running);
+    for (const heard of hearing) heard(inForce);
   };
 
   const watcher = watchFile(file, reload, log);
-  return { current: () => running, reload, close: () => watcher?.close() };
+  return {
+    current: () => running,
+    changes: (heard) => {
+      hearing.add(heard);
+      return () => hearing.delete(heard);
+    },
+    reload,
+    close: () => watcher?.close(),
+  };
 };
 
 /** Calls `changed` when the file is written, made or replaced. Watches its directory: the file itself may be another one tomorrow. */

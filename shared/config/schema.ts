@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { roles } from '../policy/access.ts';
 import { sessionKeyProblem } from '../routing/session-key.ts';
-import { contextConfig, mcpConfig, modelConfig, queueConfig, toolsConfig } from './turn-schema.ts';
+import { gatewayConfig } from './gateway-schema.ts';
+import { skillsConfig } from './skills-schema.ts';
+import {
+  contextConfig,
+  introspectionConfig,
+  mcpConfig,
+  memoryConfig,
+  modelConfig,
+  queueConfig,
+  toolsConfig,
+} from './turn-schema.ts';
 
 /** The configuration file (`~/.natter/natter.json`, JSON5). Everything is optional (A14/141); unknown keys are refused with a suggestion. */
 const secret = z.string().min(1).meta({ secret: true });
@@ -58,27 +67,6 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
   }
 };
 
-const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
-
-/** A limited token says what it is limited to, or it would be limited to nothing (A8/89, 90). */
-const requireReach = (
-  token: { role: string; principal?: string | undefined; namespace?: string | undefined },
-  context: z.RefinementCtx,
-): void => {
-  if (token.role === 'participant' && token.principal === undefined)
-    context.addIssue({
-      code: 'custom',
-      path: ['principal'],
-      message: 'is missing; role "participant" needs who it speaks for, such as "telegram:123"',
-    });
-  if (token.role === 'channel' && token.namespace === undefined)
-    context.addIssue({
-      code: 'custom',
-      path: ['namespace'],
-      message: 'is missing; role "channel" needs its channel, such as "telegram"',
-    });
-};
-
 export const configSchema = z.strictObject({
   /** Subject, stream and bucket prefix; several systems can share a broker. */
   prefix: z
@@ -100,43 +88,7 @@ export const configSchema = z.strictObject({
       syncInterval: z.string().default('always'),
     })
     .prefault({}),
-  gateway: z
-    .strictObject({
-      host: z.string().default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(4600),
-      /** Bearer token; made and kept in `dataDir` when absent. `NATTER_TOKEN` does the same. */
-      token: secret.optional(),
-      allowPublicBind: z.boolean().default(false),
-      /** Further tokens by name, each with what it may see (A8/89–90). The token itself is not in the file, only its SHA-256 in hex. */
-      tokens: z
-        .record(
-          z.string(),
-          z
-            .strictObject({
-              sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
-              role: z.enum(roles),
-              /** Who it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
-              principal: z.string().min(1).optional(),
-              /** Roles `channel` and `approver`: the channel whose sessions it is limited to. */
-              namespace: z.string().min(1).optional(),
-            })
-            .superRefine(requireReach),
-        )
-        .default({}),
-      /** Origins of pages in browsers that may use the gateway, such as `https://chat.example.org`. None: no page may. */
-      allowedOrigins: z
-        .array(z.string().refine(isOrigin, 'is no origin; use a scheme and a host, such as "https://chat.example.org"'))
-        .default([]),
-      /** Addresses of proxies that are believed when they say for whom they call (`X-Forwarded-For`). */
-      trustedProxies: z
-        .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'is no address; use one such as "10.0.0.7" or "10.0.0.0/8"'))
-        .default([]),
-      /** Calls that one token may make in a minute. */
-      requestsPerMinute: z.int().min(1).max(10_000_000).default(300_000),
-      /** Wrong tokens that may come from one address in a minute. */
-      failedAuthenticationsPerMinute: z.int().min(1).max(10_000_000).default(120),
-    })
-    .prefault({}),
+  gateway: gatewayConfig.prefault({}),
   agent: z
     .strictObject({
       id: z
@@ -161,6 +113,9 @@ export const configSchema = z.strictObject({
     .prefault({}),
   model: modelConfig.prefault({}),
   context: contextConfig.prefault({}),
+  introspection: introspectionConfig.prefault({}),
+  memory: memoryConfig.prefault({}),
+  skills: skillsConfig.prefault({}),
   tools: toolsConfig.prefault({}),
   mcp: mcpConfig.prefault({}),
   session: z
@@ -171,7 +126,10 @@ export const configSchema = z.strictObject({
       dmScope: z.enum(['main', 'per-peer', 'per-channel-peer', 'per-account-channel-peer']).default('main'),
       mainKey: z
         .string()
-        .regex(/^(?!(global|unknown)$)[^:\s*>%]+$/, 'use one word without ":", such as "main"; "global" and "unknown" are taken')
+        .regex(
+          /^(?!(global|unknown|memory)$)[^:\s*>%]+$/,
+          'use one word without ":", such as "main"; "global", "unknown" and "memory" are taken',
+        )
         .default('main'),
       /** Canonical name → ids of one person, as `<channel>:<id>` (A3/29). */
       identityLinks: z

@@ -44,6 +44,24 @@ export const contextConfig = z.strictObject({
   pruneToolResults: z.boolean().default(true),
 });
 
+/** When what was said is turned into memory, and by which model (A7/80–83). Without a model it is the agent's. */
+export const introspectionConfig = z.strictObject({
+  enabled: z.boolean().default(true),
+  model: z.string().min(1).optional(),
+  /** Minutes of silence after which a session is looked back on. */
+  idleMinutes: z.number().min(0.01).max(525_600).default(30),
+  /** Completed turns after which it is. */
+  turnLimit: z.int().min(1).max(10_000).default(40),
+});
+
+/** What the agent remembers beyond a session (A7/82). */
+export const memoryConfig = z.strictObject({
+  enabled: z.boolean().default(true),
+  /** Memories that stand in the system prompt, the newest, and their characters. */
+  promptEntries: z.int().min(0).max(200).default(20),
+  promptCharacters: z.int().min(0).max(32_000).default(4_000),
+});
+
 export const toolsConfig = z.strictObject({
   /** Of all rules that match a call the strictest decides; where none does, what is usual for the tool (A5/62). */
   rules: z

@@ -107,7 +107,8 @@ const told = (message: ModelMessage): string => {
 
 /** What a tool was given and what it gave matter less than what was said of it. */
 const longest = 2_000;
-const shortened = (text: string): string => (text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()} […]`);
+export const shortened = (text: string, most = longest): string =>
+  text.length <= most ? text : `${text.slice(0, most).toWellFormed()} […]`;
 
 /** As many of the newest as there is room for; the first that does not fit is cut at its beginning. */
 const newest = (texts: readonly string[], room: number): readonly string[] => {

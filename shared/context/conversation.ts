@@ -2,7 +2,7 @@ import { assert } from '../kit/assert.ts';
 import { flat } from '../kit/flat.ts';
 import type { ModelMessage } from '../ports.ts';
 import type { EventOf, SessionEvent } from '../session/events.ts';
-import { isErasure } from '../session/evolve.ts';
+import { forkBaseOf, isErasure } from '../session/evolve.ts';
 import type { Message } from '../session/types.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import { isComplete, messagesOf, openBlock, resultMessage } from './call-block.ts';
@@ -47,14 +47,20 @@ export class Conversation {
 
   /** True if the commit is the next one. */
   isNext(commit: RecordedCommit): boolean {
-    return this.#firstRev === 0 || commit.rev === this.rev + 1 || (isErasure(commit) && commit.rev > this.rev);
+    return (
+      this.#firstRev === 0 ||
+      commit.rev === this.rev + 1 ||
+      (isErasure(commit) && commit.rev > this.rev) ||
+      forkBaseOf(commit)?.rev === this.rev
+    );
   }
 
   add(commit: RecordedCommit): void {
     assert(this.isNext(commit), `rev ${commit.rev} follows rev ${this.rev} (I3)`);
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
+    const goesOn = forkBaseOf(commit)?.rev === this.rev;
     this.#at = { rev: commit.rev, seq: commit.seq };
-    for (const event of commit.events) this.#hear(event);
+    for (const event of commit.events) this.#hear(event, goesOn);
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
@@ -79,12 +85,12 @@ export class Conversation {
     };
   }
 
-  #hear(event: SessionEvent): void {
+  #hear(event: SessionEvent, goesOn: boolean): void {
     switch (event.type) {
       case 'session_opened':
         return this.#begin();
       case 'session_reset':
-        return this.#begin(event.keepsQueue);
+        return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
       case 'session_deleted':
         return this.#begin();
       case 'user_message':
@@ -123,6 +129,17 @@ export class Conversation {
     this.#turn = null;
     if (!keepsQueue) this.#waiting.clear();
     this.#neededRev = this.rev;
+  }
+
+  /** The conversation goes on from the commit that was read last, or else from one that was not kept (B21). */
+  #branch(goesOn: boolean): void {
+    if (!goesOn) {
+      this.#begin();
+      this.#neededRev = 0;
+      return;
+    }
+    this.#end();
+    this.#waiting.clear();
   }
 
   #remember({ message, turnId }: EventOf<'user_message'>): void {

@@ -68,7 +68,7 @@ export const flushPrompt: ModelMessage = {
   name: 'natter',
   text: [
     'The conversation is about to be summarised, and its details will be gone.',
-    'If there is anything in it that should be remembered for good, write it into files of the workspace with your tools now, such as MEMORY.md or memory/<topic>.md; add to what is there.',
+    'If there is anything in it that should be remembered for good, save it with your tools now: facts with memory_add, longer notes in files of the workspace, such as MEMORY.md or memory/<topic>.md, where you have these tools; add to what is there.',
     'Nobody reads what you answer. When you are done, or if there is nothing to save, answer with the one word DONE.',
   ].join(' '),
 };

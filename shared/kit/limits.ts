@@ -91,6 +91,60 @@ export const limits = {
   flushSteps: 8,
   /** Model steps of one turn. */
   turnSteps: 64,
+  /** Characters of a session's description, of its working memory, and of one memory. */
+  descriptionCharacters: 280,
+  workingMemoryCharacters: 2_000,
+  memoryCharacters: 4_000,
+  /** Changes of the memory in one commit. */
+  memoryChanges: 64,
+  /** Memories of one scope, and their characters: of more the oldest goes. Changes of one that are known by their place in the log. */
+  scopeMemories: 10_000,
+  scopeMemoryCharacters: 4_000_000,
+  memoryPlaces: 32,
+  /** Characters and words of a query of the memory, and memories that are ranked. */
+  memoryQueryCharacters: 1_000,
+  memoryQueryWords: 16,
+  memoryCandidates: 2_000,
+  /** Characters of the transcript that a model is given at a time to look back on; what is longer is looked back on in slices. */
+  introspectionCharacters: 256 * 1024,
+  /** Characters of one message in it, and of what a tool is given or gives. */
+  introspectionSaidCharacters: 16 * 1024,
+  introspectionToolCharacters: 2_000,
+  /** Memories that such a model is shown, and changes of them in its answer. */
+  introspectionMemories: 50,
+  introspectionChanges: 32,
+  /** Answers it may give until one is right, and times a look back is tried again that had no answer. */
+  introspectionAnswers: 3,
+  introspectionAttempts: 6,
+  /** Skills that one session has. */
+  sessionSkills: 150,
+  /** Folders with skills in one place; files, bytes and depth of one skill, bytes of its `SKILL.md` and of the front matter in it. */
+  skillFolders: 2_000,
+  skillFiles: 1_000,
+  skillBytes: 16 * 1024 * 1024,
+  skillDepth: 12,
+  skillFileBytes: 256 * 1024,
+  skillFrontMatterBytes: 32 * 1024,
+  /** Characters of a skill's description, and of all that a system prompt says of skills. */
+  skillDescriptionCharacters: 2_000,
+  skillsPromptCharacters: 32_000,
+  /** Bytes of a file that is fetched for a skill, milliseconds in which nothing of it comes, and milliseconds of a package manager. */
+  downloadBytes: 1024 * 1024 * 1024,
+  downloadStallMs: 60_000,
+  installMs: 900_000,
+  /** Files, bytes and depth of an archive that is unpacked, characters of a path in it, and how many times its own size it may become. */
+  archiveFiles: 20_000,
+  archiveBytes: 2 * 1024 * 1024 * 1024,
+  archiveDepth: 32,
+  archivePathCharacters: 1_024,
+  archiveRatio: 200,
+  /** Bytes of an answer of a registry of skills that is no skill, and rows of one that is a list. */
+  registryBytes: 1024 * 1024,
+  registryRows: 50,
+  /** Sets of skills that a host remembers for sessions that began with them. */
+  skillSets: 100,
+  /** Forks of forks between two compactions. */
+  forkDepth: 16,
   /** Command and message ids a session remembers to refuse repeats. */
   recentIds: 64,
   /** Characters of what Natter itself says. */
@@ -125,6 +179,8 @@ export const limits = {
   liveCharacters: 16 * 1024 * 1024,
   /** Milliseconds a streaming client may leave a full buffer unread. */
   streamStallMs: 30_000,
+  /** Requests that one connection may send before the first of them is answered. */
+  pipelinedRequests: 32,
   /** Streams one gateway keeps open, and calls it lets wait for a run; and those of one token. */
   streamClients: 2_000,
   streamClientsEach: 500,
@@ -162,6 +218,10 @@ export const limits = {
   /** Tokens and addresses whose calls a gateway counts, and tickets that one token may ask for in a minute. */
   rateNames: 10_000,
   ticketsPerMinute: 600,
+  /** Characters of what an audit record says besides its fields. */
+  auditDetailCharacters: 1_000,
+  /** Processes of one system that are told of. */
+  processes: 1_000,
   /** Minutes that a rotated token's old secret may go on. */
   rotationOverlapMinutes: 10_080,
   /** Approvals a gateway remembers the session of. */
@@ -182,4 +242,8 @@ export const limits = {
   waitSeconds: 120,
   /** Seconds a call of the OpenAI-compatible interface waits for its answer: as long as OpenAI's own clients do. */
   answerSeconds: 600,
+  /** Models, tools, codes or channels that metrics tell apart by name; those that come later are `other`. */
+  metricLabels: 100,
+  /** Runs whose trace, and turns whose beginning, a host remembers. */
+  tracedRuns: 10_000,
 } as const;

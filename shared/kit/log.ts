@@ -1,4 +1,5 @@
 import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
+import { traceIdNow } from '../telemetry/trace.ts';
 import { scrubber } from './scrub.ts';
 
 export type { Logger } from 'pino';
@@ -56,7 +57,8 @@ const allowedFields =
 /**
  * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars and errors;
  * objects are left out, so that a whole envelope, request or event cannot be logged by mistake. `secrets` are the values this process
- * knows; they, and anything shaped like a token, are hidden from the finished line (I12). A new `level` of the log is its children's too.
+ * knows; they, and anything shaped like a token, are hidden from the finished line (I12). A line of something that is traced has its trace.
+ * A new `level` of the log is its children's too.
  */
 export const createLog = (options: {
   level: string;
@@ -78,6 +80,10 @@ export const createLog = (options: {
         level: (label) => ({ level: label }),
         bindings: fields,
         log: fields,
+      },
+      mixin: () => {
+        const traceId = traceIdNow();
+        return traceId === undefined ? {} : { traceId };
       },
       hooks: { streamWrite: scrub },
     },

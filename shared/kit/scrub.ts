@@ -46,15 +46,16 @@ const formsOf = (secret: string): string[] => [
 /** Shorter "secrets" are left alone: hiding every `ab` would hide the log itself. */
 const secretCharacters = 6;
 
-/** A scrubber for lines that may hold these secrets. The result never has a known secret, a token shape or a control character. */
-export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {
+/** Hides these secrets in a text and nothing else: for what a model is to read as it was written. */
+export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
   // The longest first: a secret that begins with another one must not leave its end behind.
   forms.sort((one, other) => other.length - one.length);
-  return (line) => {
-    let clean = printable(line);
-    for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, hidden);
-    for (const [shape, rest] of shapes) clean = clean.replace(shape, rest);
-    return clean;
-  };
+  return (text) => forms.reduce((clean, form) => (clean.includes(form) ? clean.replaceAll(form, hidden) : clean), text);
+};
+
+/** A scrubber for lines that may hold these secrets. The result never has a known secret, a token shape or a control character. */
+export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {
+  const hide = hiding(secrets);
+  return (line) => shapes.reduce((clean, [shape, rest]) => clean.replace(shape, rest), hide(printable(line)));
 };

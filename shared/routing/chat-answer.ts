@@ -6,7 +6,7 @@ import type { ChatCommand } from './chat-command.ts';
 import { factsOf } from './report-facts.ts';
 import type { SessionKey } from './session-key.ts';
 
-/** What becomes of a chat command: A4/53–55, A5/62, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
+/** What becomes of a chat command: A4/53–55, A5/62, A7/81, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
 
 /** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
 export interface Asked {
@@ -45,6 +45,8 @@ export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand 
       return send(chat.value, asked);
     case 'compact':
       return compact(chat.instructions, asked);
+    case 'checkpoint':
+      return { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', asked) };
     case 'approve':
       return resolving(asked, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':

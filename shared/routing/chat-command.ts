@@ -1,6 +1,6 @@
 import { limits } from '../kit/limits.ts';
 
-/** The commands people type in a chat: A4/53, A5/62, A9/94–95, A11/123–126. Parsed once; the answers are in `chat-answer.ts`. */
+/** The commands people type in a chat: A4/53, A5/62, A7/81, A9/94–95, A11/123–126. Parsed once; the answers are in `chat-answer.ts`. */
 
 /** What somebody asks of Natter itself and not of the model. */
 export type ChatCommand =
@@ -10,6 +10,7 @@ export type ChatCommand =
   | { readonly type: 'context'; readonly kind: 'list' | 'detail' }
   | { readonly type: 'send'; readonly value: 'on' | 'off' | 'inherit' }
   | { readonly type: 'compact'; readonly instructions: string }
+  | { readonly type: 'checkpoint' }
   | { readonly type: 'approve'; readonly approvalId: string; readonly scope: 'once' | 'always' }
   | { readonly type: 'deny'; readonly approvalId: string; readonly reason: string }
   /** An answer to an approval that cannot be understood. */
@@ -22,6 +23,7 @@ const resetWords = ['/new', '/reset'] as const;
 const standalone: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand>([
   ['/stop', { type: 'stop' }],
   ['/status', { type: 'status' }],
+  ['/checkpoint', { type: 'checkpoint' }],
   ['/context', { type: 'context', kind: 'list' }],
   ['/context list', { type: 'context', kind: 'list' }],
   ['/context detail', { type: 'context', kind: 'detail' }],
@@ -51,6 +53,30 @@ export const chatCommandIn = (
   const command = withoutSuffix(said, names);
   return standaloneIn(command) ?? wordedIn(command) ?? resetIn(command, [...resetWords, ...triggers]);
 };
+
+/** The words of Natter's own commands, without `/`: no skill is called by one of them (A15/148). */
+export const reservedCommands = (triggers: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    ['/skill', ...resetWords, ...standalone.keys(), ...worded.keys(), ...triggers].flatMap(
+      (words) => /^\/(\S+)/u.exec(words.trim())?.[1]?.toLowerCase() ?? [],
+    ),
+  );
+
+/**
+ * The skill that a message calls, by whatever name it gives: `/<name> …` or `/skill <name> …` (A15/148). Only who knows the skills can tell
+ * whether there is one; else it is an ordinary text.
+ */
+export const skillCallIn = (
+  text: string,
+  names: readonly string[] = [],
+): { readonly name: string; readonly rest: string } | null => {
+  const said = withoutSuffix(withoutMention(text.trim(), names), names);
+  const [, name = '', rest = ''] = /^\/(?:skill\s+\/?)?([^\s/]{1,64})(?:\s+(.*))?$/isu.exec(said) ?? [];
+  return name === '' ? null : { name, rest: rest.trim() };
+};
+
+/** False: whatever the agent is called and skills there are, this calls none. */
+export const mayCallSkill = (text: string): boolean => /(^|\s)\/[^\s/]/u.test(text.slice(0, 200));
 
 /** The longest command that stands alone, with room for white space between its words. */
 const standaloneCharacters = 64;
@@ -103,7 +129,7 @@ const withoutMention = (text: string, names: readonly string[]): string => {
 };
 
 const withoutSuffix = (said: string, names: readonly string[]): string => {
-  const [, word = '', name = ''] = /^(\/[a-z]{1,16})@(\S{1,64})(?=\s|$)/iu.exec(said) ?? [];
+  const [, word = '', name = ''] = /^(\/[a-z][\w-]{0,63})@(\S{1,64})(?=\s|$)/iu.exec(said) ?? [];
   const isOurs = names.some((own) => bare(own).toLowerCase() === name.toLowerCase());
   return word !== '' && isOurs ? word + said.slice(word.length + 1 + name.length) : said;
 };

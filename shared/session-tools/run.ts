@@ -102,6 +102,10 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
     case 'tool_output':
     case 'context_compacted':
     case 'runs_stopped':
+    case 'skills_changed':
+    case 'introspected':
+    case 'introspection_failed':
+    case 'memory_changed':
       return traced;
     default:
       return assertNever(event);

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import { expiry, resetCause } from './expiry.ts';
+import { checkpointReason, memoryEdit, skillRef } from './memory.ts';
 import { reportFacts } from './report.ts';
 import {
   approvalRequest,
   deliveryTarget,
+  forkBase,
   message,
   notice,
   origin,
@@ -13,6 +15,7 @@ import {
   ruling,
   sender,
   sessionSource,
+  settings,
   settingsChange,
   spawnedRun,
   stepOutcome,
@@ -67,6 +70,53 @@ export const sessionCommand = z.discriminatedUnion('type', [
    * not, `erased` also says that the history before this commit is being removed.
    */
   z.object({ type: z.literal('delete_session'), mode: z.enum(['session', 'key', 'erased']), reason: z.string().max(200) }),
+  /**
+   * Begins a new generation that goes on from an earlier point of the session; the history stays as it is (B21). `ifDeletedGeneration`: only
+   * if that is still the last generation that was deleted, 0 for none.
+   */
+  z.object({
+    type: z.literal('fork'),
+    sessionId: occasion.sessionId,
+    from: forkBase,
+    by: sender.optional(),
+    ifDeletedGeneration: z.int().min(0).optional(),
+  }),
+  /**
+   * Asks for a look back on what was said since the last one (A7/80–81): because a person wants it, because `turns` were completed since, or
+   * because nobody said anything for `idleMs` until `at`.
+   */
+  z.object({
+    type: z.literal('request_checkpoint'),
+    why: z.discriminatedUnion('reason', [
+      z.object({ reason: z.literal('manual') }),
+      z.object({ reason: z.literal('turn_limit'), turns: z.int().min(1) }),
+      z.object({ reason: z.literal('idle'), idleMs: z.int().min(1) }),
+    ]),
+    notice: notice.omit({ text: true }).optional(),
+  }),
+  /** What a look back came to. It changes nothing if any of what it covers was covered since (A7/84). */
+  z.object({
+    type: z.literal('record_introspection'),
+    sessionId: id,
+    reason: checkpointReason,
+    fromRev: z.int().min(1),
+    toRev: z.int().min(1),
+    /** Sequence of the commit `toRev`. */
+    toSeq: z.int().min(1),
+    result: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('done'),
+        workingMemory: z.string().max(limits.workingMemoryCharacters).optional(),
+        description: settings.shape.description,
+        memory: memoryEdit.optional(),
+        model: z.string().max(256),
+        usage,
+      }),
+      z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
+    ]),
+  }),
+  /** A person changes the long-term memory (A7/82). */
+  z.object({ type: z.literal('change_memory'), memory: memoryEdit, by: sender }),
   /** Summarises what was said so far, in a turn of its own (A11/126). */
   z.object({ type: z.literal('compact'), ...turnTask.omit({ kind: true }).shape }),
   /**
@@ -76,7 +126,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('resume_turn'), turn: turnRef.optional(), reason: z.string().max(200).optional() }),
   /**
    * The outcome of model step `step` (from 1) of an attempt at a turn. `heard`: how many of the messages that joined the turn the model
-   * had before it. `rulings`: what the policy says of the calls. `prompt`: what the system prompt was made of. `flush`: the step served
+   * had before it. `rulings`: what the policy says of the calls. `prompt`: what the system prompt was made of, `skills`: which it told of (A15/166). `flush`: the step served
    * the memory and answers nobody (A7/85).
    */
   z.object({
@@ -87,6 +137,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     heard: z.int().min(0).optional(),
     rulings: z.array(ruling).max(limits.stepCalls).optional(),
     prompt: z.array(promptPart).max(limits.promptParts).optional(),
+    skills: z.array(skillRef).max(limits.sessionSkills).optional(),
     flush: z.literal(true).optional(),
   }),
   /** A call is about to run: for the first time, or once more under the same key (I6). */
@@ -98,6 +149,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
     callId: toolCall.shape.callId,
     outcome: toolOutcome,
     text: z.string(),
+    /** What the call made of the long-term memory (A7/82): recorded with its result, so it happens once. */
+    memory: memoryEdit.optional(),
   }),
   /** A summary that stands for all up to `throughRev` from now on; `keptFromSeq` is the sequence of the first commit after it. */
   z.object({

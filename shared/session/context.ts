@@ -1,5 +1,7 @@
-import { limits } from '../kit/limits.ts';
+import type { ResolvedApproval } from './answered.ts';
 import type { EventOf, QueuedTurn } from './events.ts';
+import type { SkillRef } from './memory.ts';
+import type { Review } from './review.ts';
 import type {
   ApprovalRequest,
   DeliveryTarget,
@@ -55,12 +57,6 @@ export interface TokenCounts {
   /** US dollars, as far as providers say. */
   readonly costUsd: number;
 }
-/** An approval that was answered, or not in time. */
-export interface ResolvedApproval {
-  readonly approvalId: string;
-  readonly verdict: EventOf<'approval_resolved'>['verdict'];
-  readonly by: string;
-}
 export interface SessionContext {
   readonly sessionId: string;
   /** Grows with each reset. 0: never opened. */
@@ -88,6 +84,9 @@ export interface SessionContext {
   readonly grants: readonly string[];
   /** What the system prompt of the last step was made of (A11/124). */
   readonly prompt: readonly PromptPart[];
+  /** The skills that the model was told of last (A15/166). */
+  readonly skills: readonly SkillRef[];
+  readonly review: Review;
   /** Runs in other sessions that this one began and that go on (A11/125). */
   readonly spawned: readonly SpawnedRun[];
 }
@@ -105,6 +104,8 @@ export const blank = {
   resolved: [],
   grants: [],
   prompt: [],
+  skills: [],
+  review: { messages: 0, turns: 0, workingMemory: '', description: '' },
 } as const;
 
 /** A session of which nothing is known. */
@@ -125,9 +126,11 @@ export const nobody: SessionContext = {
 export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
   Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
 
-type Change = Partial<SessionContext>;
+export type Change = Partial<SessionContext>;
 
-const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): Change => ({ turn: turn && { ...turn, ...change } });
+export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): Change => ({
+  turn: turn && { ...turn, ...change },
+});
 const progress = { resumes: 0, stalls: 0 } as const;
 
 export const begun = ({ queue }: SessionContext, { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>): Change => {
@@ -205,33 +208,6 @@ export const compacted = (context: SessionContext, { tokensAfter, usage }: Event
   compactions: context.compactions + 1,
   usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
 });
-
-/** What a person is asked, without the event that says so. */
-export const requestOf = ({
-  v: _,
-  type: __,
-  turn: ___,
-  deliverTo: ____,
-  sendPolicy: _____,
-  ...request
-}: EventOf<'approval_requested'>): ApprovalRequest => request;
-
-/** How a grant for good is remembered: whose calls it counts for, and of which call. */
-export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
-  holder === undefined ? hash : `${hash} ${holder}`;
-
-export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): Change => {
-  const { approvalId, verdict, by, scope, turn } = event;
-  const { hash, holder } = context.approval ?? {};
-  const grant = hash === undefined ? undefined : grantOf({ holder, hash });
-  return {
-    approval: null,
-    resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
-    ...(scope === 'always' &&
-      grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),
-    ...withTurn(context, { attempt: turn.attempt }),
-  };
-};
 
 export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): Change => ({
   messages: context.messages + 1,

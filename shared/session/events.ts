@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { resetCause } from './expiry.ts';
+import { skillRef } from './memory.ts';
+import { reviewEvents } from './review-events.ts';
 import {
   approvalRequest,
   deliveryTarget,
+  forkBase,
   message,
   notice,
   origin,
@@ -76,6 +79,8 @@ export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
   /** What the system prompt is made of from here on. */
   z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
+  /** The skills that the model is told of from here on (A15/166). */
+  z.object({ type: z.literal('skills_changed'), v: v1, skills: z.array(skillRef) }),
   z.object({
     type: z.literal('model_step'),
     v: v1,
@@ -195,16 +200,10 @@ export const sessionEvent = z.discriminatedUnion('type', [
     cause: resetCause.optional(),
     /** The turns that wait go on waiting: the reset is one of theirs. */
     keepsQueue: z.literal(true).optional(),
+    /** The new generation goes on from there; of what came between the conversation knows nothing (B21). */
+    forkedFrom: forkBase.optional(),
   }),
-  /** What was said between two revs of this session is to be looked back on (A7/80–81). */
-  z.object({
-    type: z.literal('checkpoint_requested'),
-    v: v1,
-    reason: z.enum(['manual', 'new_session', 'turn_limit', 'idle']),
-    sessionId: id,
-    fromRev: z.int().min(1),
-    toRev: z.int().min(1),
-  }),
+  ...reviewEvents,
   /**
    * The session is over and forgotten, the turns that ran or waited with it (C9). `erased`: the history before this commit is being removed,
    * and the counts go on from here.

@@ -6,6 +6,7 @@ import type { RecordedCommit } from '../wire/envelope.ts';
 import type { SessionContext } from './context.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
+import type { ForkBase } from './types.ts';
 
 /**
  * The one fold: live state, replay and snapshot + tail all come from here (I4). It runs no effect. `machine.transition` is called with
@@ -43,6 +44,12 @@ export interface Position {
   readonly window: readonly number[];
   /** Sequence from which the model's context is read: where this generation begins, or what its last summary left. */
   readonly contextSeq: number;
+  /** What it leaves out from there on: what came between a fork and its base, oldest first (B21). */
+  readonly skips: ForkBase['skips'];
+  /** What was looked back on last, or lies before what can be: up to this rev, whose sequence is `seq` (A7/84). */
+  readonly covered: { readonly rev: number; readonly seq: number };
+  /** Sequence of the commit this generation began with. */
+  readonly startedSeq: number;
 }
 
 /** A session as its log says it is. */
@@ -64,6 +71,9 @@ export const initialState: SessionState = {
     recentIds: [],
     window: [],
     contextSeq: 0,
+    skips: [],
+    covered: { rev: 0, seq: 0 },
+    startedSeq: 0,
   },
 };
 
@@ -91,14 +101,30 @@ const idsOf = (commit: RecordedCommit): string[] => {
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
 
-/** The messages of turns that waited are older than the generation they are answered in. */
-const contextSeqAfter = (
-  before: number,
-  { seq, events }: RecordedCommit,
-  { starts, keepsQueue }: { starts: boolean; keepsQueue: boolean },
-): number => {
-  if (starts) return keepsQueue ? before : seq;
-  return events.find((event) => event.type === 'context_compacted')?.keptFromSeq ?? before;
+type Context = Pick<Position, 'contextSeq' | 'skips'>;
+
+/** Where a commit branches off, if it does (B21). */
+export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
+  events.find((event) => event.type === 'session_reset')?.forkedFrom;
+
+/** Where the conversation is read. The messages of turns that waited are older than the generation they are answered in. */
+const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
+  const reset = events.find((event) => event.type === 'session_reset');
+  if (reset?.forkedFrom) {
+    const { contextSeq, skips, seq: after } = reset.forkedFrom;
+    return { contextSeq, skips: [...skips, { after, until: seq }] };
+  }
+  if (starts && !reset?.keepsQueue) return { contextSeq: seq, skips: [] };
+  const kept = events.find((event) => event.type === 'context_compacted')?.keptFromSeq;
+  if (kept === undefined) return { contextSeq: before.contextSeq, skips: before.skips };
+  return { contextSeq: kept, skips: before.skips.filter(({ until }) => until > kept) };
+};
+
+/** What lies before a session that is opened (anew) is not looked back on. */
+const coveredAfter = (before: Position['covered'], { rev, seq, events }: RecordedCommit): Position['covered'] => {
+  if (events.some(({ type }) => type === 'session_opened')) return { rev: rev - 1, seq: seq - 1 };
+  const done = events.find((event) => event.type === 'introspected');
+  return done ? { rev: done.toRev, seq: done.toSeq } : before;
 };
 
 /**
@@ -125,7 +151,9 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
     window: bounded(starts && !keepsQueue ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
-    contextSeq: contextSeqAfter(before.contextSeq, commit, { starts, keepsQueue }),
+    ...contextAfter(before, commit, starts),
+    covered: coveredAfter(before.covered, commit),
+    startedSeq: starts ? commit.seq : before.startedSeq,
   };
 };
 

@@ -18,7 +18,7 @@ export type Expiry = z.infer<typeof expiry>;
 
 /** Why a session was reset, for people and programs. `boundaryAt` is the moment it became stale. */
 export const resetCause = z.object({
-  trigger: z.enum(['daily', 'idle', 'isolated', 'command', 'api']),
+  trigger: z.enum(['daily', 'idle', 'isolated', 'command', 'api', 'fork']),
   /** The rule or the words that did it. */
   rule: z.string().max(256),
   boundaryAt: timestamp.optional(),

@@ -1,8 +1,8 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
 import { flat } from '../kit/flat.ts';
+import { answered, requestOf } from './answered.ts';
 import {
   type ActiveTurn,
-  answered,
   begun,
   blank,
   callEnded,
@@ -11,7 +11,6 @@ import {
   joined,
   nobody,
   remembered,
-  requestOf,
   resumed,
   runEnded,
   runsStopped,
@@ -20,6 +19,7 @@ import {
   stepped,
 } from './context.ts';
 import type { EventOf, SessionEvent } from './events.ts';
+import { reviewAsked, reviewed, reviewFailed } from './review.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
@@ -49,6 +49,10 @@ export const sessionMachine = setup({
     route: assign((_, p: EventOf<'route_changed'>) => ({ route: p.deliverTo })),
     set: assign(({ context }, p: EventOf<'settings_changed'>) => ({ settings: settingsAfter(context.settings, p.changes) })),
     prompt: assign((_, p: EventOf<'prompt_changed'>) => ({ prompt: p.parts })),
+    equip: assign((_, p: EventOf<'skills_changed'>) => ({ skills: p.skills })),
+    askReview: assign(({ context }, p: EventOf<'checkpoint_requested'>) => reviewAsked(context, p)),
+    review: assign(({ context }, p: EventOf<'introspected'>) => reviewed(context, p)),
+    failReview: assign(({ context }, p: EventOf<'introspection_failed'>) => reviewFailed(context, p)),
     remember: assign(({ context }, p: EventOf<'user_message'>) => remembered(context, p)),
     refuse: assign(({ context }, p: EventOf<'message_refused'>) => ({ messages: context.messages, ...runEnded(context, p) })),
     say: assign(({ context }) => ({ messages: context.messages + 1 })),
@@ -98,7 +102,10 @@ export const sessionMachine = setup({
     runs_stopped: { actions: { type: 'stopRuns', params: ({ event }) => event } },
     settings_changed: { actions: { type: 'set', params: ({ event }) => event } },
     notice: { actions: 'note' },
-    checkpoint_requested: { actions: 'note' },
+    checkpoint_requested: { actions: { type: 'askReview', params: ({ event }) => event } },
+    introspected: { actions: { type: 'review', params: ({ event }) => event } },
+    introspection_failed: { actions: { type: 'failReview', params: ({ event }) => event } },
+    memory_changed: { actions: 'note' },
     session_deleted: { target: '.inactive', actions: { type: 'forget', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'reset', params: ({ event }) => event } },
   },
@@ -125,6 +132,7 @@ export const sessionMachine = setup({
         turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
         turn_joined: { actions: { type: 'join', params: ({ event }) => event } },
         prompt_changed: { actions: { type: 'prompt', params: ({ event }) => event } },
+        skills_changed: { actions: { type: 'equip', params: ({ event }) => event } },
         tool_call_started: { actions: { type: 'startCall', params: ({ event }) => event } },
         tool_result: { actions: { type: 'endCall', params: ({ event }) => event } },
         context_compacted: { actions: { type: 'compact', params: ({ event }) => event } },

@@ -54,10 +54,13 @@ const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, p
 
 const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
   const { value, context } = state.machine;
-  const { settings, usage, approval, spawned } = context;
+  const { settings, usage, approval, spawned, review } = context;
+  const description = settings.description ?? review.description;
   return [
     `Agent: reachable. Model: ${modelOf(facts, context)}`,
     `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
+    ...(description === '' ? [] : [`About: ${description}`]),
+    ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
     ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as far as the provider says`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
@@ -98,6 +101,14 @@ const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState
         `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`,
     ),
     ...(shown.length < parts.length ? [`- ${parts.length - shown.length} smaller ones; see /context detail`] : []),
+    ...skillLines(facts, context),
     `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
   ];
+};
+
+/** The skills that the model was told of last, or that people can call; in detail each with the version it has (A15/166). */
+const skillLines = ({ kind }: ReportFacts, { skills }: SessionContext): string[] => {
+  if (skills.length === 0) return [];
+  const names = skills.map(({ name, digest }) => (kind === 'context_detail' ? `${name} (${digest.slice(0, 12)})` : name));
+  return [`Skills: ${names.join(', ')}`];
 };

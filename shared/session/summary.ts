@@ -1,12 +1,13 @@
-import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import { withoutSilence } from '../routing/silence.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import { requestOf, settingsAfter } from './context.ts';
+import { requestOf } from './answered.ts';
+import { settingsAfter } from './context.ts';
 import { type EventOf, isInteraction, type SessionEvent } from './events.ts';
 import { isErasure } from './evolve.ts';
 import type { SessionStatus } from './machine.ts';
-import type { ApprovalRequest, DeliveryTarget, Origin, Sender, SessionSource, Settings } from './types.ts';
+import { described, joined, previewOf, reviewed } from './row-parts.ts';
+import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from './types.ts';
 
 /** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
 export interface IndexRow {
@@ -45,6 +46,12 @@ export interface IndexRow {
   /** The model has had the system prompt of this generation (A10/109). */
   readonly systemSent: boolean;
   readonly abortedLastRun: boolean;
+  /** What the session is about: as a person said, else as it was made of what was said (A2/17, A7/82). Empty: nobody knows yet. */
+  readonly description: string;
+  readonly descriptionSource: 'person' | 'introspection' | null;
+  readonly workingMemory: string;
+  /** Time of the last look back, ms; 0: none yet (A7/84). */
+  readonly introspectedAt: number;
   readonly settings: Settings;
   readonly origin: Origin;
   readonly lastRoute: DeliveryTarget | null;
@@ -82,28 +89,16 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   model: '',
   systemSent: false,
   abortedLastRun: false,
+  description: '',
+  descriptionSource: null,
+  workingMemory: '',
+  introspectedAt: 0,
   settings: {},
   origin: {},
   lastRoute: null,
   deleted: false,
   deletedSeq: 0,
 });
-
-const principalOf = ({ principal, id }: Sender): string => principal ?? id;
-
-const previewOf = (text: string): string => {
-  const line = text.replace(/\s+/gu, ' ').trim();
-  const characters = [...line];
-  return characters.length <= limits.previewCharacters ? line : `${characters.slice(0, limits.previewCharacters - 1).join('')}…`;
-};
-
-/** A program that writes here does not take part: whoever has its name would see what it sees (A8/89). */
-const joined = (participants: readonly string[], sender: Sender): readonly string[] => {
-  const id = principalOf(sender);
-  return sender.role === 'program' || participants.includes(id)
-    ? participants
-    : [...participants, id].slice(-limits.participants);
-};
 
 const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
 
@@ -125,7 +120,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'route_changed':
       return { lastRoute: event.deliverTo };
     case 'settings_changed':
-      return { settings: settingsAfter(row.settings, event.changes) };
+      return described(settingsAfter(row.settings, event.changes), event.changes.description);
     case 'notice':
     case 'checkpoint_requested':
     case 'turn_joined':
@@ -134,7 +129,12 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'tool_result':
     case 'tool_output':
     case 'runs_stopped':
+    case 'skills_changed':
+    case 'introspection_failed':
+    case 'memory_changed':
       return {};
+    case 'introspected':
+      return event.sessionId === row.sessionId ? reviewed(row, event, at) : {};
     case 'context_compacted':
       return {
         inputTokens: row.inputTokens + event.usage.inputTokens,
@@ -205,6 +205,8 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
         contextTokens: 0,
         costUsd: 0,
         systemSent: false,
+        workingMemory: '',
+        ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'session_deactivated':
       return { status: 'inactive' };

@@ -74,6 +74,8 @@ export const settings = z.object({
   thinkingLevel: z.string().min(1).max(32).optional(),
   verboseLevel: z.string().min(1).max(32).optional(),
   displayName: label,
+  /** What the session is about, in a person's words: what Natter makes of it counts only without (A2/17, A7/82). */
+  description: z.string().min(1).max(limits.descriptionCharacters).optional(),
 });
 export type Settings = z.infer<typeof settings>;
 /** A change of settings; `null` unsets one. */
@@ -83,6 +85,7 @@ export const settingsChange = z.object({
   thinkingLevel: settings.shape.thinkingLevel.nullable(),
   verboseLevel: settings.shape.verboseLevel.nullable(),
   displayName: settings.shape.displayName.nullable(),
+  description: settings.shape.description.nullable(),
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
@@ -204,3 +207,15 @@ export const stepOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
 ]);
 export type StepOutcome = z.infer<typeof stepOutcome>;
+
+/** Commits of a session that a conversation leaves out: those with `after < seq < until`. */
+const skippedCommits = z.object({ after: z.int().min(1), until: z.int().min(1) });
+/** Where a fork branches off: the session as it stood after that commit, and where its conversation is to be read (B21). */
+export const forkBase = z.object({
+  sessionId: z.string(),
+  seq: z.int().min(1),
+  rev: z.int().min(1),
+  contextSeq: z.int().min(1),
+  skips: z.array(skippedCommits).max(limits.forkDepth),
+});
+export type ForkBase = z.infer<typeof forkBase>;

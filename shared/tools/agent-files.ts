@@ -8,6 +8,9 @@ const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md
 /** Of these, what is about the owner: nobody else's business (I12). */
 const privateFiles: readonly string[] = ['USER.md', 'MEMORY.md'];
 
+/** Folders with skills, of which all sessions are told (A15/143). */
+const skillFolders: readonly string[] = ['skills', '.agents'];
+
 /** Some disks know no difference between upper and lower case. */
 const isOneOf = (names: readonly string[], path: string): boolean =>
   names.some((name) => name.toLowerCase() === path.toLowerCase());
@@ -25,4 +28,4 @@ export const isKeptFrom = (sender: ToolScope['sender'], path: string): boolean =
   isParticipant(sender) && isOneOf(privateFiles, path);
 /** Whether they may change it: others would be talked to as it says. */
 export const isFixedFor = (sender: ToolScope['sender'], path: string): boolean =>
-  isParticipant(sender) && isOneOf(promptFiles, path);
+  isParticipant(sender) && (isOneOf(promptFiles, path) || isOneOf(skillFolders, path.split('/', 1)[0] ?? ''));

@@ -10,7 +10,8 @@ const own = new Set(['PATH', 'LANG', 'HOME']);
 const dangerous =
   /^(NODE_|NPM_CONFIG_|LD_|DYLD_|PYTHON|PERL|RUBY|GIT_|BASH_|DOTNET_|COR_|MALLOC_|GLIBC_|GCONV_|LUA_|PHP)|^(ENV|IFS|PS4|CDPATH|SHELL|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|ZDOTDIR|FPATH|CLASSPATH|_?JAVA_(TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|EDITOR|VISUAL|PAGER|LESSOPEN|LESSCLOSE|MANPAGER|BROWSER|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|GEM_HOME|GEM_PATH)$/;
 
-const problemOf = (name: string): string | null => {
+/** Why programs may not be given a variable of this name, and what to do. `null`: they may. */
+export const environmentProblem = (name: string): string | null => {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return 'is not the name of a variable; use letters, digits and "_"';
   const upper = name.toUpperCase();
   if (own.has(upper)) return 'is always given; remove it';
@@ -22,12 +23,15 @@ const problemOf = (name: string): string | null => {
 /** Throws `invalid` when a variable may not be given to programs. `field` is where the names stand in the configuration. */
 export const checkEnvironment = (names: readonly string[], field: string): void => {
   for (const [index, name] of names.entries()) {
-    const problem = problemOf(name);
+    const problem = environmentProblem(name);
     if (problem === null) continue;
     const place = `${field}[${index}]`;
     throw new NatterError('invalid', `${place}: ${JSON.stringify(name)} ${problem}`, { field: place });
   }
 };
+
+/** The path where the environment has none. */
+export const usualPath = '/usr/local/bin:/usr/bin:/bin';
 
 /** All that a program gets to know of our environment: PATH, LANG, HOME and the named variables, as far as they are set. */
 export const programEnvironment = (env: Environment, names: readonly string[], home: string): Record<string, string> => {
@@ -36,7 +40,7 @@ export const programEnvironment = (env: Environment, names: readonly string[], h
   const path = (env.PATH ?? '').split(':').filter(isAbsolute);
   return {
     ...Object.fromEntries(named),
-    PATH: path.length > 0 ? path.join(':') : '/usr/local/bin:/usr/bin:/bin',
+    PATH: path.length > 0 ? path.join(':') : usualPath,
     LANG: env.LANG ?? 'C.UTF-8',
     HOME: home,
   };

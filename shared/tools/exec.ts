@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../config/schema.ts';
 import { limits } from '../kit/limits.ts';
+import { hiding } from '../kit/scrub.ts';
 import type { Clock, Tool, ToolEnd } from '../ports.ts';
+import { skillEnvironment } from '../skills/environment.ts';
 import { defineTool } from './define.ts';
 import { checkEnvironment, programEnvironment } from './environment.ts';
 import { quoted } from './one-line.ts';
@@ -16,10 +18,12 @@ export interface ExecOptions {
   readonly workspace?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** What skills are given (A15/162). */
+  readonly skills?: Config['skills']['entries'];
 }
 
 /** Runs one program. What it does is known to nobody before: each call is asked about. Throws `invalid` for a forbidden variable. */
-export const execTool = ({ exec, workspace, env, clock }: ExecOptions): Tool => {
+export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptions): Tool => {
   checkEnvironment(exec.environment, 'tools.exec.environment');
   const argument = z
     .string()
@@ -45,16 +49,18 @@ export const execTool = ({ exec, workspace, env, clock }: ExecOptions): Tool => 
     // What it wrote until its time was over is told once it has been ended.
     timeoutMs: exec.timeoutMs + 3 * limits.programGraceMs,
     line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
-    act: async ({ command, timeoutMs = exec.timeoutMs }, _, signal) => {
+    act: async ({ command, timeoutMs = exec.timeoutMs }, { scope }, signal) => {
+      const ofSkills = skillEnvironment(scope.skills ?? [], skills, env);
       const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));
       try {
         const program = {
           command,
           cwd: workspace === undefined ? home : await realpath(workspace),
-          env: programEnvironment(env, exec.environment, home),
+          env: { ...ofSkills, ...programEnvironment(env, exec.environment, home) },
           timeoutMs: Math.min(timeoutMs, exec.timeoutMs),
         };
-        return endOf(await runProgram(program, signal, clock), program.timeoutMs);
+        const { outcome, text } = endOf(await runProgram(program, signal, clock), program.timeoutMs);
+        return { outcome, text: hiding(Object.values(ofSkills))(text) };
       } finally {
         // What the program has made unremovable must not cost its result.
         await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});

@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { Tool } from '../ports.ts';
+import { type Entries, isPinned } from '../skills/environment.ts';
+import { readUnchanged } from '../skills/load.ts';
 import { isFixedFor, isKeptFrom } from './agent-files.ts';
 import { defineTool } from './define.ts';
 import { oneLine, quoted } from './one-line.ts';
 import { Workspace } from './workspace.ts';
 
-/** The agent's files: read, write and list what is in its workspace, and nothing else. */
-export const fileTools = (root: string, access: 'read-only' | 'read-write'): Tool[] => {
+/**
+ * The agent's files: read, write and list what is in its workspace, and nothing else. `entries`: what the configuration says of skills, whose
+ * pins are kept.
+ */
+export const fileTools = (root: string, access: 'read-only' | 'read-write', entries: Entries = {}): Tool[] => {
   const workspace = new Workspace(root);
-  const reading = [readFile(workspace), listFiles(workspace)];
+  const reading = [readFile(workspace, entries), listFiles(workspace)];
   return access === 'read-write' ? [...reading, writeFile(workspace)] : reading;
 };
 
@@ -19,21 +25,26 @@ const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"')
 /** Leaves room for a note in one page of output. */
 const readBytes = limits.toolPageBytes - 1_024;
 
-const readFile = (workspace: Workspace): Tool =>
+const readFile = (workspace: Workspace, entries: Entries): Tool =>
   defineTool({
     name: 'read_file',
-    description: 'Reads a text file of the workspace, or a part of it. A long one comes in parts.',
+    description: 'Reads a text file of the workspace or of a skill, or a part of it. A long one comes in parts.',
     input: z.strictObject({
-      path: pathText.describe('Path of the file, relative to the workspace.'),
+      path: pathText.describe('Path of the file, relative to the workspace; of a skill as its location says.'),
       offset: z.int().min(0).default(0).describe('Byte to begin at; the end of a part names the next.'),
       limit: z.int().min(16).max(readBytes).default(readBytes).describe('Bytes at most.'),
     }),
     usual: 'allow',
     idempotent: true,
     line: ({ path }) => `read the file ${quoted(path)}`,
-    act: async ({ path, offset, limit }, { scope: { sender } }) => {
+    act: async ({ path, offset, limit }, { scope: { sender, skills = [] } }) => {
       if (isKeptFrom(sender, path)) throw ownersOnly(path, 'read');
-      const file = await workspace.openFile(path);
+      const pinned = skills.find(({ location }) => path.startsWith(`${dirname(location)}/`));
+      if (pinned && isPinned(pinned, entries)) readUnchanged(pinned);
+      const skill = skills.find(({ folder }) => path.startsWith(`${folder}/`));
+      const file = skill
+        ? await new Workspace(skill.folder).openFile(path.slice(skill.folder.length + 1))
+        : await workspace.openFile(path);
       try {
         const { size } = await file.stat();
         const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, offset);

@@ -3,6 +3,7 @@ import { relative, sep } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { NatterError } from '../kit/errors.ts';
 import type { Clock, EventLog, Tool } from '../ports.ts';
+import { withTools } from '../skills/install/places.ts';
 import { execTool } from './exec.ts';
 import { fileTools } from './files.ts';
 import { readOutputTool } from './read-output.ts';
@@ -10,7 +11,7 @@ import type { ToolSource } from './tool-source.ts';
 import { webFetchTool } from './web-fetch.ts';
 
 export interface LocalToolsOptions {
-  readonly config: Pick<Config, 'agent' | 'tools' | 'dataDir'>;
+  readonly config: Pick<Config, 'agent' | 'tools' | 'dataDir' | 'skills'>;
   /** The process's environment, for the variables that programs may have. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly events: EventLog;
@@ -39,8 +40,10 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
     },
   });
   const tools = [
-    ...(workspace === undefined ? [] : fileTools(workspace, workspaceAccess)),
-    ...(exec.enabled ? [execTool({ exec, workspace, env, clock })] : []),
+    ...(workspace === undefined ? [] : fileTools(workspace, workspaceAccess, config.skills.entries)),
+    ...(exec.enabled
+      ? [execTool({ exec, workspace, env: withTools(env, config.dataDir), clock, skills: config.skills.entries })]
+      : []),
     ...(web.hosts.length > 0 ? [webFetchTool(web.hosts)] : []),
     readOutputTool(events),
   ].map(untilClosed);
@@ -69,6 +72,6 @@ const keepOut = (dataDir: string, workspace: string): void => {
   const message = `agent.workspace: ${JSON.stringify(workspace)} has the data folder in it, with tokens; use a folder of its own`;
   throw new NatterError('invalid', message, { field: 'agent.workspace' });
 };
-const realOf = (path: string): string => (isFolder(path) ? realpathSync(path) : path);
+const realOf = (path: string): string => (isFolder(path) ? realpathSync.native(path) : path);
 const missing = (path: string): string =>
   `agent.workspace: there is no folder ${JSON.stringify(path)}; make it, or correct the path`;

@@ -13,6 +13,8 @@ export interface Program {
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly timeoutMs: number;
+  /** Hears what it writes, as it comes. */
+  heard?(chunk: Buffer): void;
 }
 /** How it ended: with an exit code, by a signal, or because its time was over. */
 export interface ProgramEnd {
@@ -30,12 +32,16 @@ export interface ProgramEnd {
 export const runProgram = async (program: Program, signal: AbortSignal, clock: Clock): Promise<ProgramEnd> => {
   signal.throwIfAborted();
   const { command, cwd, env, timeoutMs } = program;
+  const keep = (chunk: Buffer): void => {
+    output.add(chunk);
+    program.heard?.(chunk);
+  };
   const [file = '', ...args] = command;
   const child = spawn(file, args, { cwd, env, detached: true, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = exitOf(child, file);
   const output = new OutputKeeper(limits.programOutputBytes);
   const pipes = pipesOf(child);
-  for (const pipe of pipes) pipe.on('data', (chunk: Buffer) => output.add(chunk)).on('error', () => {});
+  for (const pipe of pipes) pipe.on('data', keep).on('error', () => {});
 
   const over = new AbortController();
   const within = (ms: number) => clock.sleep(ms, over.signal);

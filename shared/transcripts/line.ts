@@ -38,7 +38,9 @@ export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
     const sessionId = sessionIds[index] ?? commit.sessionId;
     if (event.type === 'session_opened' || event.type === 'session_reset') {
       const { generation } = event;
-      const header = { type: 'session', key, v: 1, id, sessionId, generation, createdAt };
+      const from = event.type === 'session_reset' ? event.forkedFrom : undefined;
+      const forkedFrom = from && { sessionId: from.sessionId, seq: from.seq };
+      const header = { type: 'session', key, v: 1, id, sessionId, generation, createdAt, ...(from && { forkedFrom }) };
       return [{ seq, index, sessionId, generation, text: json(header) }];
     }
     const message = messages.get(id);

@@ -13,4 +13,9 @@ export const cloudEventHeaders = (commit: Commit): Record<string, string> => ({
   'ce-time': new Date(commit.at).toISOString(),
   'ce-subject': encodeURIComponent(commit.key),
   'content-type': 'application/msgpack',
+  ...traceHeader(commit),
 });
+
+/** The header that everybody knows, of a message that has a trace. */
+export const traceHeader = ({ traceparent }: { readonly traceparent?: string | undefined }): { traceparent?: string } =>
+  traceparent === undefined ? {} : { traceparent };

@@ -6,8 +6,10 @@ import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import { upcast } from '../session/upcast.ts';
 import {
+  type CheckpointRequest,
   type CommandEnvelope,
   type Commit,
+  checkpointRequest,
   commandEnvelope,
   commitShape,
   type InboundEnvelope,
@@ -77,6 +79,10 @@ export const decodeCommand = (bytes: Uint8Array): CommandEnvelope => {
 export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(envelope, limits.commandBytes);
 export const decodeInbound = (bytes: Uint8Array): InboundEnvelope =>
   check<InboundEnvelope>(inboundEnvelope, decode(bytes, limits.commandBytes));
+
+export const encodeCheckpoint = (request: CheckpointRequest): Uint8Array => encode(request, limits.commandBytes);
+export const decodeCheckpoint = (bytes: Uint8Array): CheckpointRequest =>
+  check<CheckpointRequest>(checkpointRequest, decode(bytes, limits.commandBytes));
 
 /** Checks and encodes a commit. A commit that we could not read back must never be written. Throws when it is one. */
 export const encodeCommit = (commit: Commit): Uint8Array => {

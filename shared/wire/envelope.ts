@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type SessionKey, sessionKey } from '../routing/session-key.ts';
 import { type SessionCommand, sessionCommand } from '../session/commands.ts';
 import type { SessionEvent } from '../session/events.ts';
+import { checkpointReason } from '../session/memory.ts';
 import { deliveryTarget, sender, sessionSource, timestamp } from '../session/types.ts';
 
 /**
@@ -9,6 +10,12 @@ import { deliveryTarget, sender, sessionSource, timestamp } from '../session/typ
  * commit (what has happened). All times are milliseconds since 1970, UTC, as MessagePack numbers (float64: read them as numbers).
  */
 const id = z.string().min(1).max(128);
+/** The trace that a message is of (W3C Trace Context); only there when somebody traces. What is not well-formed is ignored. */
+const traceparent = z
+  .string()
+  .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+  .optional()
+  .catch(undefined);
 
 /**
  * Carries a command with its identity and time (§4). `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
@@ -27,6 +34,7 @@ export interface Envelope<T> {
   readonly answerTo?: string;
   readonly ifGeneration?: number;
   readonly ifSeq?: number;
+  readonly traceparent?: string | undefined;
   readonly data: T;
 }
 export type CommandEnvelope = Envelope<SessionCommand>;
@@ -41,6 +49,7 @@ export const commandEnvelope = z.object({
   answerTo: z.string().max(256).optional(),
   ifGeneration: z.int().min(1).optional(),
   ifSeq: z.int().min(0).optional(),
+  traceparent,
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
 
@@ -95,15 +104,33 @@ export const inboundEnvelope = z.object({
     .optional(),
   deliverTo: deliveryTarget.optional(),
   source: sessionSource.optional(),
+  traceparent,
 });
 export type InboundEnvelope = z.infer<typeof inboundEnvelope>;
 
 /** Seconds since 1970 stay below this for the next three thousand years; milliseconds have been above it since 1973. */
 const leastMs = 100_000_000_000;
 /** An envelope as it comes in from outside: a time in seconds would land in January 1970 without anybody noticing. */
-export const arrivingEnvelope = inboundEnvelope.extend({
+export const arrivingEnvelope = inboundEnvelope.omit({ traceparent: true }).extend({
   at: timestamp.min(leastMs, 'is in milliseconds since 1970; this looks like seconds').optional(),
 });
+
+/**
+ * A `checkpoint_requested` event as work for whoever looks back (A7/80): what was said in `sessionId` from `fromRev` to `toRev` of the key, which
+ * is in the log after the sequence `afterSeq`. `id` is the event's, in the commit `throughSeq`.
+ */
+export const checkpointRequest = z.object({
+  id,
+  key: sessionKey,
+  sessionId: id,
+  reason: checkpointReason,
+  fromRev: z.int().min(1),
+  toRev: z.int().min(1),
+  afterSeq: z.int().min(0),
+  throughSeq: z.int().min(1),
+  traceparent,
+});
+export type CheckpointRequest = z.infer<typeof checkpointRequest>;
 
 /** The position of the command a commit came from in the command stream; `null` for a host's own commands (a step, a resume). */
 export interface CommandRef {
@@ -126,6 +153,7 @@ export interface Commit {
   readonly causationId: string;
   readonly actor: string;
   readonly command: CommandRef;
+  readonly traceparent?: string | undefined;
   readonly events: readonly SessionEvent[];
 }
 
@@ -148,5 +176,6 @@ export const commitShape = z.object({
   causationId: id,
   actor: z.string().min(1).max(256),
   command: z.object({ id, seq: z.int().min(1).nullable(), incarnation: z.number().nullable() }),
+  traceparent,
   events: z.array(z.unknown()).min(1).max(256),
 });

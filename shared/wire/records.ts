@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import { roles } from '../policy/access.ts';
-import type { CustodyRecord, DeadLetter, Delta, IssuedToken, Ticket } from '../ports.ts';
+import { auditKinds } from '../policy/audit.ts';
+import type { AuditRecord, CustodyRecord, DeadLetter, Delta, HealthReport, IssuedToken, MemoryEntry, Ticket } from '../ports.ts';
 import { type SessionKey, sessionKey } from '../routing/session-key.ts';
 import type { IndexRow } from '../session/summary.ts';
-import { approvalRequest, deliveryTarget, origin, sessionSource, settings, turnRef } from '../session/types.ts';
+import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../session/types.ts';
 import { check, decode, encode } from './codec.ts';
 import { type CommandAnswer, commandAnswer } from './envelope.ts';
 
@@ -51,6 +52,10 @@ export const indexRow = z.object({
   model: z.string(),
   systemSent: z.boolean(),
   abortedLastRun: z.boolean(),
+  description: z.string().default(''),
+  descriptionSource: z.enum(['person', 'introspection']).nullable().default(null),
+  workingMemory: z.string().default(''),
+  introspectedAt: z.number().default(0),
   settings,
   origin,
   lastRoute: deliveryTarget.nullable(),
@@ -63,7 +68,8 @@ export const indexRowCodec = codecOf<IndexRow>(indexRow);
 /** A sequence number of the event log: the index's position, a reader's cursor. */
 export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));
 
-const custodyRecord = z.object({
+/** What the custody log says of a message on its way out. */
+export const custodyRecord = z.object({
   v: z.literal(1),
   outboundId: z.string().min(1).max(128),
   outboundSeq: count,
@@ -78,7 +84,8 @@ const custodyRecord = z.object({
 /** Messages of the custody log. */
 export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 
-const deadLetter = z.object({
+/** A message nobody could process. */
+export const deadLetter = z.object({
   id: z.string().min(1),
   service: z.string().min(1).max(64),
   reason: z.string(),
@@ -118,7 +125,8 @@ const ticket = z.object({
 /** Tickets for one event stream each. */
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 
-const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<
+/** A piece of an answer in the making. */
+export const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<
   Delta,
   unknown
 >;
@@ -126,9 +134,58 @@ const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, tex
 export const deltaCodec = codecOf<Delta>(delta, limits.commandBytes);
 
 /** Who asks for the text of the running step so far, and where it is to be told. */
-export const joinCodec = codecOf<{ key: SessionKey; answerTo: string }>(
-  z.object({ key: sessionKey, answerTo: z.string().max(256) }),
-);
+export const join = z.object({ key: sessionKey, answerTo: z.string().max(256) });
+export const joinCodec = codecOf<{ key: SessionKey; answerTo: string }>(join);
 
 /** Outcomes of commands, on their way to whoever asked. */
 export const answerCodec = codecOf<CommandAnswer>(commandAnswer);
+
+/** What the audit trail says. */
+export const auditRecord = z.object({
+  v: z.literal(1),
+  at: timestamp,
+  kind: z.enum(auditKinds),
+  actor: z.string().max(256),
+  target: z.string().max(limits.sessionKeyBytes).optional(),
+  outcome: z.enum(['ok', 'refused', 'failed']),
+  detail: z.string().max(limits.auditDetailCharacters).optional(),
+  address: z.string().max(64).optional(),
+  count: z.int().min(1).optional(),
+}) satisfies z.ZodType<AuditRecord, unknown>;
+export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
+
+const told = z.array(z.string().max(1_000)).max(100);
+const healthReport = z.object({
+  v: z.literal(1),
+  process: z.string().min(1).max(128),
+  version: z.string().max(64),
+  startedAt: z.number(),
+  at: z.number(),
+  services: z
+    .array(
+      z.object({ name: z.string().max(64), problems: told, warnings: told, metrics: z.record(z.string().max(128), z.number()) }),
+    )
+    .max(16),
+}) satisfies z.ZodType<HealthReport, unknown>;
+/** How a process is, in the bucket of the hosts. */
+export const healthCodec = codecOf<HealthReport>(healthReport);
+
+const memoryPlace = z.object({ key: sessionKey, seq: count });
+/** One thing that is remembered, as it is stored and told. */
+export const memoryEntry = z.object({
+  id: z.string().min(1).max(limits.idCharacters),
+  scope: z.string().min(1),
+  text: z.string().min(1).max(limits.memoryCharacters),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  source: memoryPlace.extend({
+    sessionId: z.string(),
+    fromRev: count,
+    toRev: count,
+    by: z.enum(['introspection', 'agent', 'person']),
+    person: z.string().optional(),
+    callId: z.string().optional(),
+  }),
+  changes: z.array(memoryPlace).min(1).max(limits.memoryPlaces),
+}) satisfies z.ZodType<MemoryEntry, unknown>;
+export const memoryCodec = codecOf<MemoryEntry>(memoryEntry, 64 * 1024);

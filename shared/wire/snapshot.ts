@@ -4,11 +4,21 @@ import { limits } from '../kit/limits.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import { queuedTurn } from '../session/events.ts';
 import type { PlainState } from '../session/evolve.ts';
-import { approvalRequest, deliveryTarget, origin, promptPart, settings, spawnedRun, turnTask } from '../session/types.ts';
+import { skillRef } from '../session/memory.ts';
+import {
+  approvalRequest,
+  deliveryTarget,
+  forkBase,
+  origin,
+  promptPart,
+  settings,
+  spawnedRun,
+  turnTask,
+} from '../session/types.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-const snapshotSchema = 4;
+const snapshotSchema = 5;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -66,6 +76,14 @@ export const plainState = z.strictObject({
     resolved: z.array(z.strictObject({ approvalId: id, verdict: z.enum(['granted', 'denied', 'expired']), by: id })),
     grants: z.array(id),
     prompt: z.array(promptPart.strict()),
+    skills: z.array(skillRef.strict()),
+    review: z.strictObject({
+      messages: count,
+      turns: count,
+      failed: z.literal(true).optional(),
+      workingMemory: z.string(),
+      description: z.string(),
+    }),
     spawned: z.array(spawnedRun.strict()),
   }),
   position: z.strictObject({
@@ -78,6 +96,9 @@ export const plainState = z.strictObject({
     recentIds: z.array(id),
     window: z.array(count),
     contextSeq: count,
+    skips: forkBase.shape.skips,
+    covered: z.strictObject({ rev: count, seq: count }),
+    startedSeq: count,
   }),
 }) satisfies z.ZodType<PlainState, unknown>;
 

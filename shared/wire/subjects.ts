@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AuditKind } from '../policy/audit.ts';
 import type { CustodyState } from '../ports.ts';
 import type { SessionKey } from '../routing/session-key.ts';
 import type { EventType } from '../session/events.ts';
@@ -36,7 +37,7 @@ export const bucketKey = (...parts: readonly string[]): string =>
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
 
 /** The work queues, by what their members and their timers go by. */
-export type QueueName = 'commands' | 'inbound';
+export type QueueName = 'commands' | 'inbound' | 'checkpoints';
 
 export interface Subjects {
   readonly prefix: string;
@@ -47,6 +48,7 @@ export interface Subjects {
   storedCommandsOf(key: string): string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
+  checkpoint(key: string): string;
   /** Where a message to be published later waits: one for each queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
   /** All that waits for a key. */
@@ -62,6 +64,7 @@ export interface Subjects {
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
   dead(service: string): string;
+  audit(kind: AuditKind): string;
   live(key: SessionKey): string;
   /** Where a reader of live text that comes late asks for what it missed. */
   readonly join: string;
@@ -87,6 +90,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
+    checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
     timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
     due: (queue) => `${prefix}.due.${queue}`,
@@ -97,6 +101,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
     dead: (service) => `${prefix}.dead.${token(service)}`,
+    audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
     keyOfEvent: (subject) =>

@@ -21,8 +21,12 @@ export interface StreamSpec {
   readonly directReads: boolean;
   /** Keep only the newest message of each subject (a key-value bucket). */
   readonly lastPerSubject: boolean;
+  /** Of a bucket: what stands in it can be erased, so single messages may be overwritten, by whoever has the right (ADR 8). */
+  readonly erasable?: true;
   /** A cache may lose its last writes; it does not wait for the disk. */
   readonly cache: boolean;
+  /** The oldest messages go when there are more, or older ones. Absent: everything stays. */
+  readonly bounds?: { readonly maxAgeMs: number; readonly maxBytes: number; readonly maxMessagesPerSubject: number };
 }
 export interface ConsumerSpec {
   readonly stream: string;
@@ -47,15 +51,23 @@ export const streamNames = (prefix: string) => {
   return {
     inbound: name('INBOUND'),
     commands: name('COMMANDS'),
+    checkpoints: name('CHECKPOINTS'),
     timers: name('TIMERS'),
     events: name('EVENTS'),
     deliveries: name('DELIVERIES'),
     dead: name('DEAD'),
+    audit: name('AUDIT'),
   };
 };
 export const bucketNames = (prefix: string) => {
   const name = (suffix: string) => `${prefix.replaceAll(/[^A-Za-z0-9]/g, '_')}_${suffix}`;
-  return { snapshots: name('snapshots'), index: name('index'), hosts: name('hosts'), tokens: name('tokens') };
+  return {
+    snapshots: name('snapshots'),
+    index: name('index'),
+    hosts: name('hosts'),
+    tokens: name('tokens'),
+    memory: name('memory'),
+  };
 };
 
 /** The name of the durable consumer of one partition. */
@@ -91,6 +103,9 @@ export interface TopologyOptions {
 
 /** Due timers out at a time: what a queue takes in some tens of milliseconds. */
 const dueOutAtOnce = 256;
+
+/** How much of the audit trail is kept. By kind, so that a flood of wrong tokens pushes out nothing but itself. */
+export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 50_000 } as const;
 
 /** The whole topology under a prefix. */
 export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions): Topology => {
@@ -131,23 +146,32 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
         sequencesRise: true,
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
       }),
+      stream(names.checkpoints, [`${prefix}.checkpoint.*`], replicas, {
+        retention: 'workqueue',
+        transform: { from: `${prefix}.checkpoint.*`, to: `${prefix}.checkpoint.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
+      }),
       stream(names.timers, [`${prefix}.timer.*.*.*`, `${prefix}.due.*`], replicas, {
         ...{ retention: 'workqueue', schedules: true, messageTtl: true },
       }),
       stream(names.events, [`${prefix}.event.>`], replicas),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [`${prefix}.dead.*`], replicas),
+      stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),
       // Waits for the disk: a revocation that a power cut takes back would let somebody in.
       bucket(buckets.tokens, { messageTtl: true }),
+      // Waits for the disk: the position must never say more than is there.
+      bucket(buckets.memory, { erasable: true }),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),
       ...all.map((partition) => consumer(names.commands, `${prefix}.command.${partition}.*`, partition)),
+      ...all.map((partition) => consumer(names.checkpoints, `${prefix}.checkpoint.${partition}.*`, partition)),
       timers('inbound'),
       timers('commands'),
+      timers('checkpoints'),
     ],
   };
 };

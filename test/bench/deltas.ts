@@ -26,7 +26,7 @@ const clockProvider = async () => {
   return { url: `http://127.0.0.1:${port}/v1`, close: () => server.closeAllConnections() };
 };
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,23 +1,29 @@
 import { parseArgs } from 'node:util';
 import { contextOfLongSession } from './context.ts';
 import { deltaLatency } from './deltas.ts';
+import { door } from './door.ts';
+import { memorySearch } from './memory-search.ts';
 import { ownership } from './ownership.ts';
 import { routing } from './routing.ts';
 import { longSession, memory } from './sessions.ts';
 import { sessionsList } from './sessions-list.ts';
+import { skills } from './skills.ts';
 import type { SetupName } from './system.ts';
 import { printTable, type Row } from './table.ts';
 import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,context,routing,list --setup always,default --seconds 8]`: whole-process
- * measurements against real nats-servers; `routing` and `list` need none and run once. Figures are of this machine and this run; trust the
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,door,context,routing,list,skills,memory-search --setup always,default --seconds 8]`: whole-process
+ * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'turns,latency,session,memory,ownership,tools,waiting,deltas,context,routing,list' },
+    only: {
+      type: 'string',
+      default: 'turns,latency,session,memory,ownership,tools,waiting,deltas,door,context,routing,list,skills,memory-search',
+    },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
   },
@@ -33,9 +39,10 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   tools: toolTurns,
   waiting: waitingTurns,
   deltas: deltaLatency,
+  door,
   context: contextOfLongSession,
 };
-const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList };
+const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList, skills, 'memory-search': memorySearch };
 
 for (const name of values.only.split(',')) {
   const [scenario, single] = [scenarios[name], alone[name]];

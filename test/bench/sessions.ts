@@ -61,7 +61,7 @@ const coldReplay = async ({ ports }: BenchSystem): Promise<Row> => {
   };
 };
 
-const rssBytes = async (pid: number): Promise<number> => {
+export const rssBytes = async (pid: number): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1024;
 };

@@ -10,6 +10,8 @@ export interface Ledger {
   has(commandId: string): boolean;
   /** Turns that were accepted and have not ended. */
   openTurns(): readonly string[];
+  /** Sessions with a look back that was asked for and has not ended (A7/84). */
+  openReviews(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export const openLedger = (events: Pick<EventLog, 'follow'>): Ledger => {
   const commits: RecordedCommit[] = [];
   const applied = new Set<string>();
   const open = new Set<string>();
+  const asked = new Map<string, number>();
 
   const follow = async (): Promise<void> => {
     for await (const commit of events.follow({ after: 0, signal: closing.signal })) {
@@ -26,6 +29,8 @@ export const openLedger = (events: Pick<EventLog, 'follow'>): Ledger => {
       for (const event of commit.events) {
         for (const id of begunBy(event)) open.add(id);
         for (const id of endedBy(event)) open.delete(id);
+        if (event.type === 'checkpoint_requested') asked.set(commit.key, event.toRev);
+        if (reviewedBy(event) >= (asked.get(commit.key) ?? 0)) asked.delete(commit.key);
       }
     }
   };
@@ -34,6 +39,7 @@ export const openLedger = (events: Pick<EventLog, 'follow'>): Ledger => {
     commits,
     has: (commandId) => applied.has(commandId),
     openTurns: () => [...open],
+    openReviews: () => [...asked.keys()],
     close: async () => {
       closing.abort();
       await following;
@@ -57,6 +63,12 @@ export const endedBy = (event: SessionEvent): readonly string[] => {
   }
 };
 
+/** The rev up to which nothing is to be looked back on after this. */
+const reviewedBy = (event: SessionEvent): number => {
+  if (event.type === 'session_deleted') return Number.POSITIVE_INFINITY;
+  return event.type === 'introspected' || event.type === 'introspection_failed' ? event.toRev : -1;
+};
+
 /** A stop that has nothing to stop leaves no trace in the log, so its absence says nothing. */
 export const leavesTrace = ({ envelope }: SentCommand): boolean => envelope.data.type !== 'stop';
 
@@ -64,8 +76,10 @@ export const leavesTrace = ({ envelope }: SentCommand): boolean => envelope.data
 export const unfinished = (ledger: Ledger, commands: readonly SentCommand[]): string[] => {
   const missing = commands.filter((sent) => sent.okAt !== null && leavesTrace(sent) && !ledger.has(sent.envelope.id));
   const open = ledger.openTurns();
+  const reviews = ledger.openReviews();
   return [
     ...(missing.length === 0 ? [] : [`${missing.length} acknowledged commands without an effect`]),
     ...(open.length === 0 ? [] : [`${open.length} turns under way`]),
+    ...(reviews.length === 0 ? [] : [`${reviews.length} sessions to be looked back on`]),
   ];
 };

@@ -26,6 +26,9 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     for (const each of letters) await one.deadLetters.put(each);
     await vi.waitFor(async () => expect(plain(await other.deadLetters.list(4))).toEqual(plain(letters.toReversed())));
     expect(await other.deadLetters.list(2)).toHaveLength(2);
+    const count = await one.deadLetters.count();
+    await one.deadLetters.put(letter());
+    await vi.waitFor(async () => expect(await other.deadLetters.count()).toBe(count + 1));
   });
 
   it('I2: a repeat within two minutes is stored once; the same id of another service is another letter', async () => {

@@ -230,7 +230,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       const key = freshKey();
       const tombstone = (await erasedSession(key, [userMessage('a secret')])).at(-1) ?? 0;
       await broker.eraser.erase(key, tombstone);
-      const nothing = { commits: 0, timers: 0, commands: 0, custody: 0, deadLetters: 0 };
+      const nothing = { commits: 0, timers: 0, commands: 0, custody: 0, deadLetters: 0, memories: 0 };
       expect(await broker.eraser.erase(key, tombstone)).toEqual(nothing);
       const next = await record(key, 4, tombstone, [{ ...opened, generation: 2 } as SessionEvent], 1);
       const second = await record(key, 5, next, [{ ...erasedEvent(2), generation: 2 } as SessionEvent], 2);

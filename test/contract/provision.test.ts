@@ -97,6 +97,7 @@ describe.each([
     expect(report.drift.map(({ resource, wanted }) => `${resource}: ${wanted}`)).toEqual([
       'NATTER_INBOUND/partition-3: no such consumer',
       `${commands}/partition-3: no such consumer`,
+      'NATTER_CHECKPOINTS/partition-3: no such consumer',
     ]);
   });
 
@@ -158,6 +159,21 @@ describe.each([
         deny_purge: false,
         allow_rollup_hdrs: false,
       });
+    });
+
+    test('I11: bounds the audit trail, and that alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
+      for await (const { config } of manager.streams.list()) {
+        const isAudit = config.name === 'NATTER_AUDIT';
+        expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isAudit, isAudit]);
+      }
+      await manager.streams.delete('NATTER_AUDIT');
+      const bounds = { maxAgeMs: 600_000, maxBytes: 1_000_000, maxMessagesPerSubject: 3 };
+      await provision(connection, changed('NATTER_AUDIT', { bounds }));
+      const log = jetstream(connection);
+      await log.publish('natter.audit.token_created', 'one');
+      for (let count = 1; count <= 9; count++) await log.publish('natter.audit.authentication_failed', String(count));
+      const { state } = await manager.streams.info('NATTER_AUDIT', { subjects_filter: '>' });
+      expect(state.subjects).toEqual({ 'natter.audit.token_created': 1, 'natter.audit.authentication_failed': 3 });
     });
 
     test("reads a key's newest commit under any headline from the leader", async () => {

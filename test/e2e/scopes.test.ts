@@ -8,6 +8,7 @@ import { openMemory } from '../../shared/adapters/memory/open.ts';
 import { fixed } from '../../shared/config/reload.ts';
 import { type Config, configSchema } from '../../shared/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
+import type { SessionEvent } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../shared/wire/envelope.ts';
 
@@ -58,13 +59,30 @@ const live = async (envelopes: readonly InboundEnvelope[], session: object, chan
   const log = pino({ level: 'silent' });
   const host = await startSession({ config, ports, log, member: 'host', env: {} });
   const router = await startRouter({ config: fixed(config), ports, log, member: 'router' });
-  for (const envelope of envelopes) await ports.inbound.publish(envelope);
-  await expect.poll(async () => [await ports.inbound.lag(), await ports.commands.lag()], { timeout: 20_000 }).toEqual([0, 0]);
   const commits: RecordedCommit[] = [];
-  for (let more = true; more; ) {
-    const page = await ports.events.page({ after: commits.at(-1)?.seq ?? 0, limit: 1_000 });
-    commits.push(...page.commits);
-    more = page.more;
+  const readOn = async (): Promise<readonly SessionEvent[]> => {
+    for (let more = true; more; ) {
+      const page = await ports.events.page({ after: commits.at(-1)?.seq ?? 0, limit: 1_000 });
+      commits.push(...page.commits);
+      more = page.more;
+    }
+    return commits.flatMap(({ events }) => events);
+  };
+  const unanswered = async (): Promise<number> => {
+    const events = await readOn();
+    const asked = events.filter((event) => event.type === 'user_message' && event.turnId !== undefined);
+    return asked.length - events.filter(({ type }) => type === 'turn_completed').length;
+  };
+  // No more at a time than may wait in one session: nothing here is about a queue that is full.
+  const { limit } = config.session.queue;
+  for (let from = 0; from < envelopes.length; from += limit) {
+    for (const envelope of envelopes.slice(from, from + limit)) await ports.inbound.publish(envelope);
+    await expect
+      .poll(async () => [await ports.inbound.lag(), await ports.commands.lag(), await unanswered()], {
+        timeout: 20_000,
+        interval: 2,
+      })
+      .toEqual([0, 0, 0]);
   }
   await router.stop(1_000);
   await host.stop(1_000);

@@ -8,7 +8,8 @@ import { startSession } from '../../services/session/main.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { fixed } from '../../shared/config/reload.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Clock, CustodyRecord, Outbound, Outlet } from '../../shared/ports.ts';
+import type { Logger } from '../../shared/kit/log.ts';
+import type { Clock, CustodyRecord, Outbound, Outlet, Tools } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { EventOf, EventType } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
@@ -42,11 +43,13 @@ const agent = { owners: ['telegram:7'], names: ['natter'] };
 export type Change = Readonly<Record<string, unknown>>;
 
 /** All services on one broker in memory, and the doors to it, as many as wanted: what goes in by a channel comes out at an outlet. */
-export const startWhole = async (given: { session?: object; more?: object; clock?: Clock; gateways?: number } = {}) => {
-  const { session, more, clock = systemClock, gateways: doors = 1 } = given;
+export const startWhole = async (
+  given: { session?: object; more?: object; clock?: Clock; gateways?: number; log?: Logger; tools?: Tools } = {},
+) => {
+  const { session, more, clock = systemClock, gateways: doors = 1, tools } = given;
   const config = configOf(session, { agent, outlets, ...more });
   const memory = openBroker(clock);
-  const log = pino({ level: 'silent' });
+  const log = given.log ?? pino({ level: 'silent' });
   const ports = memory.portsFor('services');
   const sent: Outbound[] = [];
   const custody: CustodyRecord[] = [];
@@ -59,7 +62,10 @@ export const startWhole = async (given: { session?: object; more?: object; clock
     },
   });
   const services = [
-    await startSession({ config, ports, log, member: 'session', env: {}, model: new OfflineModel(clock) }),
+    await startSession({
+      ...{ config, ports, log, member: 'session', env: {}, model: new OfflineModel(clock) },
+      ...(tools && { tools }),
+    }),
     await startRouter({ config: fixed(config), ports, log, member: 'router' }),
     await startCheckpoint({ ports, log, member: 'checkpoint' }),
     await startDelivery({
@@ -74,7 +80,10 @@ export const startWhole = async (given: { session?: object; more?: object; clock
 
   const openDoor = async (): Promise<Gateway> => {
     const own = memory.portsFor(`gateway-${Math.random()}`);
-    const gateway = await startGateway({ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0' });
+    const gateway = await startGateway({
+      ...{ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0' },
+      services: () => services,
+    });
     afterwards(() => gateway.stop(1_000));
     await ready(callerOf(gateway.url));
     return gateway;

@@ -2,6 +2,7 @@ import { createCursors } from '../../shared/adapters/base/cursors.ts';
 import { openIndexView } from '../../shared/adapters/base/index-view.ts';
 import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
 import { createLeases } from '../../shared/adapters/base/leases.ts';
+import { createMemoryStore } from '../../shared/adapters/base/memory-store.ts';
 import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
 import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
@@ -79,15 +80,19 @@ export const portsOf = (
     events: gatedLog(process, system.events, spy),
     commands: gatedQueue(process, system.commands),
     inbound: gatedQueue(process, system.inbound),
+    checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
     snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
     index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
+    memory: createMemoryStore(gatedBucket(process, system.buckets.memory), own),
     cursors: createCursors(index),
     leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
     live: { ...outside.live, publish: () => {} },
     custody: outside.custody,
     deadLetters: outside.deadLetters,
     tokens: outside.tokens,
+    audit: outside.audit,
+    presence: outside.presence,
     problems: () => [],
     close: async () => {},
   };

@@ -244,6 +244,7 @@ export class World {
         session: { residents },
         tools: { approvalMinutes: 1 },
         context: { windowTokens, keepTokens, reserveTokens: 300 },
+        memory: { enabled: false },
       }),
       ports,
       log,

@@ -49,6 +49,10 @@ const verbs = [
   'notice',
   'delete',
   'compact',
+  'compact',
+  'checkpoint',
+  'forget',
+  'fork',
 ] as const;
 const turnVerbs = [
   'reply',
@@ -75,8 +79,13 @@ const turnVerbs = [
   'flush',
   'prompted',
   'compacted',
+  'compacted',
   'nothing-to-compact',
   'stall',
+  'introspect',
+  'introspect-failed',
+  'remember',
+  'equip',
 ] as const;
 type Verb = (typeof verbs)[number] | (typeof turnVerbs)[number];
 
@@ -138,12 +147,24 @@ const rowOf = (
       return `delete ${['session', 'key', 'erased'][number % 3]}`;
     case 'compact':
       return `compact c${index}`;
+    case 'forget':
+      return `forget ${index}-0`;
+    case 'checkpoint':
+      return `checkpoint ${['', `turns ${1 + (number % 2)}`, `idle ${number * 5} @${number * 20}`][number % 3]}`.trim();
+    case 'introspect':
+    case 'introspect-failed': {
+      const from = astray ? 1 + (number % 4) : position.covered.rev + 1;
+      const { sessionId } = context;
+      return `${verb} ${from} ${Math.max(from, position.rev - (number % 3))} ${sessionId}`;
+    }
     case 'reply':
     case 'continue':
       return `${verb} ${ref} ${turn.step} ${Math.max(0, turn.joined - (number % 2))}`;
     case 'fail':
     case 'flush':
       return `${verb} ${ref} ${turn.step}`;
+    case 'equip':
+      return `equip ${ref} ${turn.step} skill-${number % 2}`;
     case 'prompted':
       return `prompted ${ref} ${turn.step} part-${number % 2}`;
     case 'call': {
@@ -151,7 +172,8 @@ const rowOf = (
       return `call ${ref} ${turn.step} tool-${number % 3} ${words.map((word, at) => `${oneOf(rulings, word)}:p${index}-${at}`).join(' ')}`;
     }
     case 'start':
-      return `start ${ref} ${callId}`;
+    case 'remember':
+      return `${verb} ${ref} ${callId}`;
     case 'result':
       return `result ${ref} ${callId} ${oneOf(['ok', 'ok', 'error', 'unknown'], number)}`;
     case 'long-result':
@@ -178,14 +200,22 @@ const rowOf = (
   }
 };
 
+/** Back to where the session once stood. */
+const forkOf = ({ machine, position }: SessionState, index: number): CommandEnvelope => {
+  const { seq, rev, contextSeq, skips } = position;
+  const { sessionId } = machine.context;
+  const data = { type: 'fork', sessionId: `s${index}`, from: { sessionId, seq, rev, contextSeq, skips } } as const;
+  return { ...command('fork', `c${index}`), data };
+};
+
 /** Plays intents as a session host would: repeats are dropped, what is decided is committed. `before` is played first, without notes. */
 export const play = (wishes: readonly Intent[], { decide, isRepeat, fold }: Domain = domain, before = initialState): History => {
   let state = before;
   const commits: RecordedCommit[] = [];
   const states = [state];
   const asked: { envelope: CommandEnvelope; seq: number; committed: boolean }[] = [];
-  /** An erasure removes the ids of what came before: that alone is not known again. */
-  let since = 0;
+  /** An erasure removes the ids of what came before, which alone are not known again, and the states. */
+  let since = { index: 0, state: 0 };
   const handle = (envelope: CommandEnvelope, seq: number | null): boolean => {
     if (isRepeat(envelope, seq === null ? null : { seq, incarnation: 1 }, state)) return false;
     const decision = decide(envelope, state);
@@ -203,12 +233,14 @@ export const play = (wishes: readonly Intent[], { decide, isRepeat, fold }: Doma
       if (earlier?.committed) handle(earlier.envelope, earlier.seq);
       continue;
     }
-    const envelope = command(rowOf(wish, index, state, since), `c${index}`);
+    const base = wish[0] === 'fork' ? states[since.state + (wish[1] % (states.length - since.state))] : undefined;
+    const isThere = base !== undefined && base.machine.context.generation > 0 && !base.machine.context.deleted;
+    const envelope = isThere ? forkOf(base, index) : command(rowOf(wish, index, state, since.index), `c${index}`);
     const seq = sent.has(wish[0]) ? index + 1 : null;
     const committed = handle(envelope, seq);
     if (seq !== null) asked.push({ envelope, seq, committed });
     const last = commits.at(-1);
-    if (committed && last !== undefined && isErasure(last)) since = index;
+    if (committed && last !== undefined && isErasure(last)) since = { index, state: states.length - 1 };
   }
   return { state, commits, states, asked };
 };

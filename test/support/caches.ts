@@ -5,13 +5,17 @@ import type { Ephemera } from '../../shared/adapters/base/ephemera.ts';
 import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
 import { createLeases } from '../../shared/adapters/base/leases.ts';
 import { createLive } from '../../shared/adapters/base/live.ts';
+import { createMemoryStore } from '../../shared/adapters/base/memory-store.ts';
+import { createPresence } from '../../shared/adapters/base/presence.ts';
 import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
 import { createTokens } from '../../shared/adapters/base/tokens.ts';
+import { createMemoryAuditLog } from '../../shared/adapters/memory/audit-log.ts';
 import { createMemoryCustodyLog } from '../../shared/adapters/memory/custody-log.ts';
 import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
 import { createMemoryEphemera } from '../../shared/adapters/memory/ephemera.ts';
 import { MemoryKvStore } from '../../shared/adapters/memory/kv-store.ts';
+import { openAuditLog } from '../../shared/adapters/nats/audit-log.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
 import { openDeadLetters } from '../../shared/adapters/nats/dead-letters.ts';
@@ -22,11 +26,14 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type {
   Answers,
+  AuditLog,
   Cursors,
   CustodyLog,
   DeadLetters,
   Leases,
   Live,
+  MemoryStore,
+  Presence,
   SessionIndex,
   Snapshots,
   Tokens,
@@ -45,6 +52,9 @@ export interface CacheHost {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly memory: MemoryStore;
+  readonly audit: AuditLog;
+  readonly presence: Presence;
   /** What its leases complained of. */
   readonly complaints: unknown[];
   /** Cuts it off from the broker for good, as a death does. */
@@ -55,7 +65,12 @@ export interface CacheHost {
 export interface CacheBroker {
   host(): Promise<CacheHost>;
   /** To store what no adapter would. */
-  readonly buckets: { readonly snapshots: KeyValue; readonly index: KeyValue; readonly tokens: KeyValue };
+  readonly buckets: {
+    readonly snapshots: KeyValue;
+    readonly index: KeyValue;
+    readonly tokens: KeyValue;
+    readonly memory: KeyValue;
+  };
   readonly ephemera: Ephemera;
   /** Creates the index's bucket anew, empty. */
   emptyIndex(): Promise<void>;
@@ -66,14 +81,15 @@ export const subjects = subjectsUnder('natter');
 
 /** Ports of one process over a broker's parts; those of the bucket of leases can be cut off. */
 const hostOver = (parts: {
-  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue; tokens: KeyValue };
+  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue; tokens: KeyValue; memory: KeyValue };
   ephemera: Ephemera;
   address: string;
   custody: CustodyLog;
   deadLetters: DeadLetters;
+  audit: AuditLog;
   kill(): Promise<void>;
 }): CacheHost => {
-  const { buckets, ephemera, address, custody, deadLetters, kill } = parts;
+  const { buckets, ephemera, address, custody, deadLetters, audit, kill } = parts;
   const complaints: unknown[] = [];
   return {
     snapshots: createSnapshots(buckets.snapshots),
@@ -85,6 +101,9 @@ const hostOver = (parts: {
     custody,
     deadLetters,
     tokens: createTokens(buckets.tokens, systemClock),
+    memory: createMemoryStore(buckets.memory, systemClock),
+    audit,
+    presence: createPresence(buckets.hosts, 1_000),
     complaints,
     kill,
   };
@@ -114,10 +133,11 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
 
 export const openMemoryCaches = async (): Promise<CacheBroker> => {
   const store = () => new MemoryKvStore({ clock: systemClock });
-  const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store() };
+  const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), memory: store() };
   const ephemera = createMemoryEphemera();
   const custody = createMemoryCustodyLog(store());
   const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  const audit = createMemoryAuditLog({ clock: systemClock });
   let hosts = 0;
   return {
     host: async () => {
@@ -128,6 +148,7 @@ export const openMemoryCaches = async (): Promise<CacheBroker> => {
         address: `_INBOX.host-${++hosts}`,
         custody,
         deadLetters,
+        audit,
         kill: async () => hostsBucket.cut(),
       });
     },
@@ -153,6 +174,7 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
       index: await open(names.index),
       hosts: await open(names.hosts),
       tokens: await open(names.tokens),
+      memory: await open(names.memory),
     };
   };
   return {
@@ -165,6 +187,7 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
         address: answersAddress(),
         custody: await openCustodyLog({ connection: own, subjects, requestTimeoutMs }),
         deadLetters: await openDeadLetters({ connection: own, subjects, requestTimeoutMs }),
+        audit: await openAuditLog({ connection: own, subjects, requestTimeoutMs }),
         kill: () => own.close(),
       });
     },

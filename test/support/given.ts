@@ -54,6 +54,14 @@ export const rowOf = (event: SessionEvent): string => {
       return `${event.type} ${event.notice.code}`;
     case 'checkpoint_requested':
       return `${event.type} ${event.reason} ${event.sessionId} ${event.fromRev}-${event.toRev}`;
+    case 'introspected':
+      return `${event.type} ${event.reason} ${event.sessionId} ${event.fromRev}-${event.toRev}`;
+    case 'introspection_failed':
+      return `${event.type} ${event.sessionId} ${event.code}`;
+    case 'memory_changed':
+      return `${event.type} ${event.by} ${event.changes.map(({ op }) => op).join(' ')}`;
+    case 'skills_changed':
+      return `${event.type} ${event.skills.map(({ name }) => name).join(' ')}`;
     case 'session_deleted':
       return [event.type, event.mode, `g${event.generation}`, `e${event.epoch}`, ...event.turnIds].join(' ');
     case 'user_message':
@@ -96,7 +104,7 @@ export const rowOf = (event: SessionEvent): string => {
     case 'approval_resolved':
       return `${event.type} ${turn} ${event.approvalId} ${event.verdict}`;
     case 'session_reset':
-      return `${event.type} ${event.previousSessionId} to ${event.sessionId} g${event.generation}`;
+      return `${event.type} ${event.previousSessionId} to ${event.sessionId} g${event.generation}${event.forkedFrom ? ` from ${event.forkedFrom.rev}` : ''}`;
     default:
       return assertNever(event);
   }

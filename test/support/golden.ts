@@ -81,6 +81,10 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   settings_changed: ['append m1', 'send deny', 'reset s2', 'send inherit', 'send allow'],
   notice: ['notice hello', 'append m1', 'report'],
   checkpoint_requested: ['post m1', 'reset s2 m2', 'append m3'],
+  introspected: ['post m1', 'reply m1/1 1', 'checkpoint', 'introspect 1 2', 'append m2'],
+  introspection_failed: ['post m1', 'checkpoint', 'introspect-failed 1 1', 'append m2'],
+  memory_changed: ['post m1', 'call m1/1 1 memory_add run', 'remember m1/1 m1.1.0', 'reply m1/1 2', 'forget 4-0'],
+  skills_changed: ['post m1', 'equip m1/1 1 weather', 'append m2'],
   turn_joined: ['post m1', 'post-as m2 steer', 'continue m1/1 1'],
   prompt_changed: [
     'post m1',

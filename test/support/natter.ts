@@ -7,7 +7,10 @@ type Add = (program: Command, world: World) => void;
 
 /** Runs commands of `natter` in this process. `home` is where it looks for its files, `env` its environment. */
 export const natterWith =
-  (commands: readonly Add[], { home, env = {} }: { home: string; env?: Readonly<Record<string, string>> }) =>
+  (
+    commands: readonly Add[],
+    { home, env = {}, now = () => 0 }: { home: string; env?: Readonly<Record<string, string>>; now?: () => number },
+  ) =>
   /** Resolves with what it prints on standard output. */
   async (...words: readonly string[]): Promise<string> => {
     let printed = '';
@@ -18,13 +21,13 @@ export const natterWith =
         out: { write: (text: string) => (printed += text) },
         err: { write: () => {} },
         interactive: false,
-        now: () => 0,
+        now,
       }),
       input: new PassThrough(),
       output: new PassThrough(),
       program: 'natter',
       version: '0',
-      now: () => 0,
+      now,
       interrupted: new AbortController().signal,
     };
     const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();

@@ -54,6 +54,15 @@ const requestOf = (
   ...(kind === 'ask-once' && { onceOnly: true as const }),
 });
 
+const introspection = (fromRev: string | undefined, toRev: string | undefined, sessionId: string) => ({
+  type: 'record_introspection' as const,
+  sessionId,
+  reason: 'manual' as const,
+  fromRev: Number(fromRev),
+  toRev: Number(toRev),
+  toSeq: 2 * Number(toRev),
+});
+
 /** What each word of a command row means. */
 export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   post: (message) => ({ type: 'post_message', sessionId: 's1', message: messageOf(message) }),
@@ -196,6 +205,56 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     callId,
     outcome: 'ok',
     text: 'x'.repeat(Number(bytes)),
+  }),
+  /** A look back: `checkpoint`, `checkpoint turns 5`, `checkpoint idle 400` (ms); what came of it: `introspect 1 2`, of revs. */
+  checkpoint: (word, value = '1') => ({
+    type: 'request_checkpoint',
+    why:
+      word === 'turns'
+        ? { reason: 'turn_limit', turns: Number(value) }
+        : word === 'idle'
+          ? { reason: 'idle', idleMs: Number(value) }
+          : { reason: 'manual' },
+  }),
+  introspect: (fromRev, toRev, sessionId = 's1') => ({
+    ...introspection(fromRev, toRev, sessionId),
+    result: {
+      kind: 'done',
+      workingMemory: `notes up to ${toRev}`,
+      description: `said up to ${toRev}`,
+      memory: { changes: [{ op: 'add', scope: { kind: 'session' }, text: 'likes tea' }], reach: [{ kind: 'session' }] },
+      model: 'test',
+      usage,
+    },
+  }),
+  'introspect-failed': (fromRev, toRev) => ({
+    ...introspection(fromRev, toRev, 's1'),
+    result: { kind: 'failed', code: 'introspection_invalid', message: 'no JSON' },
+  }),
+  /** A call that changes the memory, and a person who does. */
+  remember: (ref, callId = '') => ({
+    type: 'record_result',
+    turn: refOf(ref),
+    callId,
+    outcome: 'ok',
+    text: 'remembered',
+    memory: { changes: [{ op: 'add', scope: { kind: 'session' }, text: 'likes tea' }], reach: [{ kind: 'session' }] },
+  }),
+  forget: (id = '') => ({
+    type: 'change_memory',
+    memory: { changes: [{ op: 'forget', id, reason: 'asked' }], reach: [{ kind: 'session' }] },
+    by: { id: 'user-1', role: 'owner' },
+  }),
+  /** A step with these skills. */
+  equip: (ref, number, ...skills) => ({
+    ...(stepOf(ref, number, 'continue') as CommandOf<'record_step'>),
+    skills: skills.map((name) => ({ name, digest: name.padEnd(64, '0') })),
+  }),
+  /** Back to a rev of a session whose commits have the sequences 2, 4, 6, …: `fork s2 3`. */
+  fork: (sessionId = 's2', rev = '1') => ({
+    type: 'fork',
+    sessionId,
+    from: { sessionId: 's1', seq: 2 * Number(rev), rev: Number(rev), contextSeq: 2, skips: [] },
   }),
   compact: () => ({
     type: 'compact',

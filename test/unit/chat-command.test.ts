@@ -24,6 +24,7 @@ describe('chat commands', () => {
     ['A9/94: /send off', '/send off', { type: 'send', value: 'off' }],
     ['A9/94: /send inherit', '/send inherit', { type: 'send', value: 'inherit' }],
     ['A11/126: /compact', '/compact', { type: 'compact', instructions: '' }],
+    ['A7/81: /checkpoint', '/Checkpoint ', { type: 'checkpoint' }],
     [
       'A11/126: with instructions, as they are',
       '/Compact  keep the\nNames ',
@@ -70,6 +71,7 @@ describe('chat commands', () => {
     ['A4/53: a command in the middle', 'please /new'],
     ['C17: a trigger as the beginning of a word', 'freshly made'],
     ['A11/126: a longer word', '/compactor'],
+    ['A9/95: /checkpoint with more behind it', '/checkpoint now'],
     ['A5/62: a longer word', '/approved k3x9'],
     ['A6/75: for another bot', '/new@other'],
     ['A6/75: for another bot by mention', '@other /new'],

@@ -1,24 +1,24 @@
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import type { ApiClient } from '../../services/cli/api-client.ts';
 import { chat } from '../../services/cli/runtime/chat.ts';
 import type { World } from '../../services/cli/terminal.ts';
+import type { NatterClient } from '../../shared/client/main.ts';
 import { createBell } from '../../shared/kit/bell.ts';
 
 const turn = { id: 'run-1', attempt: 1 };
 /** A piece of live text, as the gateway sends it. */
 const piece = (offset: number, text: string, end = offset + text.length) => ({
-  event: 'delta',
+  type: 'delta',
   turn,
   step: 1,
   offset,
   end,
   text,
 });
-const answer = (text: string) => ({ event: 'assistant_message', type: 'assistant_message', turn, text });
+const answer = (text: string) => ({ type: 'assistant_message', turn, text });
 
-type Told = { readonly event: string; readonly [name: string]: unknown };
+type Told = { readonly type: string; readonly [name: string]: unknown };
 type Line = readonly [line: string, ...told: Told[]];
 /** What a person sees who says these lines, and what the gateway tells after each; the runs are `run-1`, `run-2`, … */
 const seenAfter = async (...said: readonly Line[]): Promise<string> => {
@@ -29,10 +29,10 @@ const seenAfter = async (...said: readonly Line[]): Promise<string> => {
   const posted = said.map(() => createBell());
   const never = new AbortController().signal;
   let runs = 0;
-  const stream = async function* () {
+  const events = async function* () {
     for (const [index, [, ...told]] of said.entries()) {
       await posted[index]?.rung(never);
-      for (const { event, ...data } of told) yield { id: undefined, event, data: JSON.stringify(data) };
+      yield* told;
     }
   };
   const post = async () => {
@@ -40,7 +40,7 @@ const seenAfter = async (...said: readonly Line[]): Promise<string> => {
     runs += 1;
     return { runId: `run-${runs}` };
   };
-  const client = { get: async () => ({ seq: 0 }), post, stream } as unknown as ApiClient;
+  const client = { sessions: { get: async () => ({ seq: 0 }), post }, events } as unknown as NatterClient;
   const terminal = { write, out: (line: string) => write(`${line}\n`), note: write };
   const world = { terminal, input: Readable.from(said.map(([line]) => `${line}\n`)) } as unknown as World;
   await chat(world, client, 'agent:main:main', new AbortController().signal);
@@ -56,7 +56,7 @@ it.each<[string, Told[], string]>([
   ['A6/79: the answer has no marker', [answer('Sure. <NO_REPLY>')], 'Sure.'],
   [
     'A11/123: what Natter itself answers to a command',
-    [{ event: 'notice', type: 'notice', correlationId: 'run-1', notice: { code: 'status', text: 'Agent: reachable.' } }],
+    [{ type: 'notice', correlationId: 'run-1', notice: { code: 'status', text: 'Agent: reachable.' } }],
     'Agent: reachable.',
   ],
   ['A6/78: a silent answer is no reply', [answer('<NO_REPLY>')], '(no reply)'],
@@ -64,16 +64,14 @@ it.each<[string, Told[], string]>([
 
 const approvalId = 'k3x9abcd';
 const request = {
-  event: 'approval_requested',
   type: 'approval_requested',
   turn,
   approvalId,
   action: 'run exec {"command":"make"}',
   expiresAt: 0,
 };
-const resolved = { event: 'approval_resolved', type: 'approval_resolved', turn: { ...turn, attempt: 2 } };
+const resolved = { type: 'approval_resolved', turn: { ...turn, attempt: 2 } };
 const told = (run: string, text: string) => ({
-  event: 'notice',
   type: 'notice',
   correlationId: run,
   notice: { code: 'approval', text },
@@ -107,12 +105,12 @@ it.each<[string, readonly Line[], string[]]>([
     'B6: what waits behind a turn that is asked for, and is answered together with it',
     [
       ['hello', request],
-      ['and', { event: 'turn_queued', type: 'turn_queued', turn: { id: 'run-2' } }],
-      ['then', { event: 'turn_joined', type: 'turn_joined', turn, runId: 'run-3' }],
+      ['and', { type: 'turn_queued', turn: { id: 'run-2' } }],
+      ['then', { type: 'turn_joined', turn, runId: 'run-3' }],
       [`/deny ${approvalId}`, resolved, told('run-4', 'Denied: run exec'), answer('for two')],
       [
         'more',
-        { event: 'turn_started', type: 'turn_started', turn: { id: 'run-2' }, merged: [{ id: 'run-5' }] },
+        { type: 'turn_started', turn: { id: 'run-2' }, merged: [{ id: 'run-5' }] },
         { ...answer('for the others'), turn: { id: 'run-2' } },
       ],
     ],

@@ -195,7 +195,12 @@ describe('an error names the place, the field and the mend', () => {
     [
       'A3/40: a main key that is internal',
       '{ session: { mainKey: "global" } }',
-      /session\.mainKey: .*"global" and "unknown" are taken/,
+      /session\.mainKey: .*"global", "unknown" and "memory" are taken/,
+    ],
+    [
+      'A7/82, I12: a main key of the session that has the memories of others in its log',
+      '{ session: { mainKey: "memory" } }',
+      /session\.mainKey: .*"memory" are taken/,
     ],
     [
       'A3/29: an id of two people, with both names',

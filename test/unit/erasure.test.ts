@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { createProjection } from '../../services/checkpoint/projection.ts';
+import { eraseSession } from '../../services/cli/runtime/erasure.ts';
 import { createCourier } from '../../services/delivery/courier.ts';
 import { createCustodian } from '../../services/delivery/custodian.ts';
 import { createErasures } from '../../services/delivery/erasures.ts';
@@ -9,6 +10,7 @@ import { Conversations } from '../../services/session/conversations.ts';
 import { loadState } from '../../services/session/load.ts';
 import { openMemory } from '../../shared/adapters/memory/open.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
+import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound, SendResult } from '../../shared/ports.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
@@ -50,6 +52,16 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
 };
 
 describe('an erasure', () => {
+  it('C9: is not begun when the audit trail cannot be written', async () => {
+    const { system, ports, key, record } = await story();
+    await record(2);
+    const audit = { ...ports.audit, append: () => Promise.reject(new NatterError('unavailable', 'away')) };
+    const request = { key, actor: 'operator:me', reason: 'asked for' };
+    await expect(eraseSession({ ...ports, audit }, system.eraser, request)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await ports.commands.lag()).toBe(0);
+    expect((await ports.events.last(key))?.rev).toBe(2);
+  });
+
   it('C9: what waits for its place at a slow outlet is not sent any more', async () => {
     const { ports, key, commits, record } = await story();
     const erasures = createErasures();
@@ -154,7 +166,7 @@ describe('an erasure', () => {
     const { ports, key, record } = await story(mode);
     await record(4);
     // Whatever the session's position says, everything there is read.
-    const { said, prompt } = await new Conversations(ports).read(key, { id: 'turn-1' }, { seq: 4, contextSeq: 0 });
+    const { said, prompt } = await new Conversations(ports).read(key, { id: 'turn-1' }, { seq: 4, contextSeq: 0, skips: [] });
     expect([prompt, said.map(({ message }) => message.text)]).toEqual(['hello', ['hello']]);
   });
 });

@@ -4,6 +4,7 @@ import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { SessionList } from '../../services/gateway/session-list.ts';
 import { createEraser } from '../../shared/adapters/base/eraser.ts';
 import { MemoryEventLog } from '../../shared/adapters/memory/event-log.ts';
+import { MemoryKvStore } from '../../shared/adapters/memory/kv-store.ts';
 import { waitForReplica } from '../../shared/kit/read-through.ts';
 import type { Ports } from '../../shared/ports.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
@@ -39,9 +40,17 @@ const readers: Readonly<Record<string, (log: Lagging) => Promise<number | undefi
   },
   'an erasure': async ({ events, clock, lastSeq }) => {
     const nothing = async () => 0;
-    const store = { commits: nothing, commands: nothing, timers: nothing, custody: nothing, deadLetters: nothing };
+    const store = {
+      commits: nothing,
+      commands: nothing,
+      timers: nothing,
+      custody: nothing,
+      deadLetters: nothing,
+      memory: async () => {},
+    };
+    const memory = new MemoryKvStore({ clock });
     const snapshots = { get: async () => null, put: async () => {} };
-    await createEraser({ events, clock, snapshots, store, subjects: subjectsUnder('natter') }).erase(key, lastSeq);
+    await createEraser({ events, clock, snapshots, memory, store, subjects: subjectsUnder('natter') }).erase(key, lastSeq);
     return lastSeq;
   },
 };

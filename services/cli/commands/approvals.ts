@@ -1,36 +1,10 @@
 import type { Command } from 'commander';
-import { uuidv7 } from 'uuidv7';
+import type { PendingApproval, Verdict } from '../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
-import type { ApiClient } from '../api-client.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';
 import { ago } from '../time.ts';
 
-/** A pending approval, as the gateway tells it. */
-export interface PendingApproval {
-  readonly approvalId: string;
-  readonly sessionKey: string;
-  readonly tool?: string;
-  readonly action: string;
-  readonly asks: 'run' | 'retry';
-  readonly requestedAt: number;
-  readonly expiresAt: number;
-}
-
 const patienceMs = 10_000;
-
-/** All pending approvals, newest first, page by page. */
-async function* approvalsOf(client: ApiClient): AsyncGenerator<PendingApproval> {
-  for (let cursor: string | undefined; ; ) {
-    const query = { limit: 500, cursor };
-    const page: { approvals: PendingApproval[]; nextCursor: string | null } = await client.get('/v1/approvals', {
-      query,
-      patienceMs,
-    });
-    yield* page.approvals;
-    if (!page.nextCursor) return;
-    cursor = page.nextCursor;
-  }
-}
 
 /** Lines that show pending approvals to a person. */
 export const approvalLines = (approvals: readonly PendingApproval[], now: number): string[] =>
@@ -49,13 +23,6 @@ interface ResolveOptions extends CommonOptions {
   readonly session?: string;
   readonly json?: boolean;
 }
-interface Answered {
-  readonly approvalId: string;
-  readonly sessionKey: string;
-  readonly verdict: string;
-  readonly status: 'ok' | 'accepted';
-}
-
 /** `natter approvals list|resolve` (A5/62): what tools wait for, and a person's word on it. */
 export const approvalsCommand = (program: Command, world: World): void => {
   const approvals = program.command('approvals').description('calls of tools that wait for a person');
@@ -66,7 +33,7 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
       const pending: PendingApproval[] = [];
-      for await (const approval of approvalsOf(clientOf(world, common))) pending.push(approval);
+      for await (const approval of clientOf(world, common).approvals.list()) pending.push(approval);
       if (json) world.terminal.out(asJson({ approvals: pending }, 2));
       else if (pending.length === 0) world.terminal.note('nothing waits for an approval');
       else for (const line of approvalLines(pending, world.now())) world.terminal.out(line);
@@ -81,12 +48,8 @@ export const approvalsCommand = (program: Command, world: World): void => {
     .option('--json', 'the answer of the gateway as JSON')
     .action(async (id: string, verdict: string, _: unknown, command: Command) => {
       const { reason, session: sessionKey, json, ...common } = command.optsWithGlobals<ResolveOptions>();
-      const answered = await clientOf(world, common).post<Answered>(
-        `/v1/approvals/${encodeURIComponent(id)}`,
-        { verdict, ...(reason !== undefined && { reason }), ...(sessionKey !== undefined && { sessionKey }) },
-        // The same answer on every attempt: it counts once, however often it is sent.
-        { headers: { 'idempotency-key': uuidv7() }, patienceMs },
-      );
+      const given = { reason, sessionKey, patienceMs };
+      const answered = await clientOf(world, common).approvals.resolve(id, verdict as Verdict, given);
       if (json) return world.terminal.out(asJson(answered, 2));
       const outcome = answered.status === 'accepted' ? 'is stored and will take effect' : 'is recorded';
       world.terminal.out(`${answered.verdict} for ${answered.approvalId} ${outcome}; the session is ${answered.sessionKey}`);

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
-import { uuidv7 } from 'uuidv7';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
-import { sessionPath } from '../api-client.ts';
 import type { World } from '../terminal.ts';
-import { type RunAnswer, tellRun } from './send.ts';
+import { tellRun } from './send.ts';
 
 interface CompactOptions extends CommonOptions {
   readonly instructions?: string;
@@ -23,13 +21,7 @@ export const compactCommand = (program: Command, world: World): void => {
     .option('--json', 'the answer of the gateway as JSON')
     .action(async (key: string, _: unknown, command: Command) => {
       const { instructions, wait, json = false, ...common } = command.optsWithGlobals<CompactOptions>();
-      const body = instructions === undefined ? {} : { instructions };
-      const answer = await clientOf(world, common).post<RunAnswer>(sessionPath(key, '/compact'), body, {
-        headers: { 'idempotency-key': uuidv7() },
-        patienceMs: 10_000,
-        query: { wait },
-        timeoutMs: (wait + 10) * 1_000,
-      });
-      tellRun(world, key, answer, json);
+      const run = await clientOf(world, common).sessions.compact(key, { instructions, wait, patienceMs: 10_000 });
+      tellRun(world, key, run, json);
     });
 };

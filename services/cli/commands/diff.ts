@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import type { Difference } from '../../../shared/kit/comparison.ts';
+import type { Diff, Place } from '../../../shared/client/main.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
-import { sessionPath } from '../api-client.ts';
-import { eventLine, type ToldEvent } from '../event-line.ts';
+import { eventLine } from '../event-line.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';
 import { momentAt } from '../time.ts';
 
@@ -13,22 +12,6 @@ interface DiffOptions extends CommonOptions {
   readonly to?: string;
   readonly limit: number;
   readonly json?: boolean;
-}
-
-interface Place {
-  readonly seq: number;
-  readonly rev: number;
-  readonly at: number;
-}
-/** What the gateway says has become of a session. */
-interface Changes {
-  readonly key: string;
-  readonly from: Place;
-  readonly to: Place;
-  readonly changes: readonly Difference[];
-  readonly events: readonly ToldEvent[];
-  readonly next: string;
-  readonly more: boolean;
 }
 
 /** `natter diff`: what changed in a session between two moments, and the events that did it. */
@@ -44,8 +27,8 @@ export const diffCommand = (program: Command, world: World): void => {
     .action(async (key: string, _: unknown, command: Command) => {
       const { from, to, limit, json, ...common } = command.optsWithGlobals<DiffOptions>();
       const now = world.now();
-      const query = { from: momentAt(from, now), to: to === undefined ? undefined : momentAt(to, now), limit };
-      const changes = await clientOf(world, common).get<Changes>(sessionPath(key, '/diff'), { query, patienceMs: 10_000 });
+      const span = { from: momentAt(from, now), to: to === undefined ? undefined : momentAt(to, now), limit };
+      const changes = await clientOf(world, common).sessions.diff(key, { ...span, patienceMs: 10_000 });
       if (json) return world.terminal.out(asJson(changes, 2));
       for (const line of linesOf(changes)) world.terminal.out(line);
     });
@@ -54,7 +37,7 @@ export const diffCommand = (program: Command, world: World): void => {
 const placeText = ({ seq, rev, at }: Place): string =>
   seq === 0 ? 'the beginning' : `seq ${seq}, rev ${rev}, ${new Date(at).toISOString()}`;
 
-const linesOf = ({ key, from, to, changes, events, next, more }: Changes): string[] => [
+const linesOf = ({ key, from, to, changes, events, next, more }: Diff): string[] => [
   pc.bold(oneLine(key, 256)),
   pc.dim(`from ${placeText(from)}`),
   pc.dim(`to   ${placeText(to)}`),

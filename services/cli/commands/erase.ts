@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
 import { type CommonOptions, configOf } from '../access.ts';
+import { isConfirmed } from '../confirm.ts';
 import { installationIn } from '../installation.ts';
 import type { ErasureReport } from '../runtime/erasure.ts';
 import { asJson, type World } from '../terminal.ts';
@@ -20,23 +20,11 @@ const checkedKey = (text: string): SessionKey => {
   return text as SessionKey;
 };
 
-/** Asks a person. Throws `NatterError('invalid')` where nobody can answer. */
-const isConfirmed = async ({ terminal, input, output }: World, question: string): Promise<boolean> => {
-  if (!terminal.interactive)
-    throw new NatterError('invalid', 'nobody is here to be asked; add --yes to erase without a question');
-  const prompt = createInterface({ input, output });
-  try {
-    return (await prompt.question(`${question} Type "erase" to go on: `)).trim() === 'erase';
-  } finally {
-    prompt.close();
-  }
-};
-
 const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
-  const { commits, timers, commands, custody, deadLetters } = erased;
+  const { commits, timers, commands, custody, deadLetters, memories } = erased;
   terminal.out(`${pc.bold(key)}  erased up to sequence ${seq}${resumed ? ' (an erasure begun before is finished)' : ''}`);
   terminal.out(
-    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} done commands, ${custody} delivery records, ${deadLetters} dead letters`,
+    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} done commands, ${custody} delivery records, ${deadLetters} dead letters, ${memories} memories`,
   );
   terminal.out(
     indexed
@@ -68,7 +56,7 @@ export const eraseCommand = (program: Command, world: World): void => {
       await withEraser(config, existingBroker(config, installationIn(config.dataDir)), async (ports, eraser) => {
         const { rev, at } = await lastCommit(ports, key);
         const question = `Erase ${key} for good? It has ${rev} commits, the last one of ${new Date(at).toISOString()}.`;
-        if (!yes && !(await isConfirmed(world, question))) return world.terminal.note('nothing was erased');
+        if (!yes && !(await isConfirmed(world, question, 'erase'))) return world.terminal.note('nothing was erased');
         const actor = `operator:${world.env.USER ?? world.env.USERNAME ?? 'unknown'}`;
         const erased = await eraseSession(ports, eraser, { key, actor, reason });
         if (json) return world.terminal.out(asJson(erased, 2));

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { buildKey, type SessionKey } from '../../../shared/routing/session-key.ts';
 import type { IndexRow } from '../../../shared/session/summary.ts';
@@ -8,10 +9,8 @@ import { exportStore } from '../../../shared/transcripts/layout.ts';
 import { linesOf, type TranscriptLine } from '../../../shared/transcripts/line.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/transcripts/session-map.ts';
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../access.ts';
-import { type ApiClient, ApiError, sessionPath } from '../api-client.ts';
 import { commitsOf } from '../commits.ts';
 import { asJson, type World } from '../terminal.ts';
-import { rowsOf } from './sessions.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly out: string;
@@ -33,7 +32,7 @@ interface Exported {
 const portionLines = 500;
 
 /** Hands on the transcripts of a session, oldest generation first, or of the one generation. Gives how many lines that were. */
-const exportSession = async (client: ApiClient, key: SessionKey, sink: Sink, wanted?: number): Promise<number> => {
+const exportSession = async (client: NatterClient, key: SessionKey, sink: Sink, wanted?: number): Promise<number> => {
   const lines: TranscriptLine[] = [];
   let count = 0;
   let generation = 0;
@@ -53,21 +52,21 @@ const exportSession = async (client: ApiClient, key: SessionKey, sink: Sink, wan
 };
 
 /** The rows of all sessions. The global one is in no list (A3/40). */
-const allRows = async (client: ApiClient, { agent }: StoreConfig): Promise<IndexRow[]> => {
+const allRows = async (client: NatterClient, { agent }: StoreConfig): Promise<IndexRow[]> => {
   const rows: IndexRow[] = [];
-  for await (const row of rowsOf(client, { status: 'all' })) rows.push(row);
+  for await (const row of client.sessions.list({ status: 'all', patienceMs: 5_000 })) rows.push(row);
   const globalKey = buildKey({ agentId: agent.id, kind: 'global' });
-  const globalRow = 'key' in globalKey ? await client.get<IndexRow>(sessionPath(globalKey.key)).catch(unlessGone) : null;
+  const globalRow = 'key' in globalKey ? await client.sessions.get(globalKey.key).catch(unlessGone) : null;
   return globalRow ? [...rows, globalRow] : rows;
 };
 
 const unlessGone = (error: unknown): null => {
-  if (error instanceof ApiError && error.status === 404) return null;
+  if (error instanceof NatterApiError && error.status === 404) return null;
   throw error;
 };
 
 /** Exports every session. One that cannot be read does not keep the others from it. */
-const exportAll = async (client: ApiClient, rows: readonly IndexRow[], sink: Sink): Promise<Exported> => {
+const exportAll = async (client: NatterClient, rows: readonly IndexRow[], sink: Sink): Promise<Exported> => {
   const exported: IndexRow[] = [];
   const skipped: string[] = [];
   let lines = 0;
@@ -76,15 +75,15 @@ const exportAll = async (client: ApiClient, rows: readonly IndexRow[], sink: Sin
       lines += await exportSession(client, row.key, sink);
       exported.push(row);
     } catch (error) {
-      if (!(error instanceof ApiError) || (error.status !== 404 && error.code !== 'quarantined')) throw error;
+      if (!(error instanceof NatterApiError) || (error.status !== 404 && error.code !== 'quarantined')) throw error;
       skipped.push(row.key);
     }
   }
   return { rows: exported, lines, skipped };
 };
 
-const exportOne = async (client: ApiClient, key: SessionKey, sink: Sink, generation?: number): Promise<Exported> => {
-  const row = await client.get<IndexRow>(sessionPath(key), { patienceMs: 10_000 });
+const exportOne = async (client: NatterClient, key: SessionKey, sink: Sink, generation?: number): Promise<Exported> => {
+  const row = await client.sessions.get(key, { patienceMs: 10_000 });
   const lines = await exportSession(client, key, sink, generation);
   if (lines === 0) throw new NatterError('not_found', `there is no generation ${generation ?? ''} of ${key}`);
   return { rows: [row], lines, skipped: [] };

@@ -1,20 +1,37 @@
 import type { Command } from 'commander';
+import type { NatterClient } from '../../../shared/client/main.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { type CommonOptions, clientOf, gatewayOf } from '../access.ts';
-import { callOverSocket } from '../socket-call.ts';
+import { type CommonOptions, clientOf } from '../access.ts';
 import { asJson, type World } from '../terminal.ts';
 
 /** A call may wait for a run as long as the gateway lets it. */
 const timeoutMs = (limits.waitSeconds + 10) * 1_000;
 
-const paramsOf = (text: string): unknown => {
+const paramsOf = (text: string): object => {
+  const value = jsonIn(text);
+  if (typeof value === 'object' && value !== null) return value;
+  throw new NatterError('invalid', `--params: ${JSON.stringify(text)} is no JSON object; use for example '{"limit": 5}'`);
+};
+const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new NatterError('invalid', `--params: ${JSON.stringify(text)} is not JSON; use for example '{"limit": 5}'`);
+    return null;
   }
 };
+
+/** The result of a method, by a connection of its own. */
+const overSocket = async (client: NatterClient, method: string, params: object): Promise<unknown> => {
+  const connection = await client.connect();
+  try {
+    return await connection.call(method, params, { timeoutMs });
+  } finally {
+    connection.close();
+  }
+};
+const overHttp = async (client: NatterClient, method: string, params: object): Promise<unknown> =>
+  (await client.post<{ result: unknown }>('/v1/rpc', { method, params }, { timeoutMs })).result;
 
 /** `natter gateway call METHOD` (A12/130): one call by `POST /v1/rpc` or a WebSocket, here or at a remote gateway; prints its result as JSON. */
 export const gatewayCommand = (program: Command, world: World): void => {
@@ -28,10 +45,7 @@ export const gatewayCommand = (program: Command, world: World): void => {
     .option('--ws', 'over a WebSocket instead of HTTP')
     .action(async (method: string, _: unknown, command: Command) => {
       const { params, ws, ...common } = command.optsWithGlobals<CommonOptions & { params: string; ws?: true }>();
-      const body = { method, params: paramsOf(params) };
-      const result = ws
-        ? await callOverSocket(gatewayOf(world, common), body, { timeoutMs })
-        : (await clientOf(world, common).post<{ result: unknown }>('/v1/rpc', body, { timeoutMs })).result;
-      world.terminal.out(asJson(result, 2));
+      const call = ws ? overSocket : overHttp;
+      world.terminal.out(asJson(await call(clientOf(world, common), method, paramsOf(params)), 2));
     });
 };

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import type { NatterClient } from '../../../shared/client/main.ts';
 import { type Difference, differences } from '../../../shared/kit/comparison.ts';
 import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
-import { type ApiClient, sessionPath } from '../api-client.ts';
 import { commitsOf } from '../commits.ts';
 import { gist } from '../event-line.ts';
 import { asJson, type World } from '../terminal.ts';
@@ -26,18 +26,11 @@ export interface Replay {
  * is executed. `seen` gets each commit with the states around it.
  */
 export const replaySession = async (
-  client: ApiClient,
+  client: NatterClient,
   key: string,
   options: { at?: string; seen?: (commit: RecordedCommit, before: SessionState, after: SessionState) => void } = {},
 ): Promise<Replay> => {
-  const { from: serverFrom, ...server } = await client.get<PlainState & { key?: string; from: string }>(
-    sessionPath(key, '/state'),
-    {
-      query: options.at === undefined ? {} : { at: options.at },
-      patienceMs: 10_000,
-    },
-  );
-  delete server.key;
+  const { key: _, from: serverFrom, ...server } = await client.sessions.state(key, { at: options.at, patienceMs: 10_000 });
   let state = initialState;
   let commits = 0;
   let events = 0;

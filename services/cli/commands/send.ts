@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
+import type { Run } from '../../../shared/client/main.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { withoutSilence } from '../../../shared/routing/silence.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
-import { sessionPath } from '../api-client.ts';
 import { asJson, type World } from '../terminal.ts';
 import { parseTime } from '../time.ts';
 
@@ -12,13 +12,6 @@ interface SendOptions extends CommonOptions {
   readonly wait?: number | true;
   readonly at?: string;
   readonly json?: boolean;
-}
-/** The gateway's answer to what begins a run. */
-export interface RunAnswer {
-  readonly runId: string;
-  readonly status: string;
-  readonly reply?: string | null;
-  readonly error?: unknown;
 }
 
 const defaultWaitSeconds = 60;
@@ -31,19 +24,13 @@ const standardInput = async (): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8').trimEnd();
 };
 
-const errorText = (error: unknown): string => {
-  if (typeof error === 'string') return error;
-  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
-  return JSON.stringify(error) ?? 'no reason given';
-};
-
 /** Says what became of a run. Sets exit code 1 when it failed or is not done. */
-export const tellRun = ({ terminal }: World, key: string, answer: RunAnswer, json: boolean): void => {
-  const { runId, status, reply, error } = answer;
+export const tellRun = ({ terminal }: World, key: string, run: Run, json: boolean): void => {
+  const { runId, status } = run;
   if (status === 'error' || status === 'timeout') process.exitCode = 1;
-  if (json) return terminal.out(asJson(answer, 2));
-  if (status === 'ok') return terminal.out(withoutSilence(reply ?? '').trim() || '(no reply)');
-  if (status === 'error') return terminal.note(`the run ${runId} failed: ${errorText(error)}`);
+  if (json) return terminal.out(asJson(run, 2));
+  if (status === 'ok') return terminal.out(withoutSilence(run.reply ?? '').trim() || '(no reply)');
+  if (status === 'error') return terminal.note(`the run ${runId} failed: ${run.error.message}`);
   if (status === 'timeout')
     return terminal.note(`the run ${runId} goes on; see its answer with: natter tail --key ${key} --from 1`);
   terminal.out(`${status} ${runId}`);
@@ -68,17 +55,13 @@ export const sendCommand = (program: Command, world: World): void => {
       if (wait !== undefined && at !== undefined) throw new NatterError('invalid', 'use --wait or --at, not both');
       const seconds = wait === true ? defaultWaitSeconds : wait;
       const messageId = uuidv7();
-      const body = {
+      const message = {
         text: text === '-' ? await standardInput() : text,
         messageId,
         ...(at !== undefined && { sendAt: parseTime(at, world.now()) }),
       };
-      const answer = await clientOf(world, common).post<RunAnswer>(sessionPath(key, '/messages'), body, {
-        // The same id on every attempt: the message takes effect once, however often it is sent.
-        headers: { 'idempotency-key': messageId },
-        patienceMs,
-        ...(seconds !== undefined && { query: { wait: seconds }, timeoutMs: (seconds + 10) * 1_000 }),
-      });
-      tellRun(world, key, answer, json);
+      // The same id on every attempt: the message takes effect once, however often it is sent.
+      const given = { idempotencyKey: messageId, patienceMs, wait: seconds };
+      tellRun(world, key, await clientOf(world, common).sessions.post(key, message, given), json);
     });
 };

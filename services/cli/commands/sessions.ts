@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { IndexRow } from '../../../shared/session/summary.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
-import type { ApiClient } from '../api-client.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';
 import { ago } from '../time.ts';
 
@@ -10,26 +9,10 @@ interface SessionsOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** All rows of the session index, newest first, page by page. */
-export async function* rowsOf(
-  client: ApiClient,
-  query: { activeMinutes?: number | undefined; status?: string } = {},
-): AsyncGenerator<IndexRow> {
-  for (let cursor: string | undefined; ; ) {
-    const page: { sessions: IndexRow[]; nextCursor: string | null } = await client.get('/v1/sessions', {
-      query: { limit: 500, cursor, ...query },
-      patienceMs: 5_000,
-    });
-    yield* page.sessions;
-    if (!page.nextCursor) return;
-    cursor = page.nextCursor;
-  }
-}
-
 /** Lines that show index rows to a person. */
 export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =>
   table(
-    ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'LAST MESSAGE'],
+    ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'ABOUT', 'LAST MESSAGE'],
     rows.map((row) => [
       oneLine(row.key, 60),
       row.status,
@@ -37,6 +20,7 @@ export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =
       String(row.completedTurns),
       String(row.queuedTurns),
       ago(row.updatedAt, now),
+      oneLine(row.description, 40),
       oneLine(row.lastMessagePreview, 48),
     ]),
   );
@@ -51,7 +35,7 @@ export const sessionsCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
       const rows: IndexRow[] = [];
-      for await (const row of rowsOf(clientOf(world, common), { activeMinutes: active })) rows.push(row);
+      for await (const row of clientOf(world, common).sessions.list({ activeMinutes: active })) rows.push(row);
       if (json) world.terminal.out(asJson({ sessions: rows }, 2));
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
       else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);

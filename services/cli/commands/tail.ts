@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import type { EventType } from '../../../shared/client/main.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
-import { eventLine, type ToldEvent } from '../event-line.ts';
+import { eventLine } from '../event-line.ts';
 import { asJson, type World } from '../terminal.ts';
 
 interface TailOptions extends CommonOptions {
   readonly key?: string;
-  readonly type?: string[];
+  readonly type?: EventType[];
   readonly from?: number;
   readonly json?: boolean;
 }
@@ -22,15 +23,15 @@ export const tailCommand = (program: Command, world: World): void => {
     .option('--json', 'one JSON object per line')
     .action(async (_: unknown, command: Command) => {
       const { key, type, from, json, ...common } = command.optsWithGlobals<TailOptions>();
-      const messages = clientOf(world, common).stream('/v1/events', {
-        query: { key, type, after: from === undefined ? undefined : Math.max(0, from - 1) },
+      const events = clientOf(world, common).events({
+        keyPrefix: key,
+        types: type,
+        after: from === undefined ? undefined : Math.max(0, from - 1),
         signal: world.interrupted,
-        waiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+        onWaiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
       });
-      for await (const { event: kind, data } of messages) {
-        if (kind === 'delta') continue;
-        const event = JSON.parse(data) as ToldEvent;
-        if (!('type' in event)) continue;
+      for await (const event of events) {
+        if (event.type === 'delta' || event.type === 'gap') continue;
         world.terminal.out(json ? asJson(event) : eventLine(event));
       }
     });

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import type { NatterClient } from '../../../shared/client/main.ts';
 import { localTime, type NextReset } from '../../../shared/policy/reset.ts';
 import type { EventOf } from '../../../shared/session/events.ts';
 import type { ResetCause } from '../../../shared/session/expiry.ts';
-import type { IndexRow } from '../../../shared/session/summary.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
-import { type ApiClient, sessionPath } from '../api-client.ts';
 import { commitsOf } from '../commits.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';
 
@@ -22,9 +21,6 @@ interface PastReset {
   readonly why: string;
 }
 
-/** A session as the gateway tells of it. */
-type Told = IndexRow & { readonly nextReset: NextReset & { readonly timeZone: string } };
-
 /** The resets of a session, oldest first, and what ends it next. */
 interface ResetHistory {
   readonly key: string;
@@ -34,8 +30,8 @@ interface ResetHistory {
 }
 
 /** Reads from the log why a session was reset. When it is next the gateway says, whose rules are in force (A1/1, A4/43–57). */
-const resetHistory = async (client: ApiClient, name: string): Promise<ResetHistory> => {
-  const { key, nextReset } = await client.get<Told>(sessionPath(name), { patienceMs: 10_000 });
+const resetHistory = async (client: NatterClient, name: string): Promise<ResetHistory> => {
+  const { key, nextReset } = await client.sessions.get(name, { patienceMs: 10_000 });
   const { timeZone, ...next } = nextReset;
   const resets: PastReset[] = [];
   for await (const commit of commitsOf(client, key)) {
@@ -62,6 +58,8 @@ const inWords = ({ trigger, rule, boundaryAt, lastUpdateAt }: ResetCause, actor:
       return `every message begins a new session here (${rule})`;
     case 'command':
       return `${actor} wrote ${rule}${used}`;
+    case 'fork':
+      return `${actor} forked it ${rule}${used}`;
     case 'api':
       return `${actor} asked for it (${rule})${used}`;
   }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
-import { type ApiClient, ApiError } from '../api-client.ts';
-import { rowsOf } from '../commands/sessions.ts';
 import { commitsOf } from '../commits.ts';
 import { SessionOutcome } from './outcome.ts';
 
@@ -30,12 +29,12 @@ export interface Fed {
 }
 
 /** Brings an outcome up to what the log has now. */
-const update = async (client: ApiClient, key: string, outcome: SessionOutcome): Promise<void> => {
+const update = async (client: NatterClient, key: string, outcome: SessionOutcome): Promise<void> => {
   try {
     for await (const commit of commitsOf(client, key, outcome.state.position.seq)) outcome.accept(commit);
   } catch (error) {
     // A session begins to exist with its first message.
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
+    if (!(error instanceof NatterApiError && error.status === 404)) throw error;
   }
 };
 
@@ -53,7 +52,7 @@ const inParallel = async <T>(items: readonly T[], workers: number, work: (item: 
  * again: the broker recognises an id for two minutes and a session for its last 64, and a file may be older than both.
  */
 export const feed = async (
-  client: ApiClient,
+  client: NatterClient,
   conversations: readonly Conversation[],
   progress: (text: string) => void,
 ): Promise<Fed> => {
@@ -65,10 +64,10 @@ export const feed = async (
 
   const send = async (envelope: InboundEnvelope): Promise<boolean> => {
     try {
-      await client.post('/v1/inbound', envelope, { patienceMs });
+      await client.post('/v1/inbound', envelope, { patienceMs, repeatable: true });
       return true;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status === 0 || error.status === 401 || error.status >= 500) throw error;
+      if (!(error instanceof NatterApiError) || error.status === 0 || error.status === 401 || error.status >= 500) throw error;
       refused.push({ id: envelope.id, reason: error.message });
       return false;
     }
@@ -93,7 +92,7 @@ export const feed = async (
 
 /** Waits until the log tells the end of every message and turn, and the index has come as far. Returns how many are still open. */
 const settle = async (
-  client: ApiClient,
+  client: NatterClient,
   outcomes: ReadonlyMap<string, SessionOutcome>,
   progress: (text: string) => void,
 ): Promise<number> => {
@@ -117,9 +116,9 @@ const settle = async (
 };
 
 /** Sessions whose row in the index does not reflect yet what is known of their log. */
-const behindIndex = async (client: ApiClient, outcomes: ReadonlyMap<string, SessionOutcome>): Promise<number> => {
+const behindIndex = async (client: NatterClient, outcomes: ReadonlyMap<string, SessionOutcome>): Promise<number> => {
   const waiting = new Set([...outcomes].filter(([, { state }]) => state.position.seq > 0).map(([key]) => key));
-  for await (const { key, seq } of rowsOf(client, { status: 'all' })) {
+  for await (const { key, seq } of client.sessions.list({ status: 'all', patienceMs: 5_000 })) {
     if (seq >= (outcomes.get(key)?.state.position.seq ?? 0)) waiting.delete(key);
     if (waiting.size === 0) break;
   }

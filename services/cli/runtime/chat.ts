@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline/promises';
 import pc from 'picocolors';
-import { type ApiClient, ApiError, sessionPath } from '../api-client.ts';
+import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { World } from '../terminal.ts';
 import { Talk } from './talk.ts';
 
 /** Sequence of the session's last commit; 0 if there is none. What comes after it is news. */
-const lastSeq = async (client: ApiClient, key: string): Promise<number> => {
+const lastSeq = async (client: NatterClient, key: string): Promise<number> => {
   try {
-    return (await client.get<{ seq: number }>(sessionPath(key), { patienceMs: 5_000 })).seq;
+    return (await client.sessions.get(key, { patienceMs: 5_000 })).seq;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;
+    if (error instanceof NatterApiError && error.status === 404) return 0;
     throw error;
   }
 };
@@ -18,19 +18,18 @@ const lastSeq = async (client: ApiClient, key: string): Promise<number> => {
  * A prompt: each line is a message to the session, its answer is streamed. What a tool needs a person's word for is shown and answered with
  * `/approve` or `/deny` (A5/62). Ends with `/quit`, Ctrl-D or the signal.
  */
-export const chat = async (world: World, client: ApiClient, key: string, signal: AbortSignal): Promise<void> => {
+export const chat = async (world: World, client: NatterClient, key: string, signal: AbortSignal): Promise<void> => {
   const { terminal } = world;
   const ended = new AbortController();
   const all = AbortSignal.any([signal, ended.signal]);
   const lines = createInterface({ input: world.input, output: world.output, prompt: pc.bold('you> ') });
   all.addEventListener('abort', () => lines.close());
-  const messages = client.stream(sessionPath(key, '/events'), {
-    query: { deltas: true, after: await lastSeq(client, key) },
-    signal: all,
-    waiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+  const events = client.events({
+    ...{ key, live: true, after: await lastSeq(client, key), signal: all },
+    onWaiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
   });
   const talk = new Talk(terminal, client, key, () => all.aborted || lines.prompt(true));
-  const following = talk.follow(messages);
+  const following = talk.follow(events);
   try {
     talk.prompt();
     for await (const line of lines) {
@@ -41,7 +40,7 @@ export const chat = async (world: World, client: ApiClient, key: string, signal:
   } finally {
     ended.abort();
     lines.close();
-    await messages.return(undefined);
+    await events.return(undefined);
     await following;
   }
 };

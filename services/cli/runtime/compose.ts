@@ -21,7 +21,7 @@ export interface WorkerOptions {
 }
 
 /** A name no other process has, for leases and partitions. */
-const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
+export const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
 
 /** The mirror of transcripts, where the configuration names a place for it (A2/19). */
 const mirrored = ({ agent, session }: Config): Pick<CheckpointOptions, 'mirror'> =>
@@ -40,7 +40,10 @@ export const startWorker = (
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
-      return startCheckpoint({ ports, log, member, ...mirrored(config.current()) });
+      return startCheckpoint({
+        ...{ ports, log, member, ...mirrored(config.current()) },
+        introspection: { config: config.current(), env },
+      });
     case 'delivery':
       return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });
   }

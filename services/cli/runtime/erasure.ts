@@ -47,6 +47,25 @@ export const lastCommit = async ({ events }: Pick<Ports, 'events'>, key: Session
  */
 export const eraseSession = async (ports: Ports, eraser: Eraser, request: ErasureRequest): Promise<ErasureReport> => {
   const last = await lastCommit(ports, request.key);
+  await auditErasure(ports, request, 'ok');
+  try {
+    return await eraseAfter(ports, eraser, request, last);
+  } catch (error) {
+    await auditErasure(ports, request, 'failed').catch(() => {});
+    throw error;
+  }
+};
+
+/** Nothing is erased unheard of: without its record in the audit trail it is not begun. */
+const auditErasure = ({ audit, clock }: Ports, { key, actor }: ErasureRequest, outcome: 'ok' | 'failed'): Promise<void> =>
+  audit.append({ v: 1, at: clock.now(), kind: 'session_erased', actor, target: key, outcome });
+
+const eraseAfter = async (
+  ports: Ports,
+  eraser: Eraser,
+  request: ErasureRequest,
+  last: RecordedCommit,
+): Promise<ErasureReport> => {
   const resumed = isErasure(last);
   const seq = resumed ? last.seq : await recordErasure(ports, request);
   const erased = await eraser.erase(request.key, seq);

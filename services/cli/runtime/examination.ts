@@ -1,15 +1,22 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import type { Config } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { HealthReport, IssuedToken } from '../../../shared/ports.ts';
+import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor } from './broker.ts';
 
 /** What the broker has, against what it should have. */
 export interface BrokerReport {
   readonly version: string;
+  /** What JetStream stores, and may, where it says that; `null`: it is not enabled. */
+  readonly storage: { readonly usedBytes: number; readonly limitBytes: number | null } | null;
+  /** How far our clock is behind the broker's. */
+  readonly skewMs: number;
   readonly missing: readonly string[];
   /** Consumers that somebody had removed; they are there again. */
   readonly restored: readonly string[];
@@ -17,47 +24,95 @@ export interface BrokerReport {
   readonly drift: readonly string[];
   readonly lastSeq: number;
   /** How far each reader of the log has come. */
-  readonly cursors: readonly { readonly name: string; readonly seq: number }[];
+  readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
+  /** Messages not yet taken and done. */
+  readonly queues: readonly { readonly name: string; readonly count: number }[];
+  readonly processes: readonly HealthReport[];
+  readonly deadLetters: number;
+  readonly tokens: readonly IssuedToken[];
 }
+const nothing = { restored: [], drift: [], lastSeq: 0, cursors: [], queues: [], processes: [], deadLetters: 0, tokens: [] };
 
 /** Looks at the broker. Creates nothing but consumers of ours that are gone. Throws `NatterError('unavailable')`. */
-export const examineBroker = async (config: Config, address: BrokerAddress): Promise<BrokerReport> => {
-  const { requestTimeoutMs } = config.nats;
-  const connection = await openConnection({ ...address, name: 'natter doctor', requestTimeoutMs });
+export const brokerReport = async (config: Config, address: BrokerAddress): Promise<BrokerReport> => {
+  const { requestTimeoutMs: timeout } = config.nats;
+  const connection = await openConnection({ ...address, name: 'natter doctor', requestTimeoutMs: timeout });
   try {
     const [problem] = connectionProblems(connection);
     if (problem !== undefined) throw new NatterError('unavailable', problem);
-    const version = connection.info?.version ?? 'unknown';
+    const { version = 'unknown', jetstream: isEnabled = false } = connection.info ?? {};
+    if (!isEnabled) return { version, storage: null, skewMs: 0, missing: [], ...nothing };
     const topology = topologyFor(config);
-    const missing = await missingStreams(
-      await jetstreamManager(connection, { checkAPI: false, timeout: requestTimeoutMs }),
-      topology,
-    );
-    if (missing.length > 0) return { version, missing, restored: [], drift: [], lastSeq: 0, cursors: [] };
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
+    const storage = await storageOf(manager);
+    const missing = await missingStreams(manager, topology);
+    if (missing.length > 0) return { version, storage, missing, ...nothing, skewMs: await skewOf(manager, topology, missing) };
     const { created, drift } = await provision(connection, topology);
-    const differing = drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`);
-    return { version, missing, restored: created, drift: differing, ...(await positions(config, address)) };
+    return {
+      ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
+      drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
+      ...(await contents(config, address)),
+    };
   } finally {
     await connection.close();
   }
 };
 
-const positions = async (config: Config, address: BrokerAddress): Promise<Pick<BrokerReport, 'lastSeq' | 'cursors'>> => {
+const storageOf = async (manager: JetStreamManager): Promise<BrokerReport['storage']> => {
+  const { storage, limits } = await manager.getAccountInfo();
+  return { usedBytes: storage, limitBytes: limits.max_storage > 0 ? limits.max_storage : null };
+};
+
+/** The broker's answers have its time; half of the round trip is taken for the way back. */
+const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing: readonly string[]): Promise<number> => {
+  const present = streams.find(({ name }) => !missing.includes(name));
+  if (present === undefined) return 0;
+  const before = systemClock.now();
+  const { ts } = await manager.streams.info(present.name);
+  return Date.parse(String(ts)) - (before + systemClock.now()) / 2;
+};
+
+const contents = async (
+  config: Config,
+  address: BrokerAddress,
+): Promise<Pick<BrokerReport, 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
-    const [{ lastSeq }, delivery, index] = await Promise.all([
+    const issued = await ports.tokens.watch();
+    const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters] = await Promise.all([
       ports.events.info(),
       ports.cursors.get('delivery'),
       ports.index.position(),
+      ports.presence.list(),
+      ports.commands.lag(),
+      ports.inbound.lag(),
+      ports.checkpoints.lag(),
+      ports.deadLetters.count(),
     ]);
+    const tokens = [...issued.all()];
+    await issued.close();
     return {
-      lastSeq,
+      ...{ lastSeq, processes, deadLetters, tokens },
       cursors: [
-        { name: 'delivery', seq: delivery },
-        { name: 'index', seq: index },
+        // It stands at the last commit that sends something: what is in hand is what it is behind.
+        { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
+        { name: 'index', seq: index, behind: Math.max(0, lastSeq - index) },
+      ],
+      queues: [
+        { name: 'commands', count: commands },
+        { name: 'inbound', count: inbound },
+        { name: 'checkpoints', count: checkpoints },
       ],
     };
   } finally {
     await ports.close();
   }
+};
+
+/** What delivery is behind: what it has in hand. Where that is all it may take, the rest of the log waits as well. */
+export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
+  const inHand = processes
+    .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
+    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0), 0);
+  return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
 };

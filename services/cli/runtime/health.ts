@@ -1,6 +1,8 @@
+import { healthTimes } from '../../../shared/adapters/base/presence.ts';
+import { messageOf } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock } from '../../../shared/ports.ts';
+import type { Clock, HealthReport, Presence } from '../../../shared/ports.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 
@@ -46,4 +48,45 @@ export const untilReady = async (
     if (problems.length === 0 || signal.aborted || clock.monotonic() > giveUpAt) return problems;
     await clock.sleep(20, signal);
   }
+};
+
+type Told = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics'>;
+/** Milliseconds between two looks at what is wrong, and for the goodbye. */
+const changeMs = 500;
+const leaveMs = 500;
+const longest = { lines: 100, characters: 1_000 };
+const shortened = (lines: readonly string[]): string[] =>
+  lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
+
+const reportOf = ({ name, problems, warnings = () => [], metrics }: Told): HealthReport['services'][number] => ({
+  ...{ name, problems: shortened(problems()), warnings: shortened(warnings()) },
+  metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
+});
+
+/**
+ * Tells the other processes how this one is, every three seconds and when something else is wrong than before, until the signal aborts, and
+ * then that it leaves. While the broker is away nobody could hear it, and who knows of that says it.
+ */
+export const tellHealth = async (
+  services: () => readonly Told[],
+  options: { process: string; version: string; presence: Presence; clock: Clock; log: Logger; signal: AbortSignal },
+): Promise<void> => {
+  const { process, version, presence, clock, log, signal } = options;
+  const failed = (error: unknown): void => log.debug({ problem: messageOf(error) }, 'how this process is could not be told');
+  const startedAt = clock.now();
+  let [toldAt, before] = [Number.NEGATIVE_INFINITY, ''];
+  while (!signal.aborted) {
+    const report = { v: 1, process, version, startedAt, at: clock.now(), services: services().map(reportOf) } as const;
+    const wrong = JSON.stringify(report.services.map(({ problems, warnings }) => [problems, warnings]));
+    if (wrong !== before || clock.monotonic() - toldAt >= healthTimes.tellMs) {
+      [toldAt, before] = [clock.monotonic(), wrong];
+      // Not waited for: a broker that does not answer must not hold up the end.
+      void presence.tell(report).catch(failed);
+    }
+    await clock.sleep(changeMs, signal);
+  }
+  const left = new AbortController();
+  const leaving = presence.leave(process).catch(failed);
+  await Promise.race([leaving, clock.sleep(leaveMs, left.signal)]);
+  left.abort();
 };

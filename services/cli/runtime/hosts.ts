@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock } from '../../../shared/ports.ts';
+import { labelled, type Metric } from '../../../shared/telemetry/metrics.ts';
+import { metricsFrom } from './metrics-link.ts';
 
 export interface HostsOptions {
   readonly count: number;
@@ -45,8 +47,8 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
         env: { ...env },
       });
       seat.child = child;
-      child.on('message', () => {
-        seat.ready = true;
+      child.on('message', (message) => {
+        seat.ready ||= message === 'ready';
       });
       const ended = (how: string): void => {
         seat.child = null;
@@ -74,8 +76,16 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
   const signalAll = (name: NodeJS.Signals): void => {
     for (const { child } of seats) child?.kill(name);
   };
+  /** Each host's own series, with its number: one that starts again begins its counts again, and only its own. */
+  const series = async (): Promise<Metric[]> => {
+    const told = seats.map(async ({ child }, index) =>
+      labelled(child ? await metricsFrom(child) : [], { host: String(index + 1) }),
+    );
+    return (await Promise.all(told)).flat();
+  };
   return {
     name: 'hosts',
+    series: { getMetricsAsJSON: series },
     pids: () => seats.flatMap(({ child }) => child?.pid ?? []),
     problems: () => seats.flatMap(({ ready }, index) => (ready ? [] : [`session host ${index + 1} of ${count} is not ready`])),
     metrics: () => ({ hosts_ready: seats.filter(({ ready }) => ready).length, host_restarts_total: restarts }),

@@ -1,15 +1,7 @@
+import type { LiveText } from '../../../shared/client/main.ts';
 import { withoutSilence } from '../../../shared/routing/silence.ts';
 import type { SessionEvent } from '../../../shared/session/events.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** A piece of an answer in the making, as the gateway tells it. */
-export interface LiveDelta {
-  readonly turn: { readonly id: string };
-  readonly step: number;
-  readonly offset: number;
-  readonly end: number;
-  readonly text: string;
-}
 
 /** Where what is shown goes. */
 export type Screen = Pick<Terminal, 'out' | 'write'>;
@@ -29,7 +21,7 @@ export class RunView {
   }
 
   /** Live text may be lost, come twice or belong to an attempt that failed: only what continues the shown text is shown. */
-  delta({ step, offset, end, text }: LiveDelta): void {
+  delta({ step, offset, end, text }: LiveText): void {
     if (step !== this.#step) this.#turnTo(step);
     if (offset !== this.#position) return;
     this.#screen.write(text);

@@ -4,14 +4,17 @@ import type { Current } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Clock, Ports } from '../../../shared/ports.ts';
+import type { SkillLibrary } from '../../../shared/skills/library.ts';
 import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { type WorkerName, workerNames } from '../worker-names.ts';
 import { type Broker, provisionBroker, startBroker } from './broker.ts';
-import { startWorker } from './compose.ts';
+import { startWorker, uniqueMember } from './compose.ts';
+import { tellHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
+import { openSkills } from './skills.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -33,7 +36,7 @@ export interface System {
   readonly gateway: Gateway;
   readonly hosts: Hosts | null;
   /** All parts, for the watch over their problems. */
-  services(): readonly Pick<Service, 'name' | 'problems' | 'warnings'>[];
+  services(): readonly Service[];
   stop(): Promise<void>;
 }
 
@@ -44,15 +47,23 @@ const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 export const startSystem = async (options: SystemOptions): Promise<System> => {
   const { world, installation, log, clock, token } = options;
   const config = options.config.current();
-  const running: { broker?: Broker; gateway?: Gateway; ports: Ports[]; workers: Service[] } = { ports: [], workers: [] };
+  const running: { broker?: Broker; gateway?: Gateway; skills?: SkillLibrary; ports: Ports[]; workers: Service[] } = {
+    ports: [],
+    workers: [],
+  };
+  const stopping = new AbortController();
+  let telling: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    stopping.abort();
     const timed = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
       const began = clock.monotonic();
       await work;
       log.debug({ what, ms: Math.round(clock.monotonic() - began) }, 'stopped');
     };
     await timed('gateway', running.gateway?.stop(deadlines.gatewayMs));
+    await running.skills?.close();
     await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
+    await timed('presence', telling);
     await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
     await timed('broker', running.broker?.stop());
   };
@@ -88,17 +99,23 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
     if (hosts) running.workers.push(hosts);
     for (const name of workerNames) if (name !== 'session' || hosts === null) await startOne(name);
     const services = (): Service[] => [...running.workers];
+    const ports = await open('gateway');
     const gatewayLog = log.child({ service: 'gateway' });
+    running.skills = await openSkills(world, config, gatewayLog);
     const gateway = await startGateway({
       config: options.config,
-      ports: await open('gateway'),
+      ports,
       log: gatewayLog,
       token,
       version: world.version,
+      skills: running.skills,
       services,
     });
     running.gateway = gateway;
-    return { broker, gateway, hosts, services: () => [...running.workers, gateway], stop };
+    const all = (): Service[] => [...running.workers, gateway];
+    const told = { process: uniqueMember('up'), version: world.version, presence: ports.presence };
+    telling = tellHealth(all, { ...told, clock, log, signal: stopping.signal });
+    return { broker, gateway, hosts, services: all, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,19 +1,15 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import pc from 'picocolors';
+import type { NatterClient, NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { createBell } from '../../../shared/kit/bell.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import { questionOf } from '../../../shared/routing/approval-text.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import { type ApiClient, sessionPath } from '../api-client.ts';
 import type { Terminal } from '../terminal.ts';
-import { endedBy, type LiveDelta, RunView, type Screen } from './run-view.ts';
-
-type ToldEvent = SessionEvent & { readonly correlationId: string };
+import { endedBy, RunView, type Screen } from './run-view.ts';
 
 /** A person's side of a session: what they say, and all that comes of it, whenever it comes. */
 export class Talk {
   readonly #terminal: Terminal;
-  readonly #client: ApiClient;
+  readonly #client: NatterClient;
   readonly #key: string;
   readonly #prompt: () => void;
   /** What was said here and has no answer yet, by the turn that makes it. */
@@ -27,7 +23,7 @@ export class Talk {
   #isOver = false;
 
   /** `prompt` asks the person for the next line. */
-  constructor(terminal: Terminal, client: ApiClient, key: string, prompt: () => void) {
+  constructor(terminal: Terminal, client: NatterClient, key: string, prompt: () => void) {
     this.#terminal = terminal;
     this.#client = client;
     this.#key = key;
@@ -44,7 +40,7 @@ export class Talk {
   async say(text: string, signal: AbortSignal): Promise<void> {
     this.#isPrompted = false;
     this.#isSaying = true;
-    const posted = this.#client.post<{ runId: string }>(sessionPath(this.#key, '/messages'), { text });
+    const posted = this.#client.sessions.post(this.#key, text);
     this.#posting = posted.then(({ runId }) => this.#views.set(runId, new RunView(this.#screen))).catch(() => {});
     try {
       await posted;
@@ -58,11 +54,11 @@ export class Talk {
   }
 
   /** Shows what the session tells, to its end. */
-  async follow(messages: AsyncIterable<EventSourceMessage>): Promise<void> {
+  async follow(items: AsyncIterable<StreamItem>): Promise<void> {
     try {
-      for await (const message of messages) {
+      for await (const item of items) {
         await this.#posting;
-        this.#tell(message);
+        this.#tell(item);
         this.#changed.ring();
         if (!this.#isPrompted && !this.#isSaying && this.#isSettled()) this.prompt();
       }
@@ -85,13 +81,12 @@ export class Talk {
     return this.#terminal;
   }
 
-  #tell({ event, data }: EventSourceMessage): void {
-    if (event !== 'delta') return this.#hear(JSON.parse(data) as ToldEvent);
-    const delta = JSON.parse(data) as LiveDelta;
-    this.#views.get(delta.turn.id)?.delta(delta);
+  #tell(item: StreamItem): void {
+    if (item.type === 'delta') this.#views.get(item.turn.id)?.delta(item);
+    else if (item.type !== 'gap') this.#hear(item);
   }
 
-  #hear(event: ToldEvent): void {
+  #hear(event: NatterEvent): void {
     switch (event.type) {
       case 'notice':
         return this.#close(event.correlationId, event.notice.text);

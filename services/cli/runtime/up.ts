@@ -1,12 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import pc from 'picocolors';
 import { destination } from 'pino';
+import { createClient } from '../../../shared/client/main.ts';
 import { type Config, secretsOf } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { dangers } from '../../../shared/policy/dm-safety.ts';
+import { startTracing } from '../../../shared/telemetry/start.ts';
 import { type CommonOptions, configOf } from '../access.ts';
-import { createClient } from '../api-client.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
@@ -20,6 +21,7 @@ export interface UpOptions extends CommonOptions {
   readonly chat: boolean;
 }
 const readyPatienceMs = 60_000;
+const tracesMs = 1_500;
 
 /** Starts everything, says so, and stays until it is told to stop. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
@@ -42,6 +44,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const stopping = new AbortController();
   world.interrupted.addEventListener('abort', () => stopping.abort());
 
+  const tracing = await startTracing(world.env, 'natter', log);
   terminal.progress('starting …');
   const { hosts } = options;
   const system = await startSystem({ world, config: live, installation, token, log, clock, hosts, childArguments, logFile });
@@ -60,6 +63,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     live.close();
     terminal.note('stopping …');
     await system.stop();
+    await tracing.stop(tracesMs);
     installation.removeBroker();
     if (chatting) closeSync(logFile);
   }

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import type { Clock, Outbound, Outlet, SendResult } from '../../../shared/ports.ts';
+import { traceparentNow } from '../../../shared/telemetry/trace.ts';
+import { traceHeader } from '../../../shared/wire/cloudevents.ts';
 
 export interface WebhookOptions {
   readonly channel: string;
@@ -33,6 +35,7 @@ export const webhookOutlet = (options: WebhookOptions): Outlet => {
         'natter-delivery-id': outbound.id,
         'natter-timestamp': timestamp,
         'natter-signature': signatureOf(secret, timestamp, outbound.id, body),
+        ...traceHeader({ traceparent: traceparentNow() }),
       };
       const within = limited(signal, timeoutMs);
       try {

@@ -26,6 +26,7 @@ export const mcpServerFor = (context: GatewayContext, reply: FastifyReply): McpS
       return failureOf(context, reply, error);
     }
   });
+  if (reply.request.principal.role === 'owner') context.skills?.attach(server);
   return server;
 };
 

@@ -1,21 +1,19 @@
-import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { hasCode } from '../../../shared/kit/errors.ts';
-import { nextResetOf } from '../../../shared/policy/reset.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/session-tools/run.ts';
 import { runIdOf } from '../../../shared/session-tools/run-id.ts';
-import { type Asker, envelopeOf, occasionFor, onceIdOf } from '../commands.ts';
+import { Answer } from '../answer.ts';
+import { type Asker, onceIdOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { noSuchSession } from '../history.ts';
+import { LiveAnswer } from '../live-answer.ts';
 import { visibleText } from '../live-text.ts';
-import { accept, post } from '../posting.ts';
-import { speakerOf } from '../speaker.ts';
-import { Answer } from './answer.ts';
+import { post } from '../posting.ts';
+import { tellBefore } from '../telling-before.ts';
 import { Failure, failureOfRun } from './failure.ts';
 import { answerOf } from './find.ts';
 import type { Conversation } from './input.ts';
-import { LiveAnswer } from './live-answer.ts';
 import type { Place } from './place.ts';
 
 /** One message for an agent and the run that answers it. */
@@ -56,7 +54,7 @@ export const answerTo = async (
   listener?: Listener,
 ): Promise<Answer> => {
   const { key, runId, conversation, idempotencyKey, waitMs, signal } = question;
-  await tellBefore(context, asker, question);
+  await before(context, asker, question);
   const following = new AbortController();
   const until = AbortSignal.any([signal, following.signal]);
   const told = new LiveAnswer();
@@ -83,7 +81,7 @@ const restarted = (runId: string): string =>
   `the answer was begun anew after a part of it was sent; read what is recorded of run ${runId}`;
 
 /** What the message's session is told before it: all else that was said where it knows nothing, and instructions. */
-const tellBefore = async (context: GatewayContext, asker: Asker, question: Question): Promise<void> => {
+const before = async (context: GatewayContext, asker: Asker, question: Question): Promise<void> => {
   const { key, isFresh, conversation, idempotencyKey, signal } = question;
   const { instructions, earlier } = conversation;
   const parts = [
@@ -92,30 +90,12 @@ const tellBefore = async (context: GatewayContext, asker: Asker, question: Quest
       ? [`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`]
       : []),
   ];
-  if (parts.length === 0) return;
-  const { access, config, ports } = context;
-  const seen = await access.enter(asker.principal, key);
-  const text = parts.join('\n\n');
-  const id = isFresh
-    ? onceIdOf(asker, key, 'append_message', idempotencyKey)
-    : `told-${hashOf([asker.actor, key, await generationOf(context, key), text])}`;
-  const message = { messageId: id, text, sender: speakerOf(asker.principal, undefined, access.identities) };
-  const at = ports.clock.now();
-  const envelope = envelopeOf(asker, { id, key, at, data: { type: 'append_message', ...occasionFor(config, key, at), message } });
-  await accept(context, envelope, { waitMs: 0, signal, seen });
+  const once = isFresh ? idempotencyKey : undefined;
+  if (parts.length > 0) await tellBefore(context, asker, { key, text: parts.join('\n\n'), idempotencyKey: once, signal });
 };
 
-const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 const linesOf = (turns: Conversation['earlier']): string =>
   turns.map(({ role, text }) => JSON.stringify({ role, content: text })).join('\n');
-
-/** The generation that a message will be in: each is told the same instructions once, and again when they are far back. */
-const generationOf = async ({ sessions, config, ports }: GatewayContext, key: SessionKey): Promise<number> => {
-  const row = await sessions.row(key);
-  if (row === null) return 1;
-  const isNew = row.deleted || row.generation === 0 || nextResetOf(row, config.session, ports.clock.now()).due;
-  return isNew ? row.generation + 1 : row.generation;
-};
 
 interface Followed {
   readonly key: SessionKey;

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from '../answer.ts';
 import type { OpenAiError } from './failure.ts';
 
 /** Chat completions as OpenAI's clients know them (`object: chat.completion`), whole and in chunks. */

@@ -2,8 +2,8 @@ import { hasCode } from '../../../shared/kit/errors.ts';
 import type { Principal } from '../../../shared/policy/access.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { findRun } from '../../../shared/session-tools/run.ts';
+import { Answer } from '../answer.ts';
 import type { GatewayContext } from '../context.ts';
-import { Answer } from './answer.ts';
 import { Failure } from './failure.ts';
 import { runOfResponse } from './ids.ts';
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../../shared/kit/errors.ts';
@@ -7,6 +6,7 @@ import { keyFrom } from '../../../shared/session-tools/named-session.ts';
 import { ownersOnly } from '../access.ts';
 import { idempotencyKeyOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
+import { ownKey } from '../own-key.ts';
 import { findResponse } from './find.ts';
 import type { Asked } from './input.ts';
 
@@ -38,14 +38,10 @@ export const placeOf = async (
   ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
   const { user } = asked;
   const once = idempotencyKeyOf(request);
-  if (user !== undefined) return { key: keyOf(agentId, `user-${hashOf(request.actor, user)}`), isFresh: false };
-  return { key: keyOf(agentId, once === undefined ? hashOf(uuidv7()) : hashOf(request.actor, once)), isFresh: true };
+  if (user !== undefined) return { key: ownKey(agentId, 'openai-user', request.actor, user), isFresh: false };
+  const words = once === undefined ? [uuidv7()] : [request.actor, once];
+  return { key: ownKey(agentId, 'openai', ...words), isFresh: true };
 };
-
-const keyOf = (agentId: string, name: string): SessionKey => `agent:${agentId}:api:openai-${name}` as SessionKey;
-/** 128 bits: the ids of runs say which session they are of where its key is short. */
-const hashOf = (...parts: string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('base64url');
 
 const namedIn = async (context: GatewayContext, request: FastifyRequest, asked: Asked): Promise<SessionKey | null> => {
   const { conversation, previousResponseId } = asked;

@@ -1,8 +1,8 @@
 import { assertNever } from '../../../shared/kit/assert.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { Run } from '../../../shared/session-tools/run.ts';
+import type { Answer } from '../answer.ts';
 import { sseFrame } from '../sse.ts';
-import type { Answer } from './answer.ts';
 import type { OpenAiError } from './failure.ts';
 
 /** Responses as OpenAI's clients know them (`object: response`), whole and as events. An answer is one message with one text. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../answer.ts';
 import type { GatewayContext } from '../context.ts';
-import { SseStream } from '../sse.ts';
-import type { Answer } from './answer.ts';
+import { streamLate } from '../late-stream.ts';
 import { answerTo, type Question } from './ask.ts';
 import { type OpenAiError, toldOf } from './failure.ts';
 
@@ -13,53 +13,23 @@ export interface Frames {
   fail(error: OpenAiError): string;
 }
 
-/** Milliseconds until a stream begins though nothing is known of its run yet, so that nobody on the way thinks it is dead. */
-const openMs = 5_000;
-
-/**
- * Answers a question as a stream. It begins with the run, so that what is refused before is an ordinary error; a client that leaves ends
- * the stream and never the run.
- */
-export const streamAnswer = async (
+/** Answers a question as a stream. */
+export const streamAnswer = (
   context: GatewayContext,
   request: FastifyRequest,
   reply: FastifyReply,
   question: Question,
   frames: Frames,
 ): Promise<void> => {
-  const { ports, streams, closing, log } = context;
-  const { signal } = question;
-  const closed = streams.take(request.actor);
-  const over = new AbortController();
-  let stream: SseStream | null = null;
-  const open = (): SseStream => {
-    if (stream !== null) return stream;
-    reply.hijack();
-    const headers = reply.getHeaders() as Record<string, string>;
-    stream = new SseStream(reply.raw, { clock: ports.clock, headers, closing });
-    void stream.write(frames.begin());
-    return stream;
+  const fail = (thrown: unknown) => {
+    const { error, isOurs } = toldOf(thrown, request.id);
+    return { frame: frames.fail(error), isOurs };
   };
-  const write = async (frame: string): Promise<void> => {
-    const client = open();
-    if (!(await client.write(frame))) client.end();
-  };
-  void ports.clock.sleep(openMs, AbortSignal.any([signal, over.signal])).then(() => {
-    if (!signal.aborted && !over.signal.aborted) open();
-  });
-  try {
+  return streamLate(context, request, reply, { signal: question.signal, begin: frames.begin, fail }, async (write) => {
     const answer = await answerTo(context, request, question, {
-      begun: open,
+      begun: () => void write(''),
       text: (text) => write(frames.text(text)),
     });
-    open().end(frames.end(answer));
-  } catch (error) {
-    if (stream === null) throw error;
-    const told = toldOf(error, request.id);
-    if (told.isOurs) log.error({ err: error, requestId: request.id }, 'request failed');
-    open().end(frames.fail(told.error));
-  } finally {
-    over.abort();
-    closed();
-  }
+    return frames.end(answer);
+  });
 };

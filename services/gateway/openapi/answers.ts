@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sessionEvent } from '../../../shared/session/events.ts';
 import { approvalRequest, queueRule, settings } from '../../../shared/session/types.ts';
 import { commandAnswer, commitShape } from '../../../shared/wire/envelope.ts';
-import { indexRow } from '../../../shared/wire/records.ts';
+import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../problem.ts';
 
@@ -55,6 +55,17 @@ const took = {
   rev: commandAnswer.shape.rev,
 };
 export const taken = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
+export const checkpoint = z.object({
+  ...took,
+  requested: z.boolean().optional().describe('whether anything was said since the last time'),
+});
+export const forked = z.object({
+  key: id,
+  ...took,
+  sessionId: id.optional().describe('of the new generation'),
+  generation: z.int().min(2).optional(),
+  forkedFrom: z.object({ sessionId: id, seq, rev: z.int().min(1) }).optional(),
+});
 export const patched = z.object({ key: id, ...took, settings });
 
 const sessionRow = indexRow
@@ -140,6 +151,24 @@ export const approvals = z.object({
 });
 export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.string() });
 
+const memory = memoryEntry
+  .omit({ changes: true })
+  .meta({ id: 'Memory', description: 'One thing that is remembered; `source` is its last change. See docs/memory.md.' });
+export const memories = z.object({ memories: z.array(memory), nextCursor });
+export const memoryRead = memory.extend({
+  history: z.array(
+    z.object({
+      ...memoryEntry.shape.source.shape,
+      at: z.number(),
+      op: z.enum(['add', 'update', 'forget']),
+      text: z.string().optional(),
+      reason: z.string().optional(),
+    }),
+  ),
+});
+export const memoryAdded = taken.extend({ id: id.optional(), scope: z.string() });
+export const memoryForgotten = taken.extend({ id });
+
 export const inbound = z.object({ id, status: z.literal('accepted'), duplicate: z.boolean() });
 export const called = z.object({ id: z.union([z.string(), z.number()]).optional(), ok: z.literal(true), result: z.unknown() });
 
@@ -161,4 +190,8 @@ const token = z
 export const tokens = z.object({ tokens: z.array(token) });
 export const tokenMade = token.extend({ token: z.string().describe('told this once') });
 export const tokenShown = token;
+export const audit = z.object({
+  records: z.array(auditRecord.extend({ seq }).meta({ id: 'AuditRecord' })),
+  ...page,
+});
 export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

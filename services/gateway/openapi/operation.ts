@@ -17,7 +17,7 @@ export interface Operation {
   /** As the route is registered, such as `/v1/sessions/:key`. */
   readonly path: string;
   readonly summary: string;
-  readonly tag: 'sessions' | 'messages' | 'approvals' | 'events' | 'methods' | 'access' | 'operations';
+  readonly tag: 'sessions' | 'messages' | 'approvals' | 'memory' | 'events' | 'methods' | 'access' | 'operations';
   readonly query?: z.ZodObject;
   readonly headers?: readonly (keyof typeof headers)[];
   readonly body?: z.ZodType;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { noQuery } from '../input.ts';
 import * as approvals from '../routes/approvals.ts';
+import { auditQuery } from '../routes/audit.ts';
 import * as events from '../routes/events.ts';
 import { strictEnvelope } from '../routes/inbound.ts';
+import * as memory from '../routes/memory.ts';
 import { body as rpcBody } from '../routes/rpc.ts';
 import { ticketBody } from '../routes/tickets.ts';
 import { rotationBody, tokenBody } from '../routes/tokens.ts';
@@ -52,6 +54,36 @@ export const operations: readonly Operation[] = [
       ...(['forbidden', 'approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
       ...dark,
     ],
+  },
+  {
+    ...{ id: 'listMemory', method: 'get', path: '/v1/memory', tag: 'memory' },
+    summary: 'Lists or searches what is remembered that the caller may see',
+    query: memory.memoryQuery,
+    answers: { 200: answers.memories },
+  },
+  {
+    ...{ id: 'readMemory', method: 'get', path: '/v1/memory/:id', tag: 'memory' },
+    summary: 'Tells of one memory and how it came to be',
+    query: noQuery,
+    answers: { 200: answers.memoryRead },
+    problems: ['not_found'],
+  },
+  {
+    ...{ id: 'addMemory', method: 'post', path: '/v1/memory', tag: 'memory' },
+    summary: 'Has something remembered',
+    query: noQuery,
+    headers: ['Idempotency-Key'],
+    body: memory.memoryBody,
+    answers: { 201: answers.memoryAdded, 202: answers.memoryAdded },
+    problems: ['forbidden', 'not_found', 'refused', ...dark],
+  },
+  {
+    ...{ id: 'forgetMemory', method: 'delete', path: '/v1/memory/:id', tag: 'memory' },
+    summary: 'Has a memory forgotten',
+    query: memory.forgetQuery,
+    headers: ['Idempotency-Key'],
+    answers: { 200: answers.memoryForgotten, 202: answers.memoryForgotten },
+    problems: ['forbidden', 'not_found', 'refused', ...dark],
   },
   {
     ...{ id: 'readEvents', method: 'get', path: '/v1/events', tag: 'events' },
@@ -116,10 +148,23 @@ export const operations: readonly Operation[] = [
     problems: ['forbidden', 'not_found'],
   },
   {
+    ...{ id: 'readAudit', method: 'get', path: '/v1/audit', tag: 'access' },
+    summary: 'Pages the audit trail, without `after` its newest records',
+    query: auditQuery,
+    answers: { 200: answers.audit },
+    problems: ['not_found'],
+  },
+  {
     ...{ id: 'describe', method: 'get', path: '/v1/openapi.json', tag: 'operations' },
     summary: 'Tells this document',
     query: noQuery,
     answers: { 200: z.looseObject({ openapi: z.string() }) },
+  },
+  {
+    ...{ id: 'describeEvents', method: 'get', path: '/v1/asyncapi.json', tag: 'operations' },
+    summary: 'Tells what is on the broker, as AsyncAPI 3',
+    query: noQuery,
+    answers: { 200: z.looseObject({ asyncapi: z.string() }) },
   },
   {
     ...{ id: 'live', method: 'get', path: '/livez', tag: 'operations', isOpen: true },
@@ -146,4 +191,6 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '/v1/models': 'docs/openai-api.md',
   '/v1/chat/completions': 'docs/openai-api.md',
   '/v1/responses': 'docs/openai-api.md',
+  '/v1/ui/chat': 'docs/ui-streams.md',
+  '/v1/agui': 'docs/ui-streams.md',
 };

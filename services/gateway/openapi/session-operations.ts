@@ -1,4 +1,5 @@
 import { compactBody } from '../compacting.ts';
+import { forkPlace } from '../forking.ts';
 import { noQuery } from '../input.ts';
 import * as control from '../routes/control.ts';
 import * as events from '../routes/events.ts';
@@ -84,6 +85,24 @@ export const sessionOperations: readonly Operation[] = [
     body: compactBody,
     answers: { 200: answers.run, 202: answers.run },
     problems: writing,
+  },
+  {
+    ...{ id: 'checkpointSession', method: 'post', path: at('/checkpoint'), tag: 'sessions' },
+    summary: 'Has what was said since the last time looked back on',
+    query: noQuery,
+    headers: conditional,
+    body: control.emptyBody,
+    answers: { 202: answers.checkpoint },
+    problems: [...writing, 'session_unknown'],
+  },
+  {
+    ...{ id: 'forkSession', method: 'post', path: at('/fork'), tag: 'sessions' },
+    summary: 'Begins a new generation that goes on from an earlier point',
+    query: noQuery,
+    headers: conditional,
+    body: forkPlace,
+    answers: { 200: answers.forked, 202: answers.forked },
+    problems: [...writing, 'session_unknown', 'fork_invalid', 'erased', 'history_too_long'],
   },
   {
     ...{ id: 'postMessage', method: 'post', path: at('/messages'), tag: 'messages' },

@@ -8,7 +8,9 @@ import { commandIdOf, occasionFor } from '../commands.ts';
 import { compact, compactBody } from '../compacting.ts';
 import type { GatewayContext } from '../context.ts';
 import { type Condition, conditionOf } from '../etag.ts';
+import { fork, forkPlace } from '../forking.ts';
 import { bodyOf, keyOf, noQuery, queryOf, waitParameter } from '../input.ts';
+import { checkpoint } from '../looking-back.ts';
 import { patchParameters, patchSession } from '../rpc-sessions.ts';
 import { speakerOf } from '../speaker.ts';
 import { waiting } from '../waiting.ts';
@@ -39,7 +41,7 @@ export const waitQuery = z.object({ wait: waitParameter });
 
 /**
  * `POST /v1/sessions/{key}/stop|reset|open`, `PATCH` and `DELETE /v1/sessions/{key}`: answered by the session itself (A11/125, A4/53, A5/64,
- * A8/87–88). `POST …/compact` begins a run, as a message does (A11/126).
+ * A8/87–88), `POST …/checkpoint` and `…/fork` too (A7/80, B21). `POST …/compact` begins a run, as a message does (A11/126).
  */
 export const controlRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const { ports, access } = context;
@@ -78,6 +80,25 @@ export const controlRoutes = (app: FastifyInstance, context: GatewayContext): vo
     }
     const { run, duplicate } = await compact(context, request, { ...wanted, signal: context.closing });
     return reply.code(202).send({ ...run, duplicate });
+  });
+
+  app.post('/v1/sessions/:key/checkpoint', async (request, reply) => {
+    const key = keyOf(context.config, request);
+    queryOf(noQuery, request);
+    bodyOf(emptyBody, request);
+    const condition = conditionOf(context, request, key);
+    const runId = commandIdOf(request, key, 'request_checkpoint');
+    return reply.code(202).send(await checkpoint(context, request, { key, runId, condition }));
+  });
+
+  app.post('/v1/sessions/:key/fork', async (request, reply) => {
+    const key = keyOf(context.config, request);
+    queryOf(noQuery, request);
+    const place = bodyOf(forkPlace, request);
+    const condition = conditionOf(context, request, key);
+    const runId = commandIdOf(request, key, 'fork');
+    const forked = await fork(context, request, { key, place, runId, condition });
+    return reply.code(forked.status === 'accepted' ? 202 : 200).send(forked);
   });
 
   app.patch('/v1/sessions/:key', async (request, reply) => {

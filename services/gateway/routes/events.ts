@@ -96,7 +96,7 @@ const page = async (context: GatewayContext, { principal }: FastifyRequest, want
 
 /** `GET /v1/events` and `/v1/sessions/{key}/events`: a page as JSON, or a stream with `Accept: text/event-stream`. */
 export const eventRoutes = (app: FastifyInstance, context: GatewayContext): void => {
-  const frames = new EventFrames((event) => sseFrame(event.type, event, event.id));
+  const frames = new EventFrames(sseFrame);
   const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<unknown> =>
     wantsStream(request) ? stream(context, frames, request, reply, wanted) : page(context, request, wanted);
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../shared/kit/limits.ts';
 import { parseKey } from '../../../shared/routing/session-key.ts';
+import type { Answer } from '../answer.ts';
 import { idempotencyKeyOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { noQuery, queryOf } from '../input.ts';
-import type { Answer } from '../openai/answer.ts';
 import { answerTo, type Question, questionOf } from '../openai/ask.ts';
 import { chatCompletion, chatFrames } from '../openai/chat-completion.ts';
 import { openAiErrors } from '../openai/failure.ts';

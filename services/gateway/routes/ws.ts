@@ -17,7 +17,7 @@ const goodbyeMs = 1_000;
 /** `GET /v1/ws`: calls and events over one WebSocket (docs/websocket.md). A program may show its token in the header, others in the first frame. */
 export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, guard: Guard): void => {
   const { clock } = context.ports;
-  const frames = new EventFrames((event) => JSON.stringify(event));
+  const frames = new EventFrames((_, event) => JSON.stringify(event));
   const callers = new WeakMap<FastifyRequest, Caller>();
 
   /** All clients were told that the gateway stops; who does not answer is cut off. */

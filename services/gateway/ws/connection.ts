@@ -145,7 +145,7 @@ export class Connection {
     const { actor, principal } = caller;
     const done = call.waits ? context.waits.take(actor) : () => {};
     try {
-      return await call.run({ context, asker: { id, actor, principal }, signal });
+      return await call.run({ context, asker: { id, actor, principal, ip: this.#door.address }, signal });
     } finally {
       done();
     }

@@ -8,6 +8,8 @@ import type { DeliveryTarget } from '../../session/types.ts';
 import { decode } from '../../wire/codec.ts';
 import type { RecordedCommit } from '../../wire/envelope.ts';
 import { escapeText, type Subjects } from '../../wire/subjects.ts';
+import { eraseMemories, memoryReaches } from './erase-memories.ts';
+import type { Entry, KeyValue } from './key-value.ts';
 
 /** What only a broker's own adapter can remove. Each tells how much it has removed, and may be called again. */
 export interface EraserStore {
@@ -18,8 +20,12 @@ export interface EraserStore {
   /** All but the last record of the conversation, whosever that is. */
   custody(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): Promise<number>;
   deadLetters(belongs: (letter: DeadLetter) => boolean): Promise<number>;
+  /** What it is that is stored there is removed so that it cannot be read on the disk either. */
+  memory(entry: Entry): Promise<void>;
 }
 export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
+  /** The bucket of the long-term memory. */
+  readonly memory: KeyValue;
   readonly clock: Clock;
   readonly subjects: Subjects;
   readonly store: EraserStore;
@@ -29,16 +35,18 @@ export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
  * Erases in an order that can be taken up again: the history goes last, because it says which conversations have custody records. The
  * snapshot is replaced by the blank one of the erasure, which no older one ever replaces.
  */
-export const createEraser = ({ events, snapshots, clock, subjects, store }: EraserOptions): Eraser => {
-  /** The erasure at `uptoSeq`, and where the history before it has sent messages to. */
-  const survey = async (key: SessionKey, uptoSeq: number): Promise<{ erasure: RecordedCommit; targets: DeliveryTarget[] }> => {
+export const createEraser = ({ events, snapshots, memory, clock, subjects, store }: EraserOptions): Eraser => {
+  /** Reads the history up to the erasure at `uptoSeq`. */
+  const survey = async (key: SessionKey, uptoSeq: number): Promise<Survey> => {
     const targets = new Map<string, DeliveryTarget>();
+    let remembers = false;
     let position = 0;
     for (let empty = 0; ; ) {
       const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
       for (const commit of commits) {
-        if (commit.seq >= uptoSeq) return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()] };
+        if (commit.seq >= uptoSeq) return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers };
         for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
+        remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
         position = commit.seq;
       }
       empty = commits.length === 0 ? empty + 1 : 0;
@@ -49,7 +57,7 @@ export const createEraser = ({ events, snapshots, clock, subjects, store }: Eras
 
   return {
     erase: async (key, uptoSeq): Promise<Erased> => {
-      const { erasure, targets } = await survey(key, uptoSeq);
+      const { erasure, targets, remembers } = await survey(key, uptoSeq);
       let custody = 0;
       for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
       const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
@@ -57,10 +65,19 @@ export const createEraser = ({ events, snapshots, clock, subjects, store }: Eras
       const { seq, incarnation } = erasure.command;
       const commands = seq === null || incarnation === null ? 0 : await store.commands(key, { seq, incarnation });
       await snapshots.put(key, toPlain(fold(initialState, erasure)));
-      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters };
+      if (remembers) await memoryReaches(memory, clock, uptoSeq);
+      const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
+      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories };
     },
   };
 };
+
+/** The erasure, where the history before it has sent messages to, and whether anything was remembered of it. */
+interface Survey {
+  readonly erasure: RecordedCommit;
+  readonly targets: DeliveryTarget[];
+  readonly remembers: boolean;
+}
 
 const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
   if (commit.seq === uptoSeq && isErasure(commit)) return commit;

@@ -38,6 +38,10 @@ export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStor
         .flatMap((bytes) => letterOrNull(bytes) ?? [])
         .slice(0, limit);
     },
+    count: async () => {
+      await reach('read');
+      return stored.length;
+    },
     remove: (belongs) => {
       const before = stored.length;
       stored = stored.filter((bytes) => {

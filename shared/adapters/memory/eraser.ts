@@ -2,6 +2,7 @@ import type { Clock, Eraser, Snapshots } from '../../ports.ts';
 import type { CommandEnvelope } from '../../wire/envelope.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { createEraser } from '../base/eraser.ts';
+import type { KeyValue } from '../base/key-value.ts';
 import type { MemoryDeadLetters } from './dead-letters.ts';
 import type { MemoryEventLog } from './event-log.ts';
 import type { Timers } from './timers.ts';
@@ -10,6 +11,7 @@ import type { MemoryWorkQueue } from './work-queue.ts';
 export interface MemoryEraserOptions {
   readonly events: MemoryEventLog;
   readonly snapshots: Snapshots;
+  readonly memory: KeyValue;
   /** Those of the commands. */
   readonly timers: Timers;
   readonly commands: MemoryWorkQueue<CommandEnvelope>;
@@ -28,5 +30,6 @@ export const createMemoryEraser = ({ timers, commands, deadLetters, ...options }
       commands: async (key, upTo) => commands.removeDone(key, upTo),
       custody: async () => 0,
       deadLetters: async (belongs) => deadLetters.remove(belongs),
+      memory: async ({ key, revision }) => void (await options.memory.put(key, null, { fence: { key, revision } })),
     },
   });

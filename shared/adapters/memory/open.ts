@@ -1,14 +1,18 @@
 import type { Clock, Eraser, Ports } from '../../ports.ts';
-import type { CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
+import { tracedQueue } from '../../telemetry/queue.ts';
+import type { CheckpointRequest, CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { createAnswers } from '../base/answers.ts';
 import { createCursors } from '../base/cursors.ts';
 import { createLeases } from '../base/leases.ts';
 import { createLive } from '../base/live.ts';
+import { createMemoryStore } from '../base/memory-store.ts';
+import { createPresence } from '../base/presence.ts';
 import { createSessionIndex } from '../base/session-index.ts';
 import { createSnapshots } from '../base/snapshots.ts';
 import { createTokens } from '../base/tokens.ts';
-import { commandBinding, inboundBinding } from '../queue-binding.ts';
+import { checkpointBinding, commandBinding, inboundBinding } from '../queue-binding.ts';
+import { createMemoryAuditLog } from './audit-log.ts';
 import { createMemoryCustodyLog } from './custody-log.ts';
 import { createMemoryDeadLetters } from './dead-letters.ts';
 import { createMemoryEphemera } from './ephemera.ts';
@@ -29,7 +33,7 @@ export interface MemoryOptions {
   /** Whose errors the event log shows: one server's (default) or a replicated stream's. */
   readonly semantics?: 'R1' | 'R3';
   /** What goes wrong, and where. Default: nothing. */
-  readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults };
+  readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults; readonly audit?: Faults };
   /** Departures from the topology. */
   readonly queues?: Pick<MemoryWorkQueueSettings<unknown>, 'ackWaitMs' | 'pinMs' | 'maxAckPending'>;
   readonly leaseFailed?: (name: string, error: unknown) => void;
@@ -42,8 +46,9 @@ export interface MemorySystem {
   readonly events: MemoryEventLog;
   readonly commands: MemoryWorkQueue<CommandEnvelope>;
   readonly inbound: MemoryWorkQueue<InboundEnvelope>;
+  readonly checkpoints: MemoryWorkQueue<CheckpointRequest>;
   readonly eraser: Eraser;
-  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens', MemoryKvStore>>;
+  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory', MemoryKvStore>>;
 }
 
 /** Opens a broker in memory, deterministic: it knows only the injected clock and microtasks. */
@@ -52,17 +57,20 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
   const subjects = subjectsUnder(prefix);
   const store = { clock, ...(faults.caches && { faults: faults.caches }) };
   const deadLetters = createMemoryDeadLetters(store);
+  const audit = createMemoryAuditLog({ clock, ...(faults.audit && { faults: faults.audit }) });
   const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
 
   const events = new MemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
   const timers = new Timers(clock);
   const commands = new MemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
   const inbound = new MemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
+  const checkpoints = new MemoryWorkQueue({ ...queue, binding: checkpointBinding(subjects, partitions) });
   const buckets = {
     snapshots: new MemoryKvStore(store),
     index: new MemoryKvStore(store),
     hosts: new MemoryKvStore(store),
     tokens: new MemoryKvStore(store),
+    memory: new MemoryKvStore(store),
   };
   const custody = createMemoryCustodyLog(new MemoryKvStore(store), subjects);
   const ephemera = createMemoryEphemera();
@@ -74,17 +82,21 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
     return {
       clock,
       events,
-      commands,
-      inbound,
+      commands: tracedQueue('commands', commands),
+      inbound: tracedQueue('inbound', inbound),
+      checkpoints: tracedQueue('checkpoints', checkpoints),
       answers,
       snapshots: createSnapshots(buckets.snapshots),
       index: createSessionIndex(buckets.index, clock),
+      memory: createMemoryStore(buckets.memory, clock),
       cursors: createCursors(buckets.index),
       leases: createLeases(buckets.hosts, clock, options.leaseFailed),
       live,
       custody,
       deadLetters,
       tokens: createTokens(buckets.tokens, clock),
+      audit,
+      presence: createPresence(buckets.hosts),
       problems: () => [],
       close: async () => {
         answers.close();
@@ -93,6 +105,15 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
     };
   };
   const snapshots = createSnapshots(buckets.snapshots);
-  const eraser = createMemoryEraser({ events, snapshots, timers, commands, deadLetters, clock, subjects });
-  return { portsFor, events, commands, inbound, buckets, eraser };
+  const eraser = createMemoryEraser({
+    events,
+    snapshots,
+    memory: buckets.memory,
+    timers,
+    commands,
+    deadLetters,
+    clock,
+    subjects,
+  });
+  return { portsFor, events, commands, inbound, checkpoints, buckets, eraser };
 };

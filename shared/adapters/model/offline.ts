@@ -1,5 +1,7 @@
 import type { Clock, Model, ModelMessage, ModelRequest } from '../../ports.ts';
 import type { RequestedCall, StepOutcome } from '../../session/types.ts';
+import { lookedBack } from './offline-introspection.ts';
+import { asksMemory, remembered } from './offline-memory.ts';
 import { type Script, scriptOf } from './offline-script.ts';
 import { estimateUsage } from './usage.ts';
 
@@ -20,7 +22,9 @@ export class OfflineModel implements Model {
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     if (request.purpose === 'compaction') return said(request, summaryOf(request.prompt));
     if (request.purpose === 'flush') return flush(request);
+    if (request.purpose === 'introspection') return said(request, lookedBack(request.prompt));
     const script = scriptOf(request.prompt);
+    if (isPlain(script) && asksMemory(request.prompt)) return said(request, remembered(request.system));
     const outcome = isPlain(script) ? plainAnswer(script, request.prompt) : outcomeOf(script, request);
     const pieces = outcome.kind === 'failed' ? [] : (outcome.text.match(/\S+\s*/g) ?? []);
     for (const piece of pieces.slice(0, 256)) {
@@ -34,7 +38,7 @@ export class OfflineModel implements Model {
   /** A plain message is answered from itself alone; one that asks for time, steps or tools goes through the recorded loop. */
   instantly({ prompt }: Pick<ModelRequest, 'prompt'>): StepOutcome | null {
     const script = scriptOf(prompt);
-    return isPlain(script) ? plainAnswer(script, prompt) : null;
+    return isPlain(script) && !asksMemory(prompt) ? plainAnswer(script, prompt) : null;
   }
 }
 
@@ -98,13 +102,13 @@ const summaryOf = (prompt: string): string => {
 
 const notes = 'memory/notes.md';
 
-/** Before a compaction: one note, where there is a tool to write it with, and then nothing. */
+/** Before a compaction: one note, in a file or else in the memory, where there is a tool for it, and then nothing. */
 const flush = (request: ModelRequest): StepOutcome => {
   const { messages, tools } = request;
-  const last = messages.findLast(({ role }) => role === 'assistant');
-  const written = last?.role === 'assistant' && last.calls?.some((call) => call.arguments.includes(notes));
-  if (written || !tools.some(({ name }) => name === 'write_file')) return said(request, '<NO_REPLY>');
   const content = `${messages.length} messages so far.\n`;
-  const call: RequestedCall = { tool: 'write_file', arguments: JSON.stringify({ path: notes, content }) };
+  const tool = ['write_file', 'memory_add'].find((wanted) => tools.some(({ name }) => name === wanted));
+  if (messages.at(-1)?.role === 'tool' || tool === undefined) return said(request, '<NO_REPLY>');
+  const given = tool === 'write_file' ? { path: notes, content } : { text: content };
+  const call: RequestedCall = { tool, arguments: JSON.stringify(given) };
   return { ...said(request, ''), kind: 'continue', calls: [call] };
 };

@@ -62,5 +62,12 @@ export const openDeadLetters = async (options: DeadLettersOptions): Promise<Dead
         throw toNatterError(error, 'list the dead letters');
       }
     },
+    count: async () => {
+      try {
+        return (await manager.streams.info(stream)).state.messages;
+      } catch (error) {
+        throw toNatterError(error, 'count the dead letters');
+      }
+    },
   };
 };

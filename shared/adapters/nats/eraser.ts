@@ -2,16 +2,17 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Eraser } from '../../ports.ts';
 import { custodyCodec } from '../../wire/records.ts';
-import { streamNames } from '../../wire/topology.ts';
+import { bucketNames, streamNames } from '../../wire/topology.ts';
 import { letterOrNull } from '../base/dead-letter.ts';
 import { createEraser, type EraserOptions } from '../base/eraser.ts';
 import type { StoredMessage } from '../log/stored-message.ts';
 import { isGone, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
+import { openKvStore } from './kv-store.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 
-export interface NatsEraserOptions extends Omit<EraserOptions, 'store'> {
-  /** With the right to delete events, commands, deliveries and dead letters, and to purge events and timers. */
+export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory'> {
+  /** With the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
 }
@@ -24,6 +25,8 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
   const names = streamNames(subjects.prefix);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: requestTimeoutMs });
   const inbox = new ReplyInbox(connection);
+  const memories = bucketNames(subjects.prefix).memory;
+  const memory = await openKvStore({ connection, bucket: memories, requestTimeoutMs });
 
   const purge = async (stream: string, range: { filter: string; seq?: number }): Promise<number> =>
     (await asked(`purge ${stream}`, purgeOf(manager, stream, range))).purged;
@@ -52,6 +55,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
 
   return createEraser({
     ...options,
+    memory,
     store: {
       commits: async (key, before) => {
         const seqs: number[] = [];
@@ -89,6 +93,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
         }
         return remove(names.dead, found);
       },
+      memory: async ({ revision }) => void (await remove(`KV_${memories}`, [revision])),
     },
   });
 };

@@ -3,15 +3,19 @@ import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Clock, Ports } from '../../ports.ts';
+import { tracedQueue } from '../../telemetry/queue.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createAnswers } from '../base/answers.ts';
 import { createCursors } from '../base/cursors.ts';
 import { createLeases } from '../base/leases.ts';
 import { createLive } from '../base/live.ts';
+import { createMemoryStore } from '../base/memory-store.ts';
+import { createPresence } from '../base/presence.ts';
 import { createSessionIndex } from '../base/session-index.ts';
 import { createSnapshots } from '../base/snapshots.ts';
 import { createTokens } from '../base/tokens.ts';
+import { openAuditLog } from './audit-log.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
 import { openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
@@ -20,7 +24,7 @@ import { answersAddress, createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { LogGuard } from './log-guard.ts';
-import { commandQueue, inboundQueue } from './work-queue.ts';
+import { checkpointQueue, commandQueue, inboundQueue } from './work-queue.ts';
 
 export interface OpenOptions {
   /** Shown in the broker's connection list. */
@@ -56,6 +60,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
   const tokens = await bucket(buckets.tokens);
+  const memory = await bucket(buckets.memory);
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
@@ -69,17 +74,21 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   return {
     clock,
     events: guard.guarded(),
-    commands: await commandQueue(queue),
-    inbound: await inboundQueue(queue),
+    commands: tracedQueue('commands', commandQueue(queue)),
+    inbound: tracedQueue('inbound', inboundQueue(queue)),
+    checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
     answers,
     snapshots: createSnapshots(snapshots),
     index: createSessionIndex(index, clock),
+    memory: createMemoryStore(memory, clock),
     cursors: createCursors(index),
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     custody: await openCustodyLog(inCommits),
     deadLetters,
     tokens: createTokens(tokens, clock),
+    audit: await openAuditLog(inCommits),
+    presence: createPresence(hosts),
     problems: () => {
       const offline = connections.problems();
       return offline.length > 0 ? offline : watch.problems();

@@ -218,8 +218,8 @@ export class Partition<T> {
   }
 
   #attempt(inHand: InHand): Promise<Fate> {
-    const { seq, subject, bytes, deliveries } = inHand.pulled;
-    const stored = { seq, subject, bytes, partition: this.number, attempt: deliveries + inHand.failures };
+    const { seq, subject, bytes, deliveries, traceparent } = inHand.pulled;
+    const stored = { seq, subject, bytes, traceparent, partition: this.number, attempt: deliveries + inHand.failures };
     return handleStored(this.#host, stored, (reason) => {
       inHand.trouble = reason;
     });

@@ -30,7 +30,7 @@ const tickMs = 250;
 const auditMs = 5_000;
 /** Longer than an election of leaders usually lasts, shorter than the ten seconds within which trouble must show. */
 const troubleMs = 5_000;
-/** A handler that takes longer than this hangs. */
+/** A handler that takes longer than this hangs, where its queue does not say otherwise. */
 const stuckMs = 30_000;
 const drainMs = 10_000;
 
@@ -109,7 +109,7 @@ export class PartitionedConsumer<T> implements Consumption {
       ...(silent.length === 0
         ? []
         : [`${binding.stream}: no consumer or no leader for ${listOf(silent.map(({ number }) => number))}`]),
-      ...this.#partitions.flatMap((partition) => partition.trouble(stuckMs) ?? []),
+      ...this.#partitions.flatMap((partition) => partition.trouble(binding.stuckMs ?? stuckMs) ?? []),
       ...(this.#done?.problems() ?? []),
       ...this.#audit.findings,
     ];

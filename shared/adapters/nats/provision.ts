@@ -27,7 +27,7 @@ export interface ProvisionReport {
   readonly drift: readonly Drift[];
 }
 
-/** Settings that may be changed while the system runs, because no message or position is lost or moved by it. */
+/** Settings that may be changed while the system runs: no message or position is lost or moved by it. */
 const updatable = new Set([
   'num_replicas',
   'max_msg_size',
@@ -168,13 +168,13 @@ const streamConfig = (spec: StreamSpec): NewStream => ({
   retention: spec.retention,
   storage: 'file',
   // The broker allows schedules only with "old"; without a limit on messages nothing is ever discarded, and a full disk refuses the newest.
-  discard: spec.schedules ? 'old' : 'new',
+  discard: spec.schedules || spec.bounds ? 'old' : 'new',
   num_replicas: spec.replicas,
   max_msg_size: spec.maxMessageBytes,
   duplicate_window: nanos(spec.duplicateWindowMs),
-  max_age: 0,
-  deny_purge: false,
-  allow_direct: spec.directReads,
+  max_age: spec.bounds ? nanos(spec.bounds.maxAgeMs) : 0,
+  ...(spec.bounds && { max_bytes: spec.bounds.maxBytes, max_msgs_per_subject: spec.bounds.maxMessagesPerSubject }),
+  ...{ deny_purge: false, allow_direct: spec.directReads },
   allow_msg_ttl: spec.messageTtl,
   allow_msg_schedules: spec.schedules,
   // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
@@ -189,7 +189,7 @@ const streamConfig = (spec: StreamSpec): NewStream => ({
 /** What the key-value client expects of a bucket's stream. A removed or expired key leaves a marker for a while, so that watchers hear of it. */
 const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
   max_msgs_per_subject: 1,
-  deny_delete: true,
+  deny_delete: spec.erasable !== true,
   ...(spec.messageTtl ? { subject_delete_marker_ttl: nanos(60_000) } : {}),
 });
 

@@ -16,6 +16,8 @@ export interface Pulled {
   readonly seq: number;
   /** 1 for the first delivery. */
   readonly deliveries: number;
+  /** The header of this name. */
+  readonly traceparent?: string | undefined;
   /** `working`: keep it ours for another ack wait. `again`: give it to whoever holds the pin, now. */
   answer(kind: 'done' | 'again' | 'working'): void;
 }
@@ -182,6 +184,7 @@ export class PullStream {
     this.#events.message({
       subject: message.subject,
       bytes: message.data,
+      traceparent: message.headers?.get('traceparent') || undefined,
       ...positionOf(message.reply ?? ''),
       answer: (kind) => {
         if (!this.#connection.isClosed()) message.respond(answers[kind]);

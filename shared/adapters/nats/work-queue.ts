@@ -2,10 +2,11 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import type { Clock, ConsumeOptions, Consumption, DeadLetters, WorkQueue } from '../../ports.ts';
-import type { CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
+import { traceHeader } from '../../wire/cloudevents.ts';
+import type { CheckpointRequest, CommandEnvelope, InboundEnvelope } from '../../wire/envelope.ts';
 import { escapeText, type Subjects } from '../../wire/subjects.ts';
 import { bucketNames, type Topology } from '../../wire/topology.ts';
-import { commandBinding, inboundBinding, type QueueBinding } from '../queue-binding.ts';
+import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../queue-binding.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { forwardDueTimers } from './due-timers.ts';
 import { PartitionedConsumer } from './partitioned-consumer.ts';
@@ -30,6 +31,10 @@ export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnve
 export const inboundQueue = (settings: WorkQueueSettings): WorkQueue<InboundEnvelope> =>
   new NatsWorkQueue(inboundBinding(settings.subjects, settings.topology.partitions), settings);
 
+/** The queue of requests to look back. */
+export const checkpointQueue = (settings: WorkQueueSettings): WorkQueue<CheckpointRequest> =>
+  new NatsWorkQueue(checkpointBinding(settings.subjects, settings.topology.partitions), settings);
+
 /** Publishing goes on this long; with an election under way that is as good as an answer. */
 const publishBudgetMs = 5_000;
 /** The broker forgets a cancelled timer after this; the shortest it knows. */
@@ -43,7 +48,7 @@ const schedule = (at: number, target: string): Record<string, string> => ({
 });
 
 /** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
-class NatsWorkQueue<T> implements WorkQueue<T> {
+class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> implements WorkQueue<T> {
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
   readonly #inbox: ReplyInbox;
@@ -52,7 +57,7 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
     this.#binding = binding;
     this.#settings = settings;
-    this.#inbox = new ReplyInbox(settings.connection);
+    this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
     this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
   }
 
@@ -63,7 +68,7 @@ class NatsWorkQueue<T> implements WorkQueue<T> {
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
     // An id may hold any character; a header may not.
-    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)) };
+    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
     const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
     return { seq, duplicate };
   }

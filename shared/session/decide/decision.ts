@@ -10,6 +10,7 @@ export type RefusalCode =
   | 'session_busy'
   | 'session_unknown'
   | 'session_retained'
+  | 'fork_invalid'
   | 'precondition_failed'
   | 'approval_unknown'
   | 'approval_resolved'

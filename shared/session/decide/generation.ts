@@ -1,6 +1,7 @@
 import type { CommandOf } from '../commands.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
+import type { CheckpointReason } from '../memory.ts';
 import {
   deliveryTarget,
   type Notice,
@@ -32,11 +33,18 @@ export const stoppingRuns = ({ context: { spawned } }: SessionView, reason: stri
 const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
   last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
 
-/** A look back on what was said in this generation up to a rev, if anything was. */
-const lookingBack = ({ context: { messages, sessionId }, position }: SessionView, toRev: number): SessionEvent[] =>
-  messages === 0
-    ? []
-    : [{ type: 'checkpoint_requested', v: 1, reason: 'new_session', sessionId, fromRev: position.startedRev, toRev }];
+/** A look back on what was said in this generation since the last one that came to something, up to a rev, if anything was (A7/80). */
+export const lookingBack = (
+  { context: { messages, sessionId, review }, position: { covered, startedRev, startedSeq } }: SessionView,
+  reason: CheckpointReason,
+  toRev: number,
+): SessionEvent[] => {
+  if (messages <= review.messages && !review.failed) return [];
+  const begins = covered.rev < startedRev;
+  const fromRev = begins ? startedRev : covered.rev + 1;
+  const afterSeq = begins ? startedSeq - 1 : covered.seq;
+  return [{ type: 'checkpoint_requested', v: 1, reason, sessionId, fromRev, toRev, afterSeq }];
+};
 
 const resetting = (view: SessionView, sessionId: string, cause: ResetCause): EventOf<'session_reset'> => ({
   type: 'session_reset',
@@ -54,7 +62,7 @@ const resetting = (view: SessionView, sessionId: string, cause: ResetCause): Eve
  */
 export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
   ...ending(view, cause.rule),
-  ...lookingBack(view, view.position.rev),
+  ...lookingBack(view, 'new_session', view.position.rev),
   { ...resetting(view, sessionId, cause), ...(view.turn === null && view.context.queue.length > 0 && { keepsQueue: true }) },
 ];
 
@@ -68,7 +76,11 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   if (renews === undefined) return [started];
   const { sessionId, cause } = renews;
   // The look back includes this very commit, in which the last turn ends.
-  return [...lookingBack(view, view.position.rev + 1), { ...resetting(view, sessionId, cause), keepsQueue: true }, started];
+  return [
+    ...lookingBack(view, 'new_session', view.position.rev + 1),
+    { ...resetting(view, sessionId, cause), keepsQueue: true },
+    started,
+  ];
 };
 
 /** The turns behind the first that are answered together with it: up to the first that must not be (B6). */

@@ -3,9 +3,10 @@ import type { CommandEnvelope } from '../../wire/envelope.ts';
 import { messageOf } from '../commands.ts';
 import type { SessionState } from '../evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
+import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
 import { compact, recordCompaction } from './compaction.ts';
 import { type Decision, type Given, refuse, type SessionView, sessionMoved } from './decision.ts';
-import { deactivate, deleteSession, reset, stop } from './lifecycle.ts';
+import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
 import { recordResult, startCall } from './tools.ts';
@@ -46,6 +47,14 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
       return stop(given, session);
     case 'reset':
       return reset(given, session);
+    case 'fork':
+      return fork(given, session);
+    case 'request_checkpoint':
+      return requestCheckpoint(given, session);
+    case 'record_introspection':
+      return recordIntrospection(given, session);
+    case 'change_memory':
+      return changeMemory(given, session);
     case 'patch_session':
       return patchSession(given, session);
     case 'post_notice':

@@ -1,5 +1,7 @@
+import { limits } from '../../kit/limits.ts';
 import { isGroupKey } from '../../routing/session-key.ts';
 import type { SessionEvent } from '../events.ts';
+import type { ResetCause } from '../expiry.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
 import { asking } from './message.ts';
@@ -30,6 +32,27 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
     ? readying(view, { ...occasion, sessionId, origin }, at)
     : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
   return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? asking(id, message, view) : []));
+};
+
+/**
+ * A new generation that goes on from an earlier point. What ran and waited ends, what is said from here on is another branch, and the
+ * history stays as it is (B21).
+ */
+export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Given<'fork'>, view: SessionView): Decision => {
+  if (isNew(view)) return refuse('session_unknown', 'there is nothing to fork yet; send a message first');
+  const { rev, seq } = view.position;
+  if (from.rev > rev || from.seq > seq)
+    return refuse('fork_invalid', `the session has no rev ${from.rev} at sequence ${from.seq}`);
+  if (ifDeletedGeneration !== undefined && ifDeletedGeneration !== view.context.deletedGeneration)
+    return refuse('fork_invalid', 'that part of the session was deleted meanwhile; name a later moment');
+  if (from.skips.length >= limits.forkDepth) {
+    return refuse('fork_invalid', `after ${limits.forkDepth} forks of forks the conversation has to be compacted first`);
+  }
+  const cause: ResetCause = { trigger: 'fork', rule: `from sequence ${from.seq}`, lastUpdateAt: view.position.interactedAt };
+  const events = renewing(view, sessionId, cause).map(
+    (event): SessionEvent => (event.type === 'session_reset' ? { ...event, forkedFrom: from } : event),
+  );
+  return accept(...events, ...resolving(by));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {

@@ -1,6 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import type { ActiveTurn, CallState, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
+import type { MemoryEdit } from '../memory.ts';
 import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall, ToolOutcome, TurnRef } from '../types.ts';
 import {
   accept,
@@ -130,8 +131,21 @@ export const recordResult = ({ data }: Given<'record_result'>, view: SessionView
   // Without an intent there can have been no effect (I6).
   if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
   const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
-  return accept(...ended(view.turn, call, data.outcome, data.text), ...failed);
+  const remembered = data.outcome === 'ok' && data.memory ? [remembering(view, data.memory, call.callId)] : [];
+  return accept(...ended(view.turn, call, data.outcome, data.text), ...remembered, ...failed);
 };
+
+/** The call has changed what is remembered: it is so from this commit on (A7/82). */
+const remembering = ({ context, position }: BusyView, memory: MemoryEdit, callId: string): EventOf<'memory_changed'> => ({
+  type: 'memory_changed',
+  v: 1,
+  ...memory,
+  by: 'agent',
+  sessionId: context.sessionId,
+  fromRev: position.startedRev,
+  toRev: position.rev,
+  callId,
+});
 
 /** A run whose call has failed may have begun all the same: it is told to end, and does not count any more. */
 const unbegun = ({ context: { spawned } }: SessionView, { runId }: CallState): SessionEvent[] => {

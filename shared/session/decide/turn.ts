@@ -1,6 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import type { ActiveTurn, SessionContext } from '../context.ts';
 import type { EventOf, SessionEvent } from '../events.ts';
+import type { SkillRef } from '../memory.ts';
 import type { PromptPart, ToolCall } from '../types.ts';
 import {
   accept,
@@ -62,12 +63,18 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
     ...(flush && { flush }),
   };
   const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
-  const recorded = [...prompting(view.context, data.prompt), taken, ...answer];
-  if (ends) return accept(...recorded, ...completing(view));
+  const recorded = [...prompting(view.context, data.prompt), ...equipping(view.context, data.skills), taken, ...answer];
+  if (ends) return accept(...recorded, ...completing(afterAnswer(view)));
   if (step >= limits.turnSteps)
     return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
   return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
 };
+
+/** What comes next in the commit of an answer finds it said: a look back has it to look back on (A7/80). */
+const afterAnswer = (view: BusyView): BusyView => ({
+  ...view,
+  context: { ...view.context, messages: view.context.messages + 1 },
+});
 
 /** All calls of the last step have ended. */
 const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
@@ -82,6 +89,12 @@ const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | un
   parts === undefined || JSON.stringify(parts) === JSON.stringify(prompt)
     ? []
     : [{ type: 'prompt_changed', v: 1, parts: [...parts] }];
+
+/** Which skills the model is told of: when that changes, and once in each generation (A15/166). */
+const equipping = ({ skills: before }: SessionContext, skills: readonly SkillRef[] | undefined): SessionEvent[] =>
+  skills === undefined || JSON.stringify(skills) === JSON.stringify(before)
+    ? []
+    : [{ type: 'skills_changed', v: 1, skills: [...skills] }];
 
 const answering = (
   { context, turn }: BusyView,

@@ -41,9 +41,14 @@ const wasRead = (path: string): boolean => statSync(path).atime > longAgo;
 const printed: string[] = [];
 
 /** Runs a command of ours to its end. */
-const natter = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+const natter = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => natterIn({}, ...args);
+const natterIn = async (
+  more: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> => {
   try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [program, ...args], { env, cwd: root })) };
+    const options = { env: { ...env, ...more }, cwd: root };
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [program, ...args], options)) };
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
   }
@@ -90,14 +95,23 @@ describe('the README', () => {
       if (when.includes('kill -9')) for (const pid of hostPids()) process.kill(pid, 'SIGKILL');
       const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
       if (code.includes('"hello" --wait')) expect(stdout).toContain('You said: hello\n');
-      if (code.includes('/new')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
+      if (code.includes('called Anvil')) {
+        expect(stdout).toMatch(/ABOUT[\s\S]*remember that the build server[\s\S]*MEMORY +CHANGED/);
+        expect(stdout).toMatch(/I remember:\n[^\n]*the build server is called Anvil\n$/);
+      }
+      if (code.includes('SKILL.md')) expect(stdout).toMatch(/tides[\s\S]*tide-tables[\s\S]*\nSkills: (?!.*tides).*greet/);
+      if (code.includes('why-reset')) expect(stdout).toMatch(/Agent: reachable[\s\S]*You said: what now\?\n[\s\S]*\/new/);
       if (code.includes('replay')) expect(stdout).toContain("identical to the server's state");
       if (code.includes('approvals list  ')) expect(stdout).toMatch(/APPROVAL[\s\S]*agent:main:work +run /);
       if (code.includes('approvals resolve'))
         expect(stdout).toMatch(/You said: and now\?[\s\S]*tool_result[\s\S]*\n[^\n]*\d\d:\d\d:\d\d[^\n]*\n$/);
       if (code.includes('ingest'))
         expect(stdout).toMatch(/stored +4\n[\s\S]*turns run +1 \(1 completed[\s\S]*already stored +4\nstored +0\n/);
-      if (code.includes('curl')) expect(stdout).toContain('"reply":"You said: hello over HTTP"');
+      if (code.includes('natter/client')) {
+        expect(stdout).toContain('"reply":"You said: hello over HTTP"');
+        expect(stdout).toMatch(/^id: 1\.0\nevent: session_opened\ndata: \{/m);
+        expect(stdout).toMatch(/\n1\.0 session_opened agent:main:main\n[\s\S]*\nYou said: hello from a program\n$/);
+      }
     },
   );
 });
@@ -110,7 +124,7 @@ describe('commands', () => {
 
   test('doctor finds nothing wrong', async () => {
     const { code, stdout } = await natter('doctor', '--json');
-    expect(JSON.parse(stdout).findings.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([]);
+    expect(JSON.parse(stdout).findings.filter(({ level }: { level: string }) => level === 'fail')).toEqual([]);
     expect(code).toBe(0);
   });
 
@@ -122,12 +136,45 @@ describe('commands', () => {
     [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is no time; use for example/],
     [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
     [['replay', 'agent:main:nobody'], 1, /there is no such session/],
-    [['status', '--token', 'wrong', '--data-dir', '/nonexistent'], 1, /./],
+    [['status', '--url', 'http://127.0.0.1:65535'], 1, /no answer from http:\/\/127\.0\.0\.1:65535 \(.*ECONNREFUSED.*natter up/],
+    [
+      ['sessions', '--url', 'http://127.0.0.1:65535'],
+      1,
+      /no answer from http:\/\/127\.0\.0\.1:65535 \(.*ECONNREFUSED.*natter up/,
+    ],
+    [['sessions', '--token', 'wrong'], 1, /--token-file/],
+    [['sessions', '--token-file', 'no-such-file'], 2, /--token-file: cannot read no-such-file/],
     [['send', 'agent:main:bad', '[[fail BROKEN]]', '--wait'], 1, /BROKEN|asked the offline model to fail/],
   ])('%j fails with code %i and says why', async (args, code, why) => {
     const result = await natter(...args);
     expect(result.code).toBe(code);
     expect(result.stderr + result.stdout).toMatch(why);
+  });
+
+  test('--token-file has the token', async () => {
+    const file = join(home, 'token');
+    const { token } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8')) as { token: string };
+    writeFileSync(file, `${token}\n`);
+    expect(await natter('sessions', '--token-file', file)).toMatchObject({ code: 0 });
+  });
+
+  test('NO_COLOR is kept everywhere, and a terminal that has colours gets them', async () => {
+    const commands = ['--help', 'status', 'sessions', 'doctor', 'bogus', 'replay agent:main:nobody'];
+    const lines = [...commands, 'replay agent:main:main --diff', 'diff agent:main:main --from 0'];
+    for (const line of lines) {
+      const { stdout, stderr } = await natterIn({ NO_COLOR: '1', FORCE_COLOR: '1' }, ...line.split(' '));
+      expect({ line, text: stdout + stderr }).toEqual({ line, text: expect.not.stringContaining('\u001b') });
+    }
+    expect((await natterIn({ NO_COLOR: '', FORCE_COLOR: '1' }, 'sessions')).stdout).toContain('\u001b');
+  }, 60_000);
+
+  test('bash completes commands, and the keys of the sessions there are', async () => {
+    const asked = `natter() { ${process.execPath} ${program} "$@"; }
+eval "$(natter completions bash)"
+complete_() { COMP_LINE="$1" COMP_POINT=\${#1}; _natter natter; echo "\${COMPREPLY[*]}"; }
+complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter approvals list --js'`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', asked], { env, cwd: root });
+    expect(stdout).toBe('why-reset\nwork\n--json\n');
   });
 
   test('a message for later comes later (A10)', async () => {

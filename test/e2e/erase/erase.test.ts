@@ -68,6 +68,8 @@ describe('natter erase', () => {
     expect(await historyOf(key)).toHaveLength(1);
     expect(erasure).toMatchObject({ rev: 3, actor: 'operator:olga' });
     expect(erasure?.events[0]).toMatchObject({ mode: 'erased', generation: 1, reason: 'the person asked' });
+    const { records } = await system.ports.audit.page({ limit: 1, kind: 'session_erased' });
+    expect(records).toMatchObject([{ actor: 'operator:olga', target: key, outcome: 'ok' }]);
     // The gateway's copy of the index follows within a second.
     await until(async () => expect(await told(key)).not.toContain(canary), 3_000);
     expect(await told(key)).toContain('the person asked');
@@ -86,7 +88,7 @@ describe('natter erase', () => {
     await until(async () => expect(await repliesOf(key)).toEqual(['You said: hello again']));
     for (const { messages } of [resumed, stream])
       await until(() => expect(messages.map(({ event }) => event)).toContain('assistant_message'));
-    expect(resumed.messages[0]?.event).toBe('session_deleted');
+    expect(resumed.messages.slice(0, 2).map(({ event }) => event)).toEqual(['gap', 'session_deleted']);
     expect(JSON.stringify(resumed.messages)).not.toContain(canary);
     expect((await historyOf(key))[1]?.events[0]).toMatchObject({ type: 'session_opened', generation: 2 });
     expect(await system.call('GET', pathOf(key, `/state?at=${last}`))).toMatchObject({ status: 410, body: { code: 'erased' } });

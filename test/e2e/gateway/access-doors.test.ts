@@ -52,6 +52,8 @@ const doors: readonly [name: string, kind: 'reads' | 'writes', opened: Opened][]
   ['agent by WebSocket', 'writes', byWebSocket('agent', { message: 'hi' })],
   ['sessions.patch by WebSocket', 'writes', byWebSocket('sessions.patch', { displayName: 'x' }, 'key')],
   ['sessions.compact by WebSocket', 'writes', byWebSocket('sessions.compact', {}, 'key')],
+  ['sessions.checkpoint by WebSocket', 'writes', byWebSocket('sessions.checkpoint', {}, 'key')],
+  ['sessions.fork by WebSocket', 'writes', byWebSocket('sessions.fork', {}, 'key')],
   ['sessions_history by MCP', 'reads', byMcp('sessions_history', {})],
   ['events_wait by MCP', 'reads', byMcp('events_wait', { after: '0', timeoutSeconds: 0 })],
   ['sessions_send by MCP', 'writes', byMcp('sessions_send', { message: 'hi', timeoutSeconds: 0 })],

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { methods } from '../../../services/gateway/rpc-methods.ts';
 import type { Change } from '../../../shared/policy/access.ts';
 import { bytesOf, type Door, type Name, names, startDoor } from './access-rig.ts';
+import { ofNoSession, type RegisteredRoute, registeredRoutes } from './registered-routes.ts';
 import { pathOf } from './setup.ts';
 
 /** Principal × route × relation, every cell against the real server, each with a session of its own (A5/67, A8/87–90, C14). */
@@ -119,6 +121,11 @@ const routes: Readonly<Record<string, Route>> = {
   },
   stop: { method: 'POST', path: at('/stop'), expected: writing(ok) },
   compact: { method: 'POST', path: at('/compact'), expected: (found) => (found === 'there' ? [202] : notFound) },
+  checkpoint: { method: 'POST', path: at('/checkpoint'), expected: (found) => (found === 'there' ? [202] : notFound) },
+  fork: { method: 'POST', path: at('/fork'), expected: reading },
+  'fork, long ago': { method: 'POST', path: at('/fork'), body: { atTime: '2001-01-01' }, expected: () => notFound },
+  'sessions.checkpoint': rpc('sessions.checkpoint', reading),
+  'sessions.fork': rpc('sessions.fork', reading),
   'answer an approval that never was': {
     method: 'POST',
     path: () => '/v1/approvals/never',
@@ -128,6 +135,7 @@ const routes: Readonly<Record<string, Route>> = {
   },
   reset: { method: 'POST', path: at('/reset'), expected: writing(ok, [404, 'session_unknown']) },
   open: { method: 'POST', path: at('/open'), expected: writing(ok) },
+  patch: { method: 'PATCH', path: at(''), body: { displayName: 'x' }, expected: reading },
   delete: { method: 'DELETE', path: at(''), expected: deleting },
   'delete the key': { method: 'DELETE', path: at('?mode=key'), expected: deletingKey },
   'chat.history': rpc('chat.history', reading, {}, 'sessionKey'),
@@ -141,7 +149,25 @@ const routes: Readonly<Record<string, Route>> = {
     ...rpc('agent.wait', () => notFound),
     body: (key) => ({ method: 'agent.wait', params: { runId: `${Buffer.from(key).toString('base64url')}.x`, timeoutMs: 0 } }),
   },
+  'the UI message stream': {
+    method: 'POST',
+    path: () => '/v1/ui/chat',
+    body: (id) => ({ id, messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] }),
+    expected: writing(ok),
+  },
+  'the UI message stream, resumed': {
+    method: 'GET',
+    path: (key) => `/v1/ui/chat/${encodeURIComponent(key)}/stream`,
+    expected: (found) => (found === 'nothing' ? notFound : [204]),
+  },
+  'AG-UI': {
+    method: 'POST',
+    path: () => '/v1/agui',
+    body: (threadId) => ({ threadId, runId: 'r', messages: [{ id: 'm', role: 'user', content: 'hi' }] }),
+    expected: writing(ok),
+  },
   'sessions.reset': rpc('sessions.reset', reading),
+  'sessions.compact': rpc('sessions.compact', reading, { timeoutSeconds: 0 }),
   'sessions.patch': rpc('sessions.patch', reading, { displayName: 'x' }),
   'sessions.patch of the send policy': rpc(
     'sessions.patch',
@@ -159,6 +185,17 @@ const isRuledOut = ({ method, changes = method === 'GET' ? 'nothing' : 'sessions
 const each = <T extends string>(values: readonly T[]) => values.map((value) => [value] as const);
 
 describe('access matrix', () => {
+  test('has every route, and every method by name, that is about one session', async () => {
+    const asked = Object.values(routes).map(({ method, path }) => `${method} ${path('key', 'run').split('?')[0]}`);
+    const isAsked = ({ method, url }: RegisteredRoute): boolean => {
+      const pattern = new RegExp(`^${method} ${url.replaceAll(/:\w+/g, '[^/]+')}$`);
+      return asked.some((each) => pattern.test(each));
+    };
+    expect((await registeredRoutes()).filter((route) => !ofNoSession.has(route.url) && !isAsked(route))).toEqual([]);
+    const names = Object.keys(routes).map((what) => what.split(/[, ]/)[0]);
+    expect(Object.keys(methods).filter((name) => !ofNoSession.has(name) && !names.includes(name))).toEqual([]);
+  });
+
   test('every relation is seen by somebody and hidden from somebody else, or is there for nobody', () => {
     for (const relation of Object.keys(relations) as Relation[]) {
       const who = names.filter((name) => seen[name].includes(relation));
@@ -177,7 +214,11 @@ describe('access matrix', () => {
         await relations[relation](door, cell);
         const [key, run] = [keyOf[relation](cell), door.lastRun()];
         const body = typeof route.body === 'function' ? route.body(key, run) : (route.body ?? {});
-        const answer = await door.as[name](route.method, route.path(key, run), route.method === 'POST' ? { body } : {});
+        const answer = await door.as[name](
+          route.method,
+          route.path(key, run),
+          'POST PATCH'.includes(route.method) ? { body } : {},
+        );
         const found = finds(name, relation);
         const expected = isRuledOut(route, name) ? forbidden : route.expected(found, name, relation);
         const got = [answer.status, answer.body?.code];

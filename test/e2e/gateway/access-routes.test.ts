@@ -1,48 +1,23 @@
-import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { GatewayContext } from '../../../services/gateway/context.ts';
-import { buildServer } from '../../../services/gateway/server.ts';
-import { bytesOf, configOf, type Door, type Name, startDoor } from './access-rig.ts';
-import { callerOf, openBroker } from './setup.ts';
+import { bytesOf, type Door, type Name, startDoor } from './access-rig.ts';
+import { type RegisteredRoute, registeredRoutes } from './registered-routes.ts';
+import { callerOf } from './setup.ts';
 
 /** Every route there is, as the server itself lists them: what holds for each without knowing what it does (A8/89, I12). */
-
-interface Route {
-  readonly method: string;
-  readonly url: string;
-}
-
-/** The server's own tree: a line is as deep as its branch, and continues the address of the line above that is less deep. */
-const routesIn = (tree: string): Route[] => {
-  const parts: string[] = [];
-  return tree.split('\n').flatMap((line) => {
-    const [, branch = '', part = '', methods] = /^([│ ]*[├└]── )(\S*)(?: \(([A-Z, ]+)\))?/.exec(line) ?? [];
-    if (branch === '') return [];
-    parts.splice(branch.length / 4 - 1, parts.length, part);
-    return (methods?.split(', ') ?? []).map((method) => ({ method, url: parts.join('') }));
-  });
-};
-/** Routes are registered without anything being asked of what they work with. */
-const registered = async (): Promise<Route[]> => {
-  const parts = { config: configOf(), log: pino({ level: 'silent' }), ports: openBroker().portsFor('gateway') };
-  const app = buildServer(parts as unknown as GatewayContext);
-  await app.ready();
-  return routesIn(app.printRoutes({ commonPrefix: false })).filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
-};
 
 const open = ['/livez', '/readyz'];
 /** These say themselves what they change, call by call: a role that changes nothing may still read by them, or ask for tickets. */
 const ownWord = ['/v1/rpc', '/mcp', '/v1/tickets'];
 
-let routes: readonly Route[];
+let routes: readonly RegisteredRoute[];
 beforeAll(async () => {
-  routes = await registered();
+  routes = await registeredRoutes();
 });
 
 /** What is in a body is nobody's business here: that there is one lets the call come as far as it can. */
 const bodyFor = (method: string) => (method === 'GET' || method === 'DELETE' ? {} : { body: {} });
 
-const call = async (door: Door, name: Name, { method, url }: Route, key: string) => {
+const call = async (door: Door, name: Name, { method, url }: RegisteredRoute, key: string) => {
   const path = url.replace(':key', encodeURIComponent(key)).replaceAll(/:\w+/g, 'nothing').replace('*', 'nothing');
   return door.as[name](method, path, bodyFor(method));
 };

@@ -28,6 +28,8 @@ const writing = [
   ['POST', '/reset', {}, 200],
   ['POST', '/open', {}, 200],
   ['POST', '/compact', {}, 202],
+  ['POST', '/checkpoint', {}, 202],
+  ['POST', '/fork', {}, 200],
   ['PATCH', '', { displayName: 'mine' }, 200],
   ['DELETE', '', undefined, 200],
 ] as const;

@@ -183,6 +183,15 @@ describe('the document refuses what the routes refuse', () => {
     ['openSession', { reason: 'x' }, false],
     ['compactSession', { instructions: 'keep' }, true],
     ['compactSession', { instructions: '' }, false],
+    ['checkpointSession', {}, true],
+    ['checkpointSession', { reason: 'x' }, false],
+    ['forkSession', { atSeq: 1 }, true],
+    ['forkSession', { atTime: '2026-01-31T12:00:00Z' }, true],
+    ['forkSession', { atSeq: 0 }, false],
+    ['forkSession', { atSeq: '1' }, false],
+    ['forkSession', { atTime: 'yesterday' }, false],
+    ['patchSession', { description: 'tea' }, true],
+    ['patchSession', { description: '' }, false],
     ['patchSession', { sendPolicy: null }, true],
     ['patchSession', { sendPolicy: 'maybe' }, false],
     ['patchSession', { key: 'other' }, false],
@@ -283,6 +292,8 @@ describe('the document says what the routes answer', () => {
       ['openSession', '/open'],
       ['resetSession', '/reset'],
       ['compactSession', '/compact'],
+      ['checkpointSession', '/checkpoint'],
+      ['forkSession', '/fork'],
     ] as const)
       answers(id, await call('POST', at(rest), { body: {} }));
     answers('call', await call('POST', '/v1/rpc', { body: { id: 1, method: 'status' } }));

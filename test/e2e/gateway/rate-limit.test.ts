@@ -201,7 +201,7 @@ describe('audit', () => {
     const { body: rotated } = await admin('POST', `/v1/tokens/${made.id}/rotate`);
     await admin('DELETE', `/v1/tokens/${made.id}`);
     const text = written();
-    expect(audited(text).map(({ kind, actor, tokenId }) => [kind, actor, tokenId])).toEqual([
+    expect(audited(text).map(({ kind, actor, target }) => [kind, actor, target])).toEqual([
       ['token_created', 'token:api', made.id],
       ['authentication_failed', '', undefined],
       ['access_denied', `token:${made.id}`, undefined],

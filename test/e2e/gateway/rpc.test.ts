@@ -28,7 +28,9 @@ describe('POST /v1/rpc', () => {
 
   test('A12/131: the methods of the specification are all there', () => {
     const named = ['sessions.list', 'sessions.patch', 'chat.history', 'chat.send', 'agent', 'agent.wait'];
-    const ours = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'approvals.list', 'approvals.resolve', 'status'];
+    const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
+    const memory = ['memory.list', 'memory.get', 'memory.forget'];
+    const ours = [...sessions, ...memory, 'approvals.list', 'approvals.resolve', 'status'];
     expect(Object.keys(methods).sort()).toEqual([...named, ...ours].sort());
   });
 

@@ -121,7 +121,7 @@ describe('trouble', () => {
     expect(headers['content-type']).toContain('text/plain');
     expect(text).toContain('natter_sessions_resident{service="session"} 7');
     expect(text).toContain('# TYPE natter_commits_total counter\nnatter_commits_total{service="session"} 4');
-    expect(text).toMatch(/natter_http_request_seconds_count\{route="\/readyz",method="GET",status="200"\} \d+/);
+    expect(text).toMatch(/natter_http_request_duration_seconds_count\{route="\/readyz",method="GET",status="200"\} \d+/);
     expect((await call('GET', '/metrics')).text).toContain('natter_commits_total{service="session"} 4');
   });
 });

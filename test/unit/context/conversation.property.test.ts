@@ -5,13 +5,13 @@ import type { TurnView } from '../../../shared/context/said.ts';
 import { advance, initialState } from '../../../shared/session/evolve.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { domain, holds, type Intent, intents, play } from '../../support/arbitraries.ts';
-import { conversationOf, problemsOf } from './rows.ts';
+import { problemsOf, rereadOf } from './rows.ts';
 
 type Planning = typeof planCompaction;
 
 /** A history whose compactions are those that a host plans, and what its conversation was after each commit while a turn ran. */
 const lived = (wishes: readonly Intent[], plan: Planning = planCompaction) => {
-  const conversation = new Conversation();
+  let conversation = new Conversation();
   const views: { readonly turnId: string; readonly view: TurnView; readonly commits: number }[] = [];
   const commits: RecordedCommit[] = [];
   const planned = (envelope: CommandEnvelope, view: TurnView): CommandEnvelope => {
@@ -33,6 +33,12 @@ const lived = (wishes: readonly Intent[], plan: Planning = planCompaction) => {
       const after = domain.fold(before, commit);
       conversation.add(commit);
       commits.push(commit);
+      // A fork leads back to where it was not: it is read anew.
+      if (!conversation.isWhole) conversation = rereadOf(commits, after.position);
+      // Nor where a compaction says that it begins, if nobody planned that.
+      if (!conversation.isWhole || conversation.rev < commit.rev) {
+        conversation = rereadOf(commits, { ...after.position, contextSeq: 1 });
+      }
       const turnId = after.machine.context.turn?.id;
       const view = turnId === undefined ? null : conversation.view(turnId);
       if (turnId !== undefined && view === null) throw new Error(`turn ${turnId} sees nothing`);
@@ -71,8 +77,7 @@ describe('the conversation of any history', () => {
       const { commits, views } = lived(wishes, plan);
       for (const { turnId, view, commits: count } of views) {
         const read = commits.slice(0, count);
-        const { contextSeq } = read.reduce(advance, initialState.position);
-        const late = conversationOf(read.filter(({ seq }) => seq >= contextSeq));
+        const late = rereadOf(read, read.reduce(advance, initialState.position));
         expect([late.isWhole, late.view(turnId)]).toEqual([true, view]);
       }
     };
@@ -133,11 +138,13 @@ const astray = (number: number): CompactionPlan => ({
 });
 
 test('histories have compactions with something before and after them: without this the properties would prove little', () => {
-  const seen = { kept: 0, summaries: 0, calls: 0, joined: 0 };
+  const seen = { kept: 0, summaries: 0, calls: 0, joined: 0, forks: 0 };
   holds(
     intents,
     (wishes) => {
-      for (const { view } of lived(wishes).views) {
+      const { commits, views } = lived(wishes);
+      if (commits.reduce(advance, initialState.position).skips.length > 0) seen.forks++;
+      for (const { view } of views) {
         const [first, ...others] = view.said;
         if (first?.summary) seen.summaries++;
         if (first?.summary && others.length > 2) seen.kept++;

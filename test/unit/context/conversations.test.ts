@@ -1,28 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../services/session/conversations.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock, EventLog } from '../../../shared/ports.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { fold, initialState } from '../../../shared/session/evolve.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { command, key, tell } from '../../support/given.ts';
-import { rowsOf } from './rows.ts';
+import { logOf, rowsOf } from './rows.ts';
 
-/** A log of these commits that remembers which of them were read. */
-const logOf = (commits: readonly RecordedCommit[]) => {
-  const read: number[] = [];
-  const events = {
-    read: async function* (of: SessionKey, { after = 0 }: { after?: number } = {}) {
-      for (const commit of commits) {
-        if (commit.key !== of || commit.seq <= after) continue;
-        read.push(commit.rev);
-        yield commit;
-      }
-    },
-  } as unknown as EventLog;
-  const clock: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
-  return { events, clock, read: () => read.splice(0) };
-};
 const positionAfter = (commits: readonly RecordedCommit[]) => commits.reduce(fold, initialState).position;
 
 describe('the conversations of a host', () => {

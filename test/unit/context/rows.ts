@@ -1,6 +1,8 @@
 import { Conversation } from '../../../shared/context/conversation.ts';
 import type { TurnView } from '../../../shared/context/said.ts';
-import type { ModelMessage } from '../../../shared/ports.ts';
+import type { Clock, EventLog, ModelMessage } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { Position } from '../../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 
 /** One line of text for a message, short enough to read a conversation at a glance. */
@@ -19,6 +21,17 @@ export const conversationOf = (commits: Iterable<RecordedCommit>): Conversation 
   return conversation;
 };
 
+/** A conversation that has read what the position says, and nothing else. */
+export const rereadOf = (
+  commits: readonly RecordedCommit[],
+  { seq: through, contextSeq, skips }: Pick<Position, 'seq' | 'contextSeq' | 'skips'>,
+): Conversation =>
+  conversationOf(
+    commits.filter(
+      ({ seq }) => seq >= contextSeq && seq <= through && !skips.some(({ after, until }) => seq > after && seq < until),
+    ),
+  );
+
 export const rowsOf = ({ said }: Pick<TurnView, 'said'>): string[] => said.map(({ message }) => rowOf(message));
 
 /** Why a provider would not take these messages: calls and results that are apart. Empty: it would. */
@@ -36,4 +49,20 @@ export const problemsOf = (messages: readonly ModelMessage[]): string[] => {
     if (message.role === 'assistant' && message.text === '' && expected.length === 0) problems.push('an empty answer');
   }
   return expected.length > 0 ? [...problems, `no result of ${expected.join(' ')}`] : problems;
+};
+
+/** A log of these commits that remembers which of them were read. */
+export const logOf = (commits: readonly RecordedCommit[]) => {
+  const read: number[] = [];
+  const events = {
+    read: async function* (of: SessionKey, { after = 0 }: { after?: number } = {}) {
+      for (const commit of commits) {
+        if (commit.key !== of || commit.seq <= after) continue;
+        read.push(commit.rev);
+        yield commit;
+      }
+    },
+  } as unknown as EventLog;
+  const clock: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
+  return { events, clock, read: () => read.splice(0) };
 };

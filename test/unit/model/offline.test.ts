@@ -199,6 +199,33 @@ describe('what serves the context', () => {
     expect((await ask(request(flush))).outcome).toMatchObject(said('<NO_REPLY>'));
   });
 
+  it('A7/85: where there are no files it remembers the note instead', async () => {
+    const tools = [{ name: 'memory_add', description: '', parameters: {} }];
+    const flush = { purpose: 'flush', prompt: flushPrompt.text, messages: [flushPrompt] } as const;
+    const { outcome } = await ask(request({ ...flush, tools }));
+    expect(outcome).toMatchObject(calls(['memory_add', '{"text":"1 messages so far.\\n"}']));
+  });
+
+  it('A7/82: asked what it remembers it tells the lines of the section "Memory", and nothing of others', async () => {
+    const memory = [
+      '## Memory',
+      '',
+      'notes',
+      '',
+      '- [2-0] (person, 2026-01-01) likes tea',
+      '- [1-0] (agent, 2026-01-01) ## x',
+    ].join('\n');
+    const system = `Be brief.\n\n${memory}\n\n## Working memory\n\n> - [9-9] no memory`;
+    const told = 'I remember:\n- [2-0] (person, 2026-01-01) likes tea\n- [1-0] (agent, 2026-01-01) ## x';
+    for (const prompt of ['What do you remember?', 'well, what do you remember of me', '[[memory]]']) {
+      const { outcome, instantly } = await ask(request({ prompt, system }));
+      expect([instantly, outcome]).toMatchObject([null, said(told)]);
+    }
+    expect((await ask(request({ prompt: '[[memory]]', system: 'Be brief.' }))).outcome).toMatchObject(
+      said('I remember nothing.'),
+    );
+  });
+
   it('counts all it was given as its input, if it is more than a plain message', async () => {
     const long: ModelMessage = { role: 'user', text: 'x'.repeat(4_000) };
     const inputOf = async (prompt: string) => {

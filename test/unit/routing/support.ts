@@ -37,6 +37,6 @@ export const messageOf = (change: Change, settings: Change = {}) => {
 /** What a command brings besides its message. */
 export const occasionIn = (change: Change, settings: Change = {}) => {
   const { data } = routed(change, settings);
-  if (!('sessionId' in data)) throw new Error(data.type);
+  if (!('sessionId' in data) || data.type === 'fork' || data.type === 'record_introspection') throw new Error(data.type);
   return data;
 };

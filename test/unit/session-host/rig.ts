@@ -1,6 +1,7 @@
 import { pino } from 'pino';
-import { SessionHost } from '../../../services/session/host.ts';
+import { type HostOptions, SessionHost } from '../../../services/session/host.ts';
 import { allOn, type Switches } from '../../../services/session/switches.ts';
+import { SystemPrompts } from '../../../services/session/system-prompt.ts';
 import { type MemoryOptions, type MemorySystem, openMemory } from '../../../shared/adapters/memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/config/schema.ts';
@@ -37,6 +38,7 @@ export interface RigOptions extends Partial<MemoryOptions> {
   readonly modelOf?: (name?: string) => Model;
   readonly switches?: Partial<Switches>;
   readonly commitPatienceMs?: number;
+  readonly skills?: HostOptions['skills'];
 }
 
 export const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;
@@ -63,6 +65,7 @@ export const rig = (options: RigOptions = {}): Rig => {
       settings = {},
       tools = (): Tools => fakeTools(),
       portsOf = (given: Ports): Ports => given,
+      skills,
     } = { ...options, ...change };
     return new SessionHost({
       config: configSchema.parse({ session: { residents }, ...settings }),
@@ -72,9 +75,11 @@ export const rig = (options: RigOptions = {}): Rig => {
       modelOf: options.modelOf ?? always(model(clock)),
       tools: tools(clock),
       switches: { ...allOn, ...switches },
+      prompts: new SystemPrompts(),
       newId: () => `own-${++ids}`,
       newApprovalId: () => `approval-${++approvals}`,
       commitPatienceMs,
+      skills,
     });
   };
   const made: Rig = {

@@ -223,6 +223,43 @@ const table = `
   calling  | ask m1/1 p9     | -
   calling  | answer p1 granted | refused: approval_unknown
   calling  | expire p1 @1001 | -
+
+  unknown  | checkpoint      | refused: session_unknown
+  idle     | checkpoint      | -
+  running  | checkpoint      | checkpoint_requested manual s1 1-1
+  queued   | checkpoint      | checkpoint_requested manual s1 1-2
+  calling  | checkpoint      | checkpoint_requested manual s1 1-2
+  awaiting | checkpoint      | checkpoint_requested manual s1 1-2
+  inactive | checkpoint      | -
+  deleted  | checkpoint      | refused: session_unknown
+
+  unknown  | introspect 1 1  | -
+  idle     | introspect 1 1  | introspected manual s1 1-1, memory_changed introspection add
+  running  | introspect 1 1  | introspected manual s1 1-1, memory_changed introspection add
+  queued   | introspect 1 2  | introspected manual s1 1-2, memory_changed introspection add
+  calling  | introspect 1 2  | introspected manual s1 1-2, memory_changed introspection add
+  awaiting | introspect 1 2  | introspected manual s1 1-2, memory_changed introspection add
+  inactive | introspect 1 2  | introspected manual s1 1-2, memory_changed introspection add
+  deleted  | introspect 1 2  | -
+
+  unknown  | forget 9-0      | memory_changed person forget
+  idle     | forget 9-0      | memory_changed person forget
+  running  | forget 9-0      | memory_changed person forget
+  queued   | forget 9-0      | memory_changed person forget
+  calling  | forget 9-0      | memory_changed person forget
+  awaiting | forget 9-0      | memory_changed person forget
+  inactive | forget 9-0      | memory_changed person forget
+  deleted  | forget 9-0      | memory_changed person forget
+
+  unknown  | fork s2 1       | refused: session_unknown
+  idle     | fork s2 1       | session_reset s1 to s2 g2 from 1
+  running  | fork s2 1       | turn_aborted m1/1 from sequence 2, checkpoint_requested new_session s1 1-1, session_reset s1 to s2 g2 from 1
+  queued   | fork s2 1       | queue_cleared m2, turn_aborted m1/1 from sequence 2, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2 from 1
+  calling  | fork s2 2       | turn_aborted m1/1 from sequence 4, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2 from 2
+  awaiting | fork s2 1       | turn_aborted m1/1 from sequence 2, checkpoint_requested new_session s1 1-2, session_reset s1 to s2 g2 from 1
+  inactive | fork s2 2       | session_reset s1 to s2 g2 from 2
+  inactive | fork s2 3       | refused: fork_invalid
+  deleted  | fork s2 1       | refused: session_unknown
 `;
 
 const rows = table
@@ -230,7 +267,7 @@ const rows = table
   .filter((line) => line.includes('|'))
   .map((line) => line.split('|').map((cell) => cell.trim()) as [string, string, string]);
 
-describe('every command in every status (A4/53, A5/60-64, 68-70, A11/125)', () => {
+describe('every command in every status (A4/53, A5/60-64, 68-70, A7/80-82, A11/125, B21)', () => {
   test.each(rows)('%s: %s', (status, asked, outcome) => {
     const history = histories[status] ?? [];
     const { rows: happened, then } = given(...history).when(asked);

@@ -168,6 +168,8 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
       resolved: [],
       grants: [],
       prompt: [],
+      skills: [],
+      review: { messages: 0, turns: 0, workingMemory: '', description: '' },
       spawned: [],
     });
   });

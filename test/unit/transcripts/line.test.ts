@@ -32,6 +32,16 @@ test('A2/9: a reset ends one transcript and begins the next, also within one com
   ]);
 });
 
+test('B21: the header of a fork says where it comes from', () => {
+  const header = linesAfter('append m1', 'append m2', 'fork s2 1').at(-1);
+  expect(parsed(header?.text ?? '')).toMatchObject({
+    type: 'session',
+    sessionId: 's2',
+    generation: 2,
+    forkedFrom: { sessionId: 's1', seq: 2 },
+  });
+});
+
 test('A2/16: a line has its event id, and is safe to show on a terminal', () => {
   const [commit] = tell('append m1').commits;
   if (commit === undefined) throw new Error('no commit');

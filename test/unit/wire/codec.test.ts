@@ -5,14 +5,17 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { cloudEventHeaders } from '../../../shared/wire/cloudevents.ts';
 import {
   decode,
+  decodeCheckpoint,
   decodeCommand,
   decodeCommit,
   decodeInbound,
   encode,
+  encodeCheckpoint,
   encodeCommand,
   encodeCommit,
 } from '../../../shared/wire/codec.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CheckpointRequest, CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import { keyOf } from '../../support/commits.ts';
 import { command, commitOf, given, stateAfter } from '../../support/given.ts';
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex.replaceAll(' ', ''), 'hex');
@@ -102,6 +105,25 @@ describe('messages of the wrong shape name the field', () => {
 
   test('C9: the generation that a plan is for comes through', () => {
     expect(decodeCommand(encodeCommand({ ...asked, ifGeneration: 3 }))).toEqual({ ...asked, ifGeneration: 3 });
+  });
+
+  const lookBack: CheckpointRequest = {
+    ...{ id: '12.0', key: keyOf('agent:main:main'), sessionId: 's1', reason: 'idle' },
+    ...{ fromRev: 3, toRev: 9, afterSeq: 0, throughSeq: 12 },
+  };
+  test('A7/80: a request to look back comes through', () => {
+    expect(decodeCheckpoint(encodeCheckpoint(lookBack))).toEqual(lookBack);
+  });
+  test.each([
+    ['a bad key', { key: 'a b' }, 'key'],
+    ['a reason that is none', { reason: 'boredom' }, 'reason'],
+    ['a rev before the first', { fromRev: 0 }, 'fromRev'],
+    ['half a rev', { toRev: 1.5 }, 'toRev'],
+    ['a sequence that is no number', { throughSeq: '12' }, 'throughSeq'],
+    ['a sequence beyond what can be counted', { afterSeq: 1e300 }, 'afterSeq'],
+    ['no session', { sessionId: '' }, 'sessionId'],
+  ])('A7/80: a request to look back with %s', (_, change, field) => {
+    expect(problemOf(() => decodeCheckpoint(encode({ ...lookBack, ...change })))).toMatch(new RegExp(`^invalid: ${field}: `));
   });
 
   test('unknown fields are dropped, so that a newer sender is understood', () => {

@@ -1,0 +1,88 @@
+import { shortened } from '../../../shared/context/compaction.ts';
+import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
+import type { Entry } from '../../../shared/introspection/entry.ts';
+import { introspectionPrompt, type Notes, type ShownMemory } from '../../../shared/introspection/prompt.ts';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { Model, ModelMessage } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { CommandOf } from '../../../shared/session/commands.ts';
+import type { MemoryScope } from '../../../shared/session/memory.ts';
+import type { StepOutcome, Usage } from '../../../shared/session/types.ts';
+
+/** What the look back came to: what is recorded. */
+export type IntrospectionResult = CommandOf<'record_introspection'>['result'];
+
+export interface Asking {
+  readonly model: Model;
+  readonly key: SessionKey;
+  /** Of the look back, for the model's turn reference. */
+  readonly id: string;
+  readonly notes: Notes;
+  readonly entries: readonly Entry[];
+  /** Memories that may be updated or forgotten, and the scopes that may be written to; none: nothing is remembered. */
+  readonly memories: readonly ShownMemory[];
+  readonly reach: readonly MemoryScope[];
+  readonly signal: AbortSignal;
+  /** Called before a bad answer is asked about again. */
+  again(): void;
+}
+
+/** Characters of a bad answer that the model is shown again. */
+const shownAgain = 4_000;
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/**
+ * Asks the model until its answer is right, at most `limits.introspectionAnswers` times: a wrong one is told what is wrong with it. All of a
+ * right answer counts, of a wrong one nothing (A7/82). Where nothing was said there is nothing to ask.
+ */
+export const introspect = async (asking: Asking): Promise<IntrospectionResult> => {
+  const { model, notes, entries, memories, reach } = asking;
+  if (entries.length === 0) return { kind: 'done', model: model.name, usage: noUsage };
+  const { system, prompt } = introspectionPrompt({ notes, entries, memories, remembers: reach.length > 0 });
+  const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
+  let usage = noUsage;
+  let problem = '';
+  for (let step = 1; step <= limits.introspectionAnswers; step++) {
+    if (step > 1) asking.again();
+    const outcome = await ask(asking, { step, system, prompt, messages });
+    if (outcome.kind === 'failed') return outcome;
+    usage = sum(usage, outcome.usage);
+    const read = readAnswer(outcome.text, memories);
+    if ('answer' in read) {
+      return { kind: 'done', ...outcomeOf(read.answer, memories, reach), model: outcome.model, usage };
+    }
+    problem = read.problem;
+    messages.push(
+      { role: 'assistant', text: shortened(outcome.text, shownAgain) },
+      { role: 'user', text: `That cannot be used: ${problem}. Answer again, with the JSON object alone.` },
+    );
+  }
+  const message = `no usable answer in ${limits.introspectionAnswers}; of the last one: ${problem}`
+    .slice(0, 2_000)
+    .toWellFormed();
+  return { kind: 'failed', code: 'model_invalid_answer', message };
+};
+
+type Step = { readonly step: number; readonly system: string; readonly prompt: string; readonly messages: ModelMessage[] };
+
+/** A model that throws has failed, unless it was stopped: then nothing that it says counts. */
+const ask = async ({ model, key, id, signal }: Asking, step: Step): Promise<StepOutcome> => {
+  const request = { key, turn: { id, attempt: 1 }, tools: [], purpose: 'introspection', ...step } as const;
+  try {
+    const outcome = await model.step({ ...request, messages: [...step.messages] }, () => {}, signal);
+    signal.throwIfAborted();
+    return outcome;
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: 'failed', code: 'model_error', message: messageOf(error).slice(0, 2_000) };
+  }
+};
+
+const sum = (one: Usage, other: Usage): Usage => ({
+  inputTokens: one.inputTokens + other.inputTokens,
+  outputTokens: one.outputTokens + other.outputTokens,
+  totalTokens: one.totalTokens + other.totalTokens,
+  ...((one.estimated || other.estimated) && { estimated: true }),
+  ...((one.costUsd ?? other.costUsd) !== undefined && { costUsd: (one.costUsd ?? 0) + (other.costUsd ?? 0) }),
+});

@@ -1,0 +1,47 @@
+import type { Config } from '../../../shared/config/schema.ts';
+import type { ShownMemory } from '../../../shared/introspection/prompt.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { memoryReach, scopeNames } from '../../../shared/policy/memory-scope.ts';
+import type { MemoryView, Ports } from '../../../shared/ports.ts';
+import { identitiesOf } from '../../../shared/routing/identity.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { MemoryScope } from '../../../shared/session/memory.ts';
+import { rowNow } from '../../../shared/session-tools/row-now.ts';
+
+/** What a look back on a session may change of the long-term memory, and the newest of it. */
+export interface Memories {
+  readonly reach: readonly MemoryScope[];
+  readonly shown: readonly ShownMemory[];
+}
+
+export interface MemorySources {
+  readonly config: Config;
+  readonly ports: Pick<Ports, 'events' | 'clock' | 'index'>;
+  readonly view: Pick<MemoryView, 'list' | 'position'>;
+}
+/** Milliseconds to wait for what the look back before has added, so that it is not added again, and in all. */
+const waitMs = 50;
+const mostWaitMs = 2_000;
+
+/**
+ * Decides by all who have taken part up to now (A7/82, I12): what is remembered of a person stays in sessions that are theirs alone, and
+ * what several people said in theirs.
+ */
+export const memoriesOf = async (
+  { config, ports, view }: MemorySources,
+  { key, notesSeq, characters }: { key: SessionKey; notesSeq: number; characters: number },
+): Promise<Memories> => {
+  if (!config.memory.enabled) return { reach: [], shown: [] };
+  for (let waitedMs = 0; view.position() < notesSeq && waitedMs < mostWaitMs; waitedMs += waitMs) await ports.clock.sleep(waitMs);
+  const row = await rowNow(ports, key, await ports.index.get(key));
+  const rules = { mainKey: config.session.mainKey, identities: identitiesOf(config.session.identityLinks) };
+  const reach = memoryReach({ key, participants: row?.participants ?? [] }, rules).write.filter(({ kind }) => kind !== 'agent');
+  const shown: ShownMemory[] = [];
+  let room = characters;
+  for (const { id, text } of view.list({ scopes: scopeNames(reach, key), limit: limits.introspectionMemories })) {
+    room -= text.length;
+    if (room < 0) break;
+    shown.push({ id, text });
+  }
+  return { reach, shown };
+};

@@ -1,0 +1,102 @@
+import { type Entry, type EntryBounds, entriesOf } from '../../../shared/introspection/entry.ts';
+import { entryCharacters, type Notes } from '../../../shared/introspection/prompt.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { readThrough } from '../../../shared/kit/read-through.ts';
+import { readable } from '../../../shared/kit/readable.ts';
+import type { Ports } from '../../../shared/ports.ts';
+import type { CheckpointRequest, RecordedCommit } from '../../../shared/wire/envelope.ts';
+
+/** What of a request is to be looked back on next: whole commits, as many as a model takes at a time. */
+export interface Past {
+  readonly fromRev: number;
+  readonly toRev: number;
+  /** Sequence of the commit `toRev`. */
+  readonly toSeq: number;
+  readonly entries: readonly Entry[];
+  /** Of the look back before, recorded at the sequence `notesSeq`; 0: there was none. */
+  readonly notes: Notes;
+  readonly notesSeq: number;
+}
+
+const commandPrefix = ({ id }: Pick<CheckpointRequest, 'id'>): string => `introspect-${id}-`;
+/** The id of the command that says what a slice came to: it takes effect once, whoever sends it and however often. */
+export const commandIdOf = (request: Pick<CheckpointRequest, 'id'>, fromRev: number): string =>
+  `${commandPrefix(request)}${fromRev}`;
+
+type LogPorts = Pick<Ports, 'events' | 'clock'>;
+type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | 'toRev' | 'afterSeq' | 'throughSeq'>;
+
+/**
+ * The next slice of a request, at most `characters` long but at least one commit, as the leader's log has it now. `null`: all of it was looked
+ * back on or has failed, or the session was deleted or erased. Only what belongs to the request's generation is read. Throws
+ * `NatterError('unavailable' | 'quarantined')`.
+ */
+export const readPast = async (ports: LogPorts, request: Wanted, characters: number): Promise<Past | null> => {
+  const last = await readable(ports.events.last(request.key));
+  if (last === null || last.seq < request.throughSeq) return null;
+  for (let wanted = request; ; ) {
+    const found = await readable(readSlice(ports, wanted, last.seq, characters));
+    if (found === null || 'entries' in found) return found;
+    wanted = { ...wanted, fromRev: found.toRev + 1, afterSeq: found.toSeq };
+  }
+};
+
+/** What was covered meanwhile is told of behind what it covers: then reading begins again after the last of that. */
+interface Covered {
+  readonly toRev: number;
+  readonly toSeq: number;
+}
+
+const readSlice = async (
+  ports: LogPorts,
+  wanted: Wanted,
+  through: number,
+  characters: number,
+): Promise<Past | Covered | null> => {
+  const slice = createSlice(wanted, characters);
+  let notes: Notes = { workingMemory: '', description: '' };
+  let notesSeq = 0;
+  let covered: Covered | null = null;
+  if (wanted.fromRev > wanted.toRev) return null;
+  for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
+    for (const event of commit.events) {
+      if (event.type === 'session_deleted' && commit.rev >= wanted.fromRev) return null;
+      if (event.type === 'introspection_failed' && commit.command.id.startsWith(commandPrefix(wanted))) return null;
+      if (event.type !== 'introspected') continue;
+      // Also for another generation: the commit in which one ends and the next begins is covered once, with the first (C10).
+      if (event.toRev >= wanted.fromRev) covered = { toRev: event.toRev, toSeq: event.toSeq };
+      if (event.sessionId !== wanted.sessionId) continue;
+      notes = { workingMemory: event.workingMemory ?? notes.workingMemory, description: event.description ?? notes.description };
+      notesSeq = commit.seq;
+    }
+    slice.add(commit);
+  }
+  if (covered) return covered;
+  const end = slice.end();
+  return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries, notes, notesSeq };
+};
+
+const createSlice = ({ sessionId, fromRev, toRev }: Wanted, characters: number) => {
+  const entries: Entry[] = [];
+  const most = Math.floor(characters / 4);
+  const bounds: EntryBounds = {
+    said: Math.min(limits.introspectionSaidCharacters, most),
+    tools: Math.min(limits.introspectionToolCharacters, most),
+  };
+  let room = characters;
+  let isFull = false;
+  let end: { rev: number; seq: number } | null = null;
+  return {
+    entries,
+    add: (commit: RecordedCommit): void => {
+      if (isFull || commit.rev < fromRev || commit.rev > toRev) return;
+      const more = entriesOf(commit, sessionId, bounds);
+      room -= more.reduce((sum, entry) => sum + entryCharacters(entry), 0);
+      isFull = room < 0 && entries.length > 0 && more.length > 0;
+      if (isFull) return;
+      entries.push(...more);
+      end = commit;
+    },
+    end: () => end,
+  };
+};

@@ -1,0 +1,64 @@
+import { readThrough } from '../../../shared/kit/read-through.ts';
+import { readable } from '../../../shared/kit/readable.ts';
+import type { Ports } from '../../../shared/ports.ts';
+import type { CheckpointRequest, CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { IntrospectionResult } from './introspect.ts';
+import { commandIdOf, type Past } from './past.ts';
+
+type TellerPorts = Pick<Ports, 'clock' | 'events' | 'commands' | 'answers'>;
+
+/** `recorded`: it is in the log. `nothing`: the session's history says why it need not be. `retry`: nobody knows yet. */
+export type Told =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'dead'; readonly reason: string };
+
+/** Milliseconds to wait for a session's answer before the log is asked. */
+const answerMs = 2_000;
+
+/**
+ * Tells a session what a look back came to, and waits until its log has it: the next request of the same session is judged by what is recorded.
+ * An answer may be lost; then the log is asked, and the command sent again under the same id.
+ */
+export const createTeller =
+  (ports: TellerPorts) =>
+  async (request: CheckpointRequest, past: Past, result: IntrospectionResult, signal: AbortSignal): Promise<Told> => {
+    const command = commandOf(ports, request, past, result);
+    while (!signal.aborted) {
+      const waiting = ports.answers.wait(command.id, answerMs);
+      await ports.commands.publish(command);
+      const answer = await waiting;
+      if (answer?.outcome === 'refused') return { kind: 'dead', reason: `${answer.code}: ${answer.message}` };
+      if (answer?.outcome === 'accepted' || answer?.outcome === 'duplicate') return { kind: 'recorded' };
+      if (answer?.outcome === 'nothing') return { kind: 'nothing' };
+      if (await isRecorded(ports, request, command.id)) return { kind: 'recorded' };
+    }
+    return { kind: 'retry' };
+  };
+
+const commandOf = (
+  { clock, answers }: TellerPorts,
+  request: CheckpointRequest,
+  { fromRev, toRev, toSeq }: Past,
+  result: IntrospectionResult,
+): CommandEnvelope => ({
+  id: commandIdOf(request, fromRev),
+  key: request.key,
+  at: clock.now(),
+  correlationId: request.id,
+  causationId: request.id,
+  actor: 'introspection',
+  answerTo: answers.address,
+  data: { type: 'record_introspection', sessionId: request.sessionId, reason: request.reason, fromRev, toRev, toSeq, result },
+});
+
+const isRecorded = async (ports: TellerPorts, { key, throughSeq }: CheckpointRequest, id: string): Promise<boolean> => {
+  const through = (await readable(ports.events.last(key)))?.seq ?? 0;
+  if (through <= throughSeq) return false;
+  const look = async (): Promise<boolean> => {
+    for await (const { command } of readThrough(ports, key, { after: throughSeq, through })) if (command.id === id) return true;
+    return false;
+  };
+  return readable(look());
+};

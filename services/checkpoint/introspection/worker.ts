@@ -1,0 +1,125 @@
+import type { Config } from '../../../shared/config/schema.ts';
+import { charactersPerToken, roomTokens } from '../../../shared/context/tokens.ts';
+import { hasCode, messageOf } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Service } from '../../../shared/kit/service.ts';
+import type { Delivery, MemoryView, Model, Ports, Verdict } from '../../../shared/ports.ts';
+import type { CheckpointRequest } from '../../../shared/wire/envelope.ts';
+import { type IntrospectionResult, introspect } from './introspect.ts';
+import { memoriesOf } from './memories.ts';
+import { commandIdOf, type Past, readPast } from './past.ts';
+import { createTeller } from './tell.ts';
+
+export interface WorkerOptions {
+  readonly config: Config;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'index' | 'commands' | 'answers' | 'checkpoints'>;
+  readonly log: Logger;
+  readonly member: string;
+  readonly model: Model;
+  readonly view: Pick<MemoryView, 'list' | 'position'>;
+}
+
+/** Failures that may pass: the request is tried again, after longer and longer pauses. */
+const passing: ReadonlySet<string> = new Set(['model_rate_limited', 'model_unavailable', 'model_timeout']);
+const pauseMs = { first: 1_000, most: 60_000 };
+/** A slice is not made shorter than this, however small the model says its window is. */
+const leastCharacters = 2_000;
+
+/**
+ * Takes requests to look back from the queue, which all instances share, and has what they came to recorded by a command each (A7/80–84). Where
+ * a request stands is only in the log: after a crash, or in another instance, it goes on from there.
+ */
+export const startWorker = async (options: WorkerOptions): Promise<Omit<Service, 'name'>> => {
+  const { config, ports, log, member, model, view } = options;
+  const { clock } = ports;
+  const stopped = new AbortController();
+  const inHand = new Map<number, AbortController>();
+  const counts = { done: 0, failed: 0, retries: 0, slices: 0, seconds: 0 };
+  const tell = createTeller(ports);
+  const room = charactersPerToken * roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
+
+  /** Slice by slice, each one command; the log says what is left. */
+  const lookBack = async (request: CheckpointRequest, attempt: number, signal: AbortSignal): Promise<Verdict> => {
+    // Half of the room: estimates of tokens are wrong, and the model's own words come back to it.
+    let characters = Math.min(limits.introspectionCharacters, Math.floor(room / 2));
+    let refused = 0;
+    for (;;) {
+      const past = await readPast(ports, request, characters);
+      if (past === null) return { kind: 'done' };
+      const result = await examine(request, past, characters, signal);
+      if (result.kind === 'failed') {
+        const { code, message } = result;
+        log.warn({ key: request.key, request: request.id, code, reason: message }, 'a look back failed');
+        if (code === 'context_overflow' && characters > leastCharacters) {
+          characters = Math.floor(characters / 2);
+          continue;
+        }
+        if (passing.has(code) && attempt < limits.introspectionAttempts) {
+          await clock.sleep(Math.min(pauseMs.most, pauseMs.first * 2 ** attempt), signal);
+          return { kind: 'retry' };
+        }
+      }
+      const told = await tell(request, past, result, signal);
+      if (told.kind === 'retry' || told.kind === 'dead') return told;
+      if (told.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
+      else if (refused === past.fromRev) return { kind: 'dead', reason: `${request.key} takes nothing from rev ${refused} on` };
+      else refused = past.fromRev;
+    }
+  };
+  const examine = async (
+    { key, id }: CheckpointRequest,
+    { fromRev, notes, notesSeq, entries }: Past,
+    characters: number,
+    signal: AbortSignal,
+  ): Promise<IntrospectionResult> => {
+    const { reach, shown } = await memoriesOf({ config, ports, view }, { key, notesSeq, characters: Math.floor(characters / 4) });
+    const again = () => {
+      counts.retries += 1;
+    };
+    return introspect({ model, key, id: commandIdOf({ id }, fromRev), notes, entries, memories: shown, reach, signal, again });
+  };
+
+  const handle = async ({ message: request, partition, attempt }: Delivery<CheckpointRequest>): Promise<Verdict> => {
+    const ours = new AbortController();
+    inHand.set(partition, ours);
+    const startedAt = clock.monotonic();
+    try {
+      const verdict = await lookBack(request, attempt, AbortSignal.any([ours.signal, stopped.signal]));
+      if (verdict.kind === 'retry') counts.retries += 1;
+      else if (verdict.kind === 'done') counts.done += 1;
+      return verdict;
+    } catch (error) {
+      if (ours.signal.aborted || stopped.signal.aborted) return { kind: 'retry' };
+      if (hasCode(error, 'quarantined')) return { kind: 'dead', reason: messageOf(error) };
+      counts.retries += 1;
+      throw error;
+    } finally {
+      counts.seconds += (clock.monotonic() - startedAt) / 1_000;
+      if (inHand.get(partition) === ours) inHand.delete(partition);
+    }
+  };
+
+  const consumption = await ports.checkpoints.consume({
+    member,
+    handle,
+    lost: (partition) => inHand.get(partition)?.abort(),
+  });
+  return {
+    problems: () => consumption.problems(),
+    metrics: () => ({
+      introspection_done_total: counts.done,
+      introspection_recorded_total: counts.slices,
+      introspection_failed_total: counts.failed,
+      introspection_retries_total: counts.retries,
+      introspection_seconds_total: counts.seconds,
+      introspection_running: inHand.size,
+      introspection_partitions: consumption.owned().length,
+    }),
+    // What is in hand is begun anew by whoever has the partition next: a model may take minutes.
+    stop: async (deadlineMs) => {
+      stopped.abort();
+      await consumption.close(deadlineMs / 2);
+    },
+  };
+};

@@ -1,0 +1,118 @@
+import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
+import type { BrokerReport } from '../runtime/examination.ts';
+import { workerNames } from '../worker-names.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import { room } from './machine.ts';
+
+/** What is looked at on the broker: each a function of what it told. */
+
+/** Messages that wait, or commits that a reader is behind, from which on it is told of. */
+const lag = { warn: 1_000, fail: 20_000 } as const;
+/** A difference between the clocks that moves resets and expiries, and one with which a lease may be held for lost. */
+const skew = { warnMs: 1_000, failMs: 30_000 } as const;
+
+const atMost = (what: string, count: number, detail: string, fix: string): Finding =>
+  count < lag.warn ? ok(what, detail) : (count < lag.fail ? warn : fail)(what, detail, fix);
+
+export const brokerVersion = ({ version }: Pick<BrokerReport, 'version'>): Finding =>
+  isNewEnough(version)
+    ? ok('broker', `nats-server ${version} answers`)
+    : fail('broker', `nats-server ${version} answers`, `use ${minimumServerVersion} or newer`);
+
+/** JetStream, and the room it may take where the broker says how much that is. */
+export const jetStream = ({ storage }: Pick<BrokerReport, 'storage'>): Finding => {
+  if (storage === null)
+    return fail('jetstream', 'is not enabled for this account', 'start nats-server with -js, or enable it there');
+  const { usedBytes, limitBytes } = storage;
+  if (limitBytes === null) return ok('jetstream', `${(usedBytes / 1024 ** 3).toFixed(2)} GB are stored`);
+  return room('jetstream', 'store', limitBytes - usedBytes);
+};
+
+export const clockSkew = ({ skewMs }: Pick<BrokerReport, 'skewMs'>): Finding => {
+  const ms = Math.abs(skewMs);
+  const detail = `${Math.round(ms)} ms ${skewMs >= 0 ? 'behind' : 'ahead of'} the broker's`;
+  const fix = 'synchronise the clocks (NTP): resets, expiries and times of messages go by them';
+  return ms < skew.warnMs ? ok('clock', detail) : (ms < skew.failMs ? warn : fail)('clock', detail, fix);
+};
+
+export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missing' | 'restored' | 'drift'>): Finding => {
+  if (missing.length > 0)
+    return fail(
+      'streams',
+      `missing: ${missing.join(', ')}`,
+      'run: natter nats provision; if they were there before, first find out who removed them',
+    );
+  if (restored.length > 0)
+    return fail(
+      'streams',
+      `these were gone and are there again: ${restored.slice(0, 5).join(', ')}`,
+      'find out who removed them',
+    );
+  if (drift.length > 0)
+    return fail(
+      'streams',
+      `${drift.length} settings differ: ${drift.slice(0, 3).join('; ')}`,
+      'run: natter nats provision; or use the prefix and partitions they were made with',
+    );
+  return ok('streams', 'all are there, as they should be');
+};
+
+/** Whether the log still has all that somebody has read (I13). */
+export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
+  const ahead = cursors.filter(({ seq }) => seq > lastSeq);
+  if (ahead.length === 0) return ok('log', `${lastSeq} commits were stored, none is missing that was read before`);
+  return fail(
+    'log',
+    `the log ends at ${lastSeq}, but ${ahead.map(({ name, seq }) => `${name} has seen ${seq}`).join(', ')}`,
+    'the log lost its end: stop writing, restore the store from a backup (docs/operations.md)',
+  );
+};
+
+export const queues = ({ queues: waiting }: Pick<BrokerReport, 'queues'>): Finding => {
+  const most = Math.max(0, ...waiting.map(({ count }) => count));
+  const detail = `waiting: ${waiting.map(({ name, count }) => `${count} ${name}`).join(', ')}`;
+  return atMost(
+    'queues',
+    most,
+    detail,
+    'start more session hosts or routers (natter service session); see their problems in natter status',
+  );
+};
+
+/** How far the readers of the log are behind it. */
+export const followers = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
+  const behind = cursors.map(({ name, seq, behind: left }) => ({ name, seq, behind: left }));
+  const most = Math.max(0, ...behind.map((each) => each.behind));
+  const detail = behind.map((each) => `${each.name} at ${each.seq} of ${lastSeq}`).join(', ');
+  return atMost(
+    'cursors',
+    most,
+    detail,
+    'a reader is behind: look for its service in natter status, and for its outlets in its log',
+  );
+};
+
+/** Whether every service runs somewhere, and what the processes say of themselves. */
+export const processes = ({ processes: reports }: Pick<BrokerReport, 'processes'>): Finding => {
+  const running = reports.flatMap(({ services }) => services);
+  const names = new Set(running.map(({ name }) => (name === 'hosts' ? 'session' : name)));
+  const absent = [...workerNames, 'gateway'].filter((name) => !names.has(name));
+  const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
+  const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
+  const detail = `${reports.length} processes with ${[...names].join(', ')}`;
+  if (reports.length === 0) return fail('processes', 'none tells of itself', 'start natter up');
+  if (absent.length > 0)
+    return fail('processes', `nobody runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);
+  if (problems.length > 0) return fail('processes', problems.slice(0, 3).join('; '), 'see natter status');
+  if (warnings.length > 0) return warn('processes', warnings.slice(0, 3).join('; '), 'see natter status');
+  return ok('processes', detail);
+};
+
+export const deadLetters = ({ deadLetters: count }: Pick<BrokerReport, 'deadLetters'>): Finding =>
+  count === 0
+    ? ok('dead letters', 'none')
+    : warn(
+        'dead letters',
+        `${count} messages could not be processed`,
+        'nats stream view NATTER_DEAD shows them; then see docs/operations.md',
+      );

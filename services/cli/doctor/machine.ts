@@ -1,0 +1,47 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** What is looked at on this machine. */
+
+const leastNode = { major: 20, minor: 19 };
+const gigabyte = 1024 ** 3;
+/** Free bytes of a disk below which is warned, and below which a write may fail at any time. */
+const disk = { warnBytes: 5 * gigabyte, failBytes: gigabyte } as const;
+
+export const nodeVersion = (version: string): Finding => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isEnough = major > leastNode.major || (major === leastNode.major && minor >= leastNode.minor);
+  return isEnough ? ok('node', version) : fail('node', version, `install Node ${leastNode.major}.${leastNode.minor} or newer`);
+};
+
+/** Room on a disk. */
+export const room = (what: string, where: string, freeBytes: number): Finding => {
+  const detail = `${where}: ${(freeBytes / gigabyte).toFixed(1)} GB free`;
+  if (freeBytes >= disk.warnBytes) return ok(what, detail);
+  const level = freeBytes < disk.failBytes ? fail : warn;
+  return level(what, detail, 'make room: a full disk stops every write');
+};
+
+/** Whether the data directory is there, can be written and has room. Throws where it cannot be written. */
+export const dataDirectory = (dataDir: string): Finding => {
+  if (!existsSync(dataDir)) return fail('data', `${dataDir} does not exist yet`, 'start natter up once, or set NATTER_DATA_DIR');
+  accessSync(dataDir, constants.W_OK);
+  const { bavail, bsize } = statfsSync(dataDir);
+  return room('disk', dataDir, Number(bavail) * Number(bsize));
+};
+
+/** Files with secrets in them that others may read (I12). The configuration may be elsewhere, and without any. */
+export const secretFiles = (dataDir: string, config?: { path: string; secrets: readonly string[] }): Finding => {
+  const own = ['natter.json', 'gateway.json', 'broker.json'].map((name) => join(dataDir, name)).filter(existsSync);
+  const files = [...own, ...(config && !own.includes(config.path) && hasSecrets(config) ? [config.path] : [])];
+  const open = process.platform === 'win32' ? [] : files.filter((file) => (statSync(file).mode & 0o077) !== 0);
+  return open.length === 0
+    ? ok('secrets', 'only you can read them')
+    : fail('secrets', `others can read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+};
+
+const hasSecrets = ({ path, secrets }: { path: string; secrets: readonly string[] }): boolean => {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return secrets.some((secret) => secret !== '' && text.includes(secret));
+};

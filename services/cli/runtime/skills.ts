@@ -1,0 +1,9 @@
+import type { Config } from '../../../shared/config/load.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { reservedCommands } from '../../../shared/routing/chat-command.ts';
+import { SkillLibrary } from '../../../shared/skills/library.ts';
+import type { World } from '../terminal.ts';
+
+/** The agent's skills as this machine has them: what a gateway offers to MCP clients. */
+export const openSkills = ({ env }: Pick<World, 'env'>, config: Config, log: Logger): Promise<SkillLibrary> =>
+  SkillLibrary.open({ config, env, log, reserved: reservedCommands(config.session.resetTriggers) });

@@ -1,0 +1,49 @@
+import { basename, dirname } from 'node:path';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { type Explanation, explain } from '../../../shared/skills/explain.ts';
+import { machineFacts } from '../../../shared/skills/facts.ts';
+import type { SkillFacts } from '../../../shared/skills/gate.ts';
+import { lockFolder } from '../../../shared/skills/install/from-registry.ts';
+import { readLock } from '../../../shared/skills/install/lock.ts';
+import { withTools } from '../../../shared/skills/install/places.ts';
+import { loadSkills } from '../../../shared/skills/load.ts';
+import { skillRoots } from '../../../shared/skills/locations.ts';
+import type { Skill } from '../../../shared/skills/skill.ts';
+import { type CommonOptions, configOf } from '../access.ts';
+import { oneLine, type World } from '../terminal.ts';
+
+/** The configuration, the machine's facts as a service started here has them, and what is said of each folder. */
+export const readSkills = async (world: World, common: CommonOptions) => {
+  const config = configOf(world, common);
+  const facts: SkillFacts = machineFacts(config, withTools(world.env, config.dataDir));
+  const keepOut = [config.agent.workspace, config.dataDir].filter((path) => path !== undefined);
+  const candidates = await loadSkills({ roots: skillRoots(config), keepOut });
+  return { config, facts, explained: explain(candidates, facts) };
+};
+
+/** What is said of a folder that is a skill. */
+export interface KnownSkill extends Explanation {
+  readonly skill: Skill;
+}
+export const isKnown = (one: Explanation): one is KnownSkill => one.skill !== null;
+
+/** The skill of that name, or in a folder of that name; the one that counts first. */
+export const skillNamed = (explained: readonly Explanation[], name: string): KnownSkill | undefined =>
+  explained.filter(isKnown).find(({ skill }) => isCalled(skill, name));
+const isCalled = ({ name, folder }: Skill, asked: string): boolean => name === asked || basename(folder) === asked;
+
+/** The same. Throws `not_found`. */
+export const mustHave = (explained: readonly Explanation[], name: string): KnownSkill => {
+  const found = skillNamed(explained, name);
+  if (found) return found;
+  throw new NatterError('not_found', `there is no skill "${oneLine(name, 64)}"; natter skills list has them`);
+};
+
+/** Which version of a registry it is, and whether it was changed since. `null`: it was not installed from one. */
+export const installedAs = ({ folder, digest }: Skill): { version: string | null; isChanged: boolean } | null => {
+  const { skills } = readLock(lockFolder(dirname(folder)));
+  const slug = basename(folder);
+  const entry = Object.hasOwn(skills, slug) ? skills[slug] : undefined;
+  if (entry === undefined) return null;
+  return { version: entry.version, isChanged: entry.digest !== undefined && entry.digest !== digest };
+};

@@ -1,0 +1,174 @@
+import { join, resolve } from 'node:path';
+import pc from 'picocolors';
+import type { Config } from '../../../shared/config/load.ts';
+import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { type FetchedSkill, installSkill, lockFolder } from '../../../shared/skills/install/from-registry.ts';
+import { readLock } from '../../../shared/skills/install/lock.ts';
+import { type Registry, registryAt } from '../../../shared/skills/install/registry.ts';
+import { compareSkills, publishSkill, type SyncRow } from '../../../shared/skills/install/sync.ts';
+import { type CommonOptions, configOf } from '../access.ts';
+import { isConfirmed } from '../confirm.ts';
+import { oneLine, table, type World } from '../terminal.ts';
+
+export interface RegistryOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly force?: boolean;
+  /** Folder of the skills. */
+  readonly dir?: string;
+  readonly managed?: boolean;
+}
+
+export interface SyncOptions extends RegistryOptions {
+  readonly all?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Throws `invalid` where none is configured: nothing is fetched from anywhere that nobody has named. */
+const registryOf = ({ env, interrupted }: World, { skills: { registry, registryToken } }: Config): Registry => {
+  if (registry === undefined)
+    throw new NatterError('invalid', 'no registry is configured; set skills.registry to its address', {
+      field: 'skills.registry',
+    });
+  const token = registryToken && env[registryToken.env];
+  if (registryToken && token === undefined)
+    throw new NatterError('invalid', `skills.registryToken: the variable ${registryToken.env} is not set`, {
+      field: 'skills.registryToken',
+    });
+  return registryAt({ address: registry, signal: interrupted, ...(token !== undefined && { token }) });
+};
+
+/** Where skills of a registry go: the workspace, else the current folder (A15/164); or where all agents have them. */
+const folderOf = (config: Config, { dir, managed }: RegistryOptions): string => {
+  if (dir !== undefined) return resolve(dir);
+  if (managed) return config.skills.managedDir ?? join(config.dataDir, 'skills');
+  return config.agent.workspace === undefined ? resolve('skills') : join(config.agent.workspace, 'skills');
+};
+
+export const searchRegistry = async (world: World, common: CommonOptions, query: string, limit: number) =>
+  registryOf(world, configOf(world, common)).search(query, limit);
+
+/** Installs `slug` or `slug@version`. Resolves with whether it was agreed to. */
+export const installFromRegistry = async (world: World, name: string, options: RegistryOptions): Promise<boolean> => {
+  const [slug = '', version = null] = name.split('@');
+  const config = configOf(world, options);
+  return install(world, registryOf(world, config), slug, version, folderOf(config, options), options);
+};
+
+const install = async (
+  world: World,
+  registry: Registry,
+  slug: string,
+  version: string | null,
+  folder: string,
+  { yes, force }: RegistryOptions,
+): Promise<boolean> => {
+  const { terminal, now } = world;
+  const agree = async (fetched: FetchedSkill): Promise<boolean> => {
+    terminal.settled();
+    for (const line of fetchedLines(fetched)) terminal.out(line);
+    return yes === true || (await isConfirmed(world, 'Put it there?', 'install'));
+  };
+  const isDone = await installSkill(slug, version, {
+    registry,
+    folder,
+    force: force === true,
+    now,
+    progress: terminal.progress,
+    agree,
+  });
+  if (isDone)
+    terminal.out(
+      `${pc.green('installed')}  ${slug}; sessions have it from their next turn on, if it is eligible: natter skills check`,
+    );
+  else terminal.note(`${slug}: nothing was installed`);
+  return isDone;
+};
+
+const fetchedLines = ({
+  slug,
+  version,
+  owner,
+  digest,
+  files,
+  bytes,
+  manifest,
+  target,
+  before,
+  warnings,
+}: FetchedSkill): string[] => {
+  const { requires, primaryEnv } = manifest;
+  const variables = [...new Set([...requires.env, ...(primaryEnv === undefined ? [] : [primaryEnv])])];
+  const rows: (readonly [string, string])[] = [
+    ['by', owner ?? 'unknown'],
+    ['now', before ? `version ${before.version}` : ''],
+    ['digest', digest],
+    ['files', `${files}, ${bytes} bytes`],
+    ['wants', [...requires.bins, ...requires.anyBins, ...variables].join(', ')],
+    ['to', target],
+  ];
+  return [
+    `${pc.bold(`${slug} ${version}`)}  ${oneLine(manifest.name, 64)}: ${oneLine(manifest.description, 300)}`,
+    ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(7)} ${oneLine(value, 400)}`),
+    ...warnings.map((warning) => pc.yellow(`  ${oneLine(warning, 400)}`)),
+    pc.dim(`  written by others, and what its text says the agent may do; to allow only this one: skills.entries, digest`),
+  ];
+};
+
+/** Brings one skill, or all that were installed, to the latest version. Resolves with how many could not be. */
+export const updateFromRegistry = async (world: World, slug: string | undefined, options: RegistryOptions): Promise<number> => {
+  const { terminal } = world;
+  const config = configOf(world, options);
+  const folder = folderOf(config, options);
+  const { skills } = readLock(lockFolder(folder));
+  if (slug !== undefined && !Object.hasOwn(skills, slug))
+    throw new NatterError('not_found', `${oneLine(slug, 64)} was not installed from a registry to ${folder}`);
+  const registry = registryOf(world, config);
+  let failed = 0;
+  for (const each of slug === undefined ? Object.keys(skills).sort() : [slug]) {
+    try {
+      const { latestVersion } = await registry.skill(each);
+      const latest = latestVersion?.version ?? null;
+      if (latest === skills[each]?.version && !options.force) terminal.out(`${each} ${latest} is up to date`);
+      else await install(world, registry, each, latest, folder, options);
+    } catch (error) {
+      if (slug !== undefined) throw error;
+      failed++;
+      terminal.note(`${pc.red(each)}: ${messageOf(error)}`);
+    }
+  }
+  return failed;
+};
+
+/** Compares the skills of a folder with the registry, and publishes those that are new or changed (A15/164). */
+export const syncWithRegistry = async (world: World, options: SyncOptions): Promise<void> => {
+  const { terminal } = world;
+  const config = configOf(world, options);
+  const registry = registryOf(world, config);
+  const rows = await compareSkills(registry, folderOf(config, options));
+  for (const line of syncLines(rows)) terminal.out(line);
+  const ours = rows.filter(({ next }) => next !== null);
+  if (ours.length === 0) return terminal.note('nothing is to be published');
+  if (options.dryRun) return;
+  if (config.skills.registryToken === undefined)
+    throw new NatterError('invalid', 'to publish, the registry has to know you; set skills.registryToken', {
+      field: 'skills.registryToken',
+    });
+  terminal.note(pc.yellow(`published at ${registry.address} under its terms, for everybody to see and use`));
+  if (!options.all && !(await isConfirmed(world, `Publish ${ours.length} skills?`, 'publish', '--all')))
+    return terminal.note('nothing was published');
+  for (const row of ours) {
+    await publishSkill(registry, row);
+    terminal.out(`${pc.green('published')}  ${row.slug} ${row.next}`);
+  }
+};
+
+const syncLines = (rows: readonly SyncRow[]): string[] =>
+  rows.length === 0
+    ? []
+    : table(
+        ['SKILL', 'STATE', 'THERE', 'NEXT', 'FILES'],
+        rows.map(({ slug, state, version, next, files, problem }) => [
+          ...[oneLine(slug, 64), state, version ?? '-', next ?? '-'],
+          problem ?? (files.length > 0 ? oneLine(files.map(({ path }) => path).join(', '), 60) : ''),
+        ]),
+      );

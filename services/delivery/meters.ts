@@ -1,0 +1,47 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Clock, CustodyState, Outbound } from '../../shared/ports.ts';
+import { boundedLabel } from '../../shared/telemetry/labels.ts';
+
+/** What becomes of outbounds, by channel and state. The channels are those of the configuration, and bounded. */
+export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {
+  const series = new Registry();
+  const deliveries = new Counter({
+    name: 'natter_deliveries_total',
+    help: 'Custody records of outgoing messages, by channel and state.',
+    labelNames: ['channel', 'state'],
+    registers: [series],
+  });
+  const durations = new Histogram({
+    name: 'natter_delivery_duration_seconds',
+    help: 'Time from taking an outgoing message in hand to its final state, with all its tries.',
+    labelNames: ['channel', 'state'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
+    registers: [series],
+  });
+  const channelOf = boundedLabel(limits.metricLabels);
+  /** The last state of each outbound in hand. */
+  const states = new Map<string, CustodyState>();
+
+  return {
+    series,
+    marked: (state: CustodyState, { id, target }: Outbound): void => {
+      deliveries.inc({ channel: channelOf(target.channel), state });
+      states.set(id, state);
+    },
+    /**
+     * Measures `carry`, which resolves with true when the outbound is in its final state. Resolves with that state; `known`: it had been in
+     * one before; `left`: it is in none yet.
+     */
+    timed: async ({ id, target }: Outbound, carry: () => Promise<boolean>): Promise<CustodyState | 'known' | 'left'> => {
+      const began = clock.monotonic();
+      const isFinal = await carry();
+      const state = states.get(id);
+      states.delete(id);
+      if (!isFinal) return 'left';
+      if (state === undefined) return 'known';
+      durations.observe({ channel: channelOf(target.channel), state }, (clock.monotonic() - began) / 1_000);
+      return state;
+    },
+  };
+};

@@ -1,0 +1,21 @@
+import { SpanKind } from '@opentelemetry/api';
+import type { CustodyState, Outbound } from '../../shared/ports.ts';
+import type { Spanned } from '../../shared/telemetry/trace.ts';
+
+/** An outgoing message from the log to its final state, in the trace of the commit that has it. */
+export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): Spanned<CustodyState | 'known' | 'left'> => ({
+  name: `deliver ${target.channel}`,
+  kind: SpanKind.PRODUCER,
+  parent: traceparent ?? null,
+  attributes: {
+    'messaging.operation.name': 'deliver',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': target.channel,
+    'messaging.message.id': id,
+    'natter.outbound.kind': kind,
+  },
+  ended: (state) => ({
+    attributes: { 'natter.outbound.state': state },
+    failure: state === 'failed' || state === 'unknown' ? state : undefined,
+  }),
+});

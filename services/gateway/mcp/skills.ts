@@ -1,0 +1,79 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import {
+  type Skill as OfferedSkill,
+  type SkillSource,
+  SkillsExtension,
+  skillEntry,
+} from '@modelcontextprotocol/server/ext/skills';
+import { LRUCache } from 'lru-cache';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { listFolder, readFiles } from '../../../shared/skills/folder.ts';
+import type { SkillLibrary } from '../../../shared/skills/library.ts';
+import type { Skill } from '../../../shared/skills/skill.ts';
+
+/** What a server for one message attaches to. */
+export interface OfferedSkills {
+  attach(server: McpServer): void;
+}
+/** Skills of one answer. */
+const pageSkills = 50;
+
+/**
+ * The skills that the agent's model is told of, for the owner's MCP clients, by the protocol's extension for skills (SEP-2640). Only read:
+ * nothing of a skill runs here. What the protocol does not take is left out: names that are none of AgentSkills, and metadata that is no map of
+ * texts.
+ */
+export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, log: Logger): OfferedSkills => {
+  const entries = new LRUCache<string, OfferedSkill>({ max: limits.sessionSkills });
+  const told = async (): Promise<readonly Skill[]> => {
+    const { skills } = await library.take({ taken: false, refs: [] });
+    return skills.filter(({ manifest }) => manifest.modelInvocable);
+  };
+  const entryOf = async (skill: Skill): Promise<OfferedSkill | undefined> => {
+    const known = entries.get(skill.digest);
+    if (known) return known;
+    try {
+      const entry = await skillEntry(skill.name, Object.fromEntries(filesOf(skill)));
+      entries.set(skill.digest, entry);
+      return entry;
+    } catch (error) {
+      log.debug({ folder: skill.folder, reason: messageOf(error) }, 'a skill is not offered to MCP clients');
+      return undefined;
+    }
+  };
+  const source: SkillSource = {
+    list: async ({ cursor = '0' }) => {
+      const all = await told();
+      const from = Math.max(0, Number.parseInt(cursor, 10) || 0);
+      const page = await Promise.all(all.slice(from, from + pageSkills).map(entryOf));
+      const more = from + pageSkills < all.length;
+      return { skills: page.filter((entry) => entry !== undefined), ...(more && { nextCursor: String(from + pageSkills) }) };
+    },
+    get: async (uri) => {
+      const skill = (await told()).find(({ name }) => uri === `${base}${name}/SKILL.md`);
+      return skill && entryOf(skill);
+    },
+    read: async (uri) => {
+      const skill = (await told()).find(({ name }) => uri.startsWith(`${base}${name}/`));
+      const bytes = skill && filesOf(skill).get(decodeURIComponent(uri.slice(base.length + skill.name.length + 1)));
+      return bytes && contentOf(bytes);
+    },
+  };
+  return new SkillsExtension({
+    source,
+    onWarning: ({ path, message }) => log.debug({ path, reason: message }, 'a skill of MCP'),
+  });
+};
+
+const base = 'skill://';
+const filesOf = ({ folder }: Skill): ReadonlyMap<string, Uint8Array> => readFiles(folder, listFolder(folder));
+
+const contentOf = (bytes: Uint8Array) => {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { bytes };
+  }
+};

@@ -1,0 +1,122 @@
+import { NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { type Principal, personOf } from '../../shared/policy/access.ts';
+import { parseScopeName, scopeName } from '../../shared/policy/memory-scope.ts';
+import type { MemoryEntry, MemoryScopes, MemoryView, Ports } from '../../shared/ports.ts';
+import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
+import { ownersOnly } from './access.ts';
+import type { GatewayContext } from './context.ts';
+
+/** The long-term memory at the door (A7/82): who may see and change what of it. */
+
+/** How long a caller waits for the memory to show what they have changed. */
+const followMs = 3_000;
+const lookMs = 20;
+
+/** The memory as this gateway has it: a copy that is opened when somebody asks for it first. */
+export class MemoryList {
+  readonly #ports: Pick<Ports, 'memory' | 'clock'>;
+  #view: Promise<MemoryView> | null = null;
+
+  constructor(ports: Pick<Ports, 'memory' | 'clock'>) {
+    this.#ports = ports;
+  }
+
+  /** Rejects with `NatterError('unavailable')` while it cannot be loaded. */
+  view(): Promise<MemoryView> {
+    this.#view ??= this.#ports.memory.watch().catch((error: unknown) => {
+      this.#view = null;
+      throw error;
+    });
+    return this.#view;
+  }
+
+  /** Waits until the copy shows what is recorded at a sequence; not for ever, for it may be that nobody writes it. */
+  async reaches(seq: number): Promise<MemoryView> {
+    const { clock } = this.#ports;
+    const view = await this.view();
+    for (const until = clock.monotonic() + followMs; view.position() < seq && clock.monotonic() < until; )
+      await clock.sleep(lookMs);
+    return view;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#view?.catch(() => null))?.close();
+  }
+}
+
+type Reading = Pick<GatewayContext, 'access' | 'config' | 'sessions'>;
+
+/**
+ * The scopes that a caller may see: the owner all; a person what is remembered of them and of the sessions they take part in; others none.
+ */
+export const scopesOf = (context: Reading, principal: Principal): MemoryScopes => {
+  if (principal.role === 'owner') return 'all';
+  const person = principal.role === 'participant' ? personOf(principal) : undefined;
+  if (person === undefined) return [];
+  const { rows } = context.sessions.list({
+    limit: limits.pageRows,
+    status: 'all',
+    withGlobal: true,
+    reach: context.access.reach(principal),
+  });
+  const keys = rows.map(({ key }) => key);
+  return [...personNames(context, person, keys), ...keys.map((key) => scopeName({ kind: 'session' }, key))];
+};
+
+/** The names of a person's scopes, with each agent. */
+const personNames = ({ access, config }: Reading, person: string, keys: readonly SessionKey[]): string[] => {
+  const names = new Set([access.identities.resolve(person), person, ...(access.identities.aliasesOf(person) ?? [])]);
+  const agents = new Set([config.agent.id, ...keys.map((key) => parseKey(key).agentId)]);
+  return [...agents].flatMap((agentId) =>
+    Array.from(names, (principal) => scopeName({ kind: 'person', principal }, `agent:${agentId}:main` as SessionKey)),
+  );
+};
+
+/** One answer for what is not there and for what is not the caller's to see. */
+export const noSuchMemory = (): NatterError =>
+  new NatterError('not_found', 'there is no such memory, or it is not yours to see', { field: 'id' });
+
+/** Whether the caller may see a memory, by the log as it is now. */
+export const seesMemory = async (context: Reading, principal: Principal, { scope, source }: MemoryEntry): Promise<boolean> => {
+  if (principal.role === 'owner') return true;
+  if (principal.role !== 'participant') return false;
+  const parsed = parseScopeName(scope);
+  if (parsed?.scope.kind === 'person')
+    return context.access.identities.resolve(parsed.scope.principal) === context.access.identities.resolve(principal.principal);
+  if (parsed?.key === undefined) return false;
+  const seen = await context.access.read(principal, parsed.key).catch(() => null);
+  return seen !== null && source.seq > seen.after;
+};
+
+/**
+ * Lets the caller change what is remembered under a scope that they may see. What several people share is the owner's. Throws
+ * `NatterError('forbidden')`.
+ */
+export const permitChange = async (context: Reading, principal: Principal, name: string): Promise<void> => {
+  if (principal.role === 'owner') return;
+  const parsed = parseScopeName(name);
+  const isShared = parsed?.scope.kind === 'agent' || (parsed?.key !== undefined && isGroupKey(parsed.key));
+  if (isShared) ownersOnly(principal, 'what is remembered for several people');
+  if (parsed?.key !== undefined) await context.access.permitDeletion(principal, parsed.key, 'session');
+};
+
+/**
+ * The session whose log has what people want remembered: the session itself, else one of the agent that nobody talks in, so that nobody
+ * who takes part in another reads of it.
+ */
+export const placeOf = ({ scope, agentId, key }: NonNullable<ReturnType<typeof parseScopeName>>): SessionKey =>
+  scope.kind === 'session' && key !== undefined ? key : (`agent:${agentId}:memory` as SessionKey);
+
+/** The name of the scope that a caller means: in full, or in one word where there is only one of them. */
+export const scopeNamed = ({ config, access }: Reading, principal: Principal, given: string): string => {
+  const agentId = config.agent.id;
+  const person = personOf(principal);
+  if (given === 'agent') return `agent:${agentId}`;
+  if (given === 'person' && person !== undefined) {
+    return scopeName({ kind: 'person', principal: access.identities.resolve(person) }, `agent:${agentId}:main` as SessionKey);
+  }
+  if (parseScopeName(given) !== null) return given;
+  const message = 'scope: use "agent:<agentId>", "person:<agentId>:<person>" or "session:<key>"';
+  throw new NatterError('invalid', message, { field: 'scope' });
+};

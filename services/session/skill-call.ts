@@ -1,0 +1,80 @@
+import type { TurnView } from '../../shared/context/said.ts';
+import { hasCode } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { skillCallIn } from '../../shared/routing/chat-command.ts';
+import type { ActiveTurn } from '../../shared/session/context.ts';
+import { callIdOf } from '../../shared/session/decide/turn.ts';
+import type { Sender, StepOutcome } from '../../shared/session/types.ts';
+import { commandName } from '../../shared/skills/commands.ts';
+import { type Entries, isPinned } from '../../shared/skills/environment.ts';
+import type { SkillSet } from '../../shared/skills/explain.ts';
+import { readSkillText } from '../../shared/skills/load.ts';
+import type { Skill } from '../../shared/skills/skill.ts';
+
+/** Skills that people call by a command (A15/148, 150). The message in the log stays as it was written. */
+
+/** What a message asks of which skill. */
+export interface SkillCall {
+  readonly skill: Skill;
+  readonly command: string;
+  /** What stands behind the command, as it is. */
+  readonly given: string;
+}
+
+/** The skill that the message of a turn calls, if the session has it. What programs write is never a command, but at the door. */
+export const skillCallOf = (
+  { prompt, senders }: TurnView,
+  { commands }: SkillSet,
+  names: readonly string[],
+): SkillCall | null => {
+  const call = commands.size === 0 || !senders.every(mayCall) ? null : skillCallIn(prompt, names);
+  const command = commandName(call?.name ?? '');
+  const skill = commands.get(command);
+  return call && skill ? { skill, command, given: call.rest } : null;
+};
+
+const mayCall = ({ role, id }: Sender): boolean => role !== 'program' || id === 'api';
+
+/** The turn with the skill's text in its message. */
+export const withSkillText = (view: TurnView, turnId: string, call: SkillCall, entries: Entries): TurnView => {
+  const prompt = textOf(call, entries);
+  if (prompt === null) return view;
+  const told = view.said.map((said) => {
+    const isIt = said.turnId === turnId && said.asks && said.message.role === 'user' && said.message.text === view.prompt;
+    return isIt ? { ...said, message: { ...said.message, text: prompt } } : said;
+  });
+  return { ...view, prompt, said: told };
+};
+
+/** `null`: the skill is gone, or not what its pin allows any more. */
+const textOf = ({ skill, given }: SkillCall, entries: Entries): string | null => {
+  try {
+    const text = readSkillText(skill, isPinned(skill, entries));
+    const most = limits.promptFileBytes;
+    const shown = text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[The rest is in ${skill.location}.]`;
+    return `[Do what the skill "${skill.name}" says. Its file is ${skill.location}.]\n\n${shown}\n\n[The request]\n${given}`.trimEnd();
+  } catch (error) {
+    if (hasCode(error, 'invalid')) return null;
+    throw error;
+  }
+};
+
+/** Who "said" what no model has. */
+const dispatcher = 'skill-dispatch';
+const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, estimated: true };
+
+/**
+ * The step of a turn whose message goes straight to a tool: first the call, which the policy judges as any other, then its result as the
+ * answer. `null`: a model is to be asked.
+ */
+export const dispatchStep = ({ id, step }: ActiveTurn, view: TurnView, called: SkillCall | null): StepOutcome | null => {
+  const tool = called?.skill.manifest.commandTool;
+  if (!called || tool === undefined || step > 2) return null;
+  if (step === 1) {
+    const given = { command: called.given, commandName: called.command, skillName: called.skill.name };
+    return { kind: 'continue', text: '', model: dispatcher, usage, calls: [{ tool, arguments: JSON.stringify(given) }] };
+  }
+  const callId = callIdOf(id, 1, 0);
+  const result = view.said.find(({ message }) => message.role === 'tool' && message.callId === callId)?.message;
+  return result?.role === 'tool' && result.tool === tool ? { kind: 'reply', text: result.text, model: dispatcher, usage } : null;
+};

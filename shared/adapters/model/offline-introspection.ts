@@ -1,0 +1,52 @@
+import { plain } from '../../introspection/answer.ts';
+import type { Entry } from '../../introspection/entry.ts';
+import { readPrompt, type ShownMemory } from '../../introspection/prompt.ts';
+import { limits } from '../../kit/limits.ts';
+
+/**
+ * What the offline model makes of a conversation (`docs/offline-model.md`): the first message says what it is about, the last exchange is what
+ * is going on, and what people want remembered or forgotten they say in so many words.
+ */
+export const lookedBack = (prompt: string): string => {
+  const { notes, memories, entries } = readPrompt(prompt);
+  const said = entries.filter(({ text }) => text !== '');
+  const people = said.filter(({ role }) => role === 'user');
+  return JSON.stringify({
+    workingMemory: lastExchange(said) || notes.workingMemory,
+    description: notes.description || beginning(people[0]?.text ?? ''),
+    memory: changes(people, memories),
+  });
+};
+
+const beginning = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 80).toWellFormed();
+
+const lastExchange = (said: readonly Entry[]): string => {
+  const ends = [said.findLast(({ role }) => role === 'user'), said.findLast(({ role }) => role === 'assistant')];
+  const each = Math.floor(limits.workingMemoryCharacters / 2) - 100;
+  return ends
+    .flatMap((entry) => (entry ? [`${entry.from?.slice(0, 64) ?? 'agent'}: ${entry.text.slice(0, each)}`] : []))
+    .join('\n')
+    .toWellFormed();
+};
+
+/** The beginning of a sentence that is about the memory; the agent may be called by a name first. */
+const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
+
+const changes = (people: readonly Entry[], memories: readonly ShownMemory[]): object[] => {
+  const added = new Map<string, object>();
+  const forgotten = new Map<string, object>();
+  for (const sentence of people.flatMap(({ text }) => text.split(/(?<=[.!?])\s+|\n+/))) {
+    const [, verb, fact] = wish.exec(sentence.trim()) ?? [];
+    if (verb === undefined || fact === undefined) continue;
+    const text = fact.slice(0, limits.memoryCharacters).toWellFormed();
+    const known = memories.find((memory) => plain(memory.text) === plain(text));
+    if (verb.toLowerCase() === 'remember') {
+      forgotten.delete(known?.id ?? '');
+      if (known === undefined) added.set(plain(text), { op: 'add', text });
+    } else {
+      added.delete(plain(text));
+      if (known) forgotten.set(known.id, { op: 'forget', id: known.id, reason: 'somebody asked for it' });
+    }
+  }
+  return [...added.values(), ...forgotten.values()].slice(0, limits.introspectionChanges);
+};

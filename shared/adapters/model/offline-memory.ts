@@ -1,0 +1,11 @@
+/** What the offline model makes of what is remembered (`docs/offline-model.md`). */
+
+/** True of a message that asks what is remembered. */
+export const asksMemory = (prompt: string): boolean => /\[\[memory\]\]|\bwhat do you remember\b/i.test(prompt);
+
+/** The lines of the system prompt's section "Memory", as they are. */
+export const remembered = (system: string): string => {
+  const [, section = ''] = system.split(/^## Memory$/m);
+  const lines = (section.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('- ['));
+  return lines.length === 0 ? 'I remember nothing.' : ['I remember:', ...lines].join('\n');
+};

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { limits } from '../../kit/limits.ts';
+import type { AuditLog, StoredAudit } from '../../ports.ts';
+import { auditCodec } from '../../wire/records.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import { streamNames } from '../../wire/topology.ts';
+import { toNatterError } from './broker-errors.ts';
+import { readBatch } from './direct-batch.ts';
+import { ReplyInbox } from './reply-inbox.ts';
+
+export interface AuditLogOptions {
+  readonly connection: NatsConnection;
+  readonly subjects: Subjects;
+  readonly requestTimeoutMs: number;
+}
+interface Range {
+  readonly after: number;
+  readonly limit: number;
+  /** Of one kind. */
+  readonly subject?: string;
+}
+
+const attempts = 3;
+/** Where the newest are looked for: so many times further back than before, as long as there are too few. */
+const stride = 4;
+
+/** The audit trail in the stream AUDIT, which forgets its oldest by itself. */
+export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> => {
+  const { connection, subjects, requestTimeoutMs: timeout } = options;
+  const stream = streamNames(subjects.prefix).audit;
+  const client = jetstream(connection, { timeout });
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
+  const inbox = new ReplyInbox(connection);
+
+  /** Records after a sequence, up to `limit`. What cannot be read is left out. */
+  const read = async ({ after, limit, subject }: Range): Promise<{ records: StoredAudit[]; more: boolean }> => {
+    const records: StoredAudit[] = [];
+    let [position, more] = [after, true];
+    while (more && records.length < limit) {
+      const count = Math.min(limit - records.length, limits.readCommits);
+      const range = { stream, after: position, count, timeoutMs: timeout, ...(subject !== undefined && { subject }) };
+      const batch = await readBatch(inbox, range);
+      for (const { seq, data } of batch.messages) {
+        position = seq;
+        const record = recordOrNull(data);
+        if (record !== null) records.push({ ...record, seq });
+      }
+      more = batch.more;
+    }
+    return { records, more };
+  };
+
+  const newest = async (limit: number, subject: Partial<Range>): Promise<StoredAudit[]> => {
+    const { first_seq: first, last_seq: last } = (await manager.streams.info(stream)).state;
+    const beginning = Math.max(0, first - 1);
+    for (let reach = limit; ; reach *= stride) {
+      const after = Math.max(beginning, last - reach);
+      const { records } = await read({ after, limit: reach, ...subject });
+      if (records.length >= limit || after === beginning) return records.slice(-limit);
+    }
+  };
+
+  return {
+    append: async (record) => {
+      const bytes = auditCodec.encode(record);
+      // The same in all attempts: one that was stored without our hearing of it is stored once.
+      const msgID = randomUUID();
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await client.publish(subjects.audit(record.kind), bytes, { msgID });
+          return;
+        } catch (error) {
+          if (attempt === attempts) throw toNatterError(error, 'write the audit trail');
+        }
+      }
+    },
+    page: async ({ after, limit, kind }) => {
+      const subject = kind === undefined ? {} : { subject: subjects.audit(kind) };
+      try {
+        if (after === undefined) return { records: await newest(limit, subject), more: false };
+        return await read({ after, limit, ...subject });
+      } catch (error) {
+        throw toNatterError(error, 'read the audit trail');
+      }
+    },
+  };
+};
+
+const recordOrNull = (bytes: Uint8Array) => {
+  try {
+    return auditCodec.decode(bytes);
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,60 @@
+import { createApprovals } from './approvals.ts';
+import { type FollowOptions, followEvents } from './event-stream.ts';
+import { type CallOptions, createHttp, type HttpOptions } from './http.ts';
+import { createRuns } from './runs.ts';
+import { createSessions, type ReadOptions } from './sessions.ts';
+import { Connection, type ConnectOptions } from './socket.ts';
+import type { WebSocketConstructor } from './socket-frames.ts';
+import type { StreamItem } from './types.ts';
+
+/** The client of Natter's gateway for browsers and Node (docs/client.md): all of its HTTP, its event streams and its WebSocket. */
+
+export { NatterApiError, type ProblemItem } from './errors.ts';
+export type { FollowOptions } from './event-stream.ts';
+export { type CallOptions, type Query, sessionPath } from './http.ts';
+export type { ListOptions, PageOptions, ReadOptions, RunOptions, WriteOptions } from './sessions.ts';
+export type { Connection, ConnectOptions, SocketCallOptions } from './socket.ts';
+export type { WebSocketConstructor, WebSocketLike } from './socket-frames.ts';
+export type * from './types.ts';
+
+export interface ClientOptions extends HttpOptions {
+  /** Needed for `connect` where there is no global one, as in Node 20: that of the package `ws`. */
+  readonly WebSocket?: WebSocketConstructor;
+}
+
+/** A ticket for one event stream, once, within 30 s; `url` is what an `EventSource` opens. */
+export interface Ticket {
+  readonly ticket: string;
+  readonly expiresAt: number;
+  readonly url: string;
+}
+
+/** A client of the gateway at `url`. Throws nothing until it is used. */
+export const createClient = (options: ClientOptions) => {
+  const http = createHttp(options);
+  return {
+    url: http.url,
+    /** Any other call of docs/http-api.md, by its path. */
+    get: <T>(path: string, given?: CallOptions): Promise<T> => http.call('GET', path, undefined, given),
+    post: <T>(path: string, body: unknown, given?: CallOptions): Promise<T> => http.call('POST', path, body, given),
+    delete: <T>(path: string, given?: CallOptions): Promise<T> => http.call('DELETE', path, undefined, given),
+    sessions: createSessions(http),
+    runs: createRuns(http),
+    approvals: createApprovals(http),
+    /** Events over SSE, from history to live; connects with the first step of the reader. */
+    events: (filter: FollowOptions = {}): AsyncGenerator<StreamItem, void> => followEvents(http, filter),
+    /** Lets a page open an event stream, which may have a query, without its token. */
+    ticket: async (path: string, given?: ReadOptions): Promise<Ticket> => {
+      const [plain = '', query] = path.split('?', 2);
+      const made = await http.call<Omit<Ticket, 'url'>>('POST', '/v1/tickets', { path: plain }, given);
+      return { ...made, url: `${http.url}${plain}?${query === undefined ? '' : `${query}&`}ticket=${made.ticket}` };
+    },
+    /** A WebSocket, once the gateway has let us in. */
+    connect: (given: ConnectOptions = {}): Promise<Connection> => {
+      const WebSocket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
+      if (WebSocket === undefined) throw new TypeError('there is no WebSocket here; give createClient one, such as that of "ws"');
+      return new Connection(http, WebSocket, given).open();
+    },
+  };
+};
+export type NatterClient = ReturnType<typeof createClient>;

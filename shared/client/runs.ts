@@ -1,0 +1,35 @@
+import { type Http, sessionPath } from './http.ts';
+import type { ReadOptions } from './sessions.ts';
+import type { Run } from './types.ts';
+
+/** How long one call waits; the gateway lets none wait for longer than 120 s. */
+const longestSeconds = 60;
+const overheadMs = 10_000;
+
+/** `/v1/sessions/{key}/runs`: what becomes of what was asked. */
+export const createRuns = (http: Http) => {
+  const get = (key: string, runId: string, options: ReadOptions & { readonly wait?: number } = {}): Promise<Run> => {
+    const { wait, ...rest } = options;
+    return http.call('GET', sessionPath(key, `/runs/${encodeURIComponent(runId)}`), undefined, { ...rest, query: { wait } });
+  };
+  return {
+    get: (key: string, runId: string, options?: ReadOptions) => get(key, runId, options),
+    /**
+     * Resolves with the run once it is over, or as it is after `timeoutMs` (default: never). Asks anew for as long as that takes, of
+     * whichever replica answers: the run itself goes on without anybody.
+     */
+    wait: async (
+      key: string,
+      runId: string,
+      { timeoutMs = Number.POSITIVE_INFINITY, signal }: Pick<ReadOptions, 'timeoutMs' | 'signal'> = {},
+    ): Promise<Run> => {
+      const endsAt = performance.now() + timeoutMs;
+      for (;;) {
+        const patienceMs = Math.max(0, endsAt - performance.now());
+        const wait = Math.min(longestSeconds, Math.ceil(patienceMs / 1_000));
+        const run = await get(key, runId, { wait, timeoutMs: wait * 1_000 + overheadMs, patienceMs, signal });
+        if (run.status === 'ok' || run.status === 'error' || performance.now() >= endsAt) return run;
+      }
+    },
+  };
+};

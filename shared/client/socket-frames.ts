@@ -1,0 +1,52 @@
+import { NatterApiError, type ProblemDetails } from './errors.ts';
+
+/** What a WebSocket has to be: that of browsers, of Node 22 or newer, or of the package `ws`. */
+export interface SocketEvent {
+  readonly type: string;
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+export interface WebSocketLike {
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;
+}
+export type WebSocketConstructor = new (url: string) => WebSocketLike;
+
+/** What the gateway says (docs/websocket.md). Frames of further types may come, and are left alone. */
+export type Frame =
+  | { readonly type: 'hello'; readonly version: string; readonly methods: readonly string[] }
+  | { readonly type: 'res'; readonly id: number; readonly ok: true; readonly result: unknown }
+  | { readonly type: 'res'; readonly id: number; readonly ok: false; readonly error: ProblemDetails }
+  | { readonly type: 'event'; readonly subscription: string; readonly id: string; readonly event: { readonly type: string } }
+  | { readonly type: 'delta'; readonly subscription: string; readonly delta: object }
+  | { readonly type: 'end'; readonly subscription: string; readonly after: string; readonly error: ProblemDetails };
+
+/** The frame in a message; `null`: it is none. */
+export const frameIn = (text: string): Frame | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'type' in value ? (value as Frame) : null;
+  } catch {
+    return null;
+  }
+};
+
+/** What is wrong where a new connection would not help: the program, or its token. */
+const lastingCodes: Readonly<Record<number, readonly [status: number, code: string]>> = {
+  4400: [400, 'invalid'],
+  4401: [401, 'unauthorized'],
+};
+
+/** Why a connection has ended. */
+export const closeProblem = (
+  url: string,
+  { code, reason }: { code: number; reason: string },
+  failure: string,
+): NatterApiError => {
+  const [status, name] = lastingCodes[code] ?? (code === 4429 ? [429, 'overloaded'] : [0, 'unreachable']);
+  const why = reason || failure || `the connection was closed with ${code}`;
+  return new NatterApiError(status, { code: name, detail: name === 'unreachable' ? `no answer from ${url} (${why})` : why });
+};

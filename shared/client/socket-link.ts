@@ -1,0 +1,72 @@
+import type { NatterApiError } from './errors.ts';
+import { closeProblem, type Frame, frameIn, type WebSocketConstructor } from './socket-frames.ts';
+
+/** How often to look whether the other end is there, and the silence after which it is asked, and given up. */
+const lookMs = 5_000;
+const askMs = 30_000;
+const silentMs = 45_000;
+/** How long a connection may take until the gateway greets. */
+const greetingMs = 15_000;
+
+/** One WebSocket, from its beginning to its end. */
+export interface Link {
+  send(frame: string): void;
+  close(): void;
+  /** Resolves with why it has ended. */
+  readonly ended: Promise<NatterApiError>;
+}
+export interface LinkOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly WebSocket: WebSocketConstructor;
+  /** The gateway has let us in. */
+  greeted(): void;
+  /** Takes a frame, and how many characters it had. */
+  take(frame: Exclude<Frame, { type: 'hello' }>, characters: number): void;
+}
+
+/** Connects, shows the token in the first frame, and hands on what the gateway says. One that falls silent is given up. */
+export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions): Link => {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
+  let isGreeted = false;
+  let heardAt = performance.now();
+  let failure = '';
+  let isOver = false;
+  let ending = (_: NatterApiError): void => {};
+  const ended = new Promise<NatterApiError>((resolve) => {
+    ending = resolve;
+  });
+  const end = (code: number, reason: string): void => {
+    clearInterval(watch);
+    isOver = true;
+    ending(closeProblem(url, { code, reason }, failure));
+  };
+  const giveUp = (why: string): void => {
+    failure = why;
+    socket.close();
+    // A network that is gone would keep the goodbye waiting.
+    end(1006, '');
+  };
+  const look = (): void => {
+    const quietMs = performance.now() - heardAt;
+    if (quietMs > (isGreeted ? silentMs : greetingMs)) giveUp('it is silent');
+    else if (isGreeted && quietMs > askMs) socket.send('{"type":"req","id":0,"method":"status"}');
+  };
+  const watch = setInterval(look, lookMs);
+  socket.addEventListener('open', () => socket.send(JSON.stringify({ type: 'auth', token })));
+  socket.addEventListener('error', ({ message = '' }) => {
+    failure = message;
+  });
+  socket.addEventListener('close', ({ code = 1006, reason = '' }) => end(code, reason));
+  socket.addEventListener('message', ({ data }) => {
+    if (isOver) return;
+    heardAt = performance.now();
+    const text = String(data);
+    const frame = frameIn(text);
+    if (frame === null) return giveUp('it speaks another protocol');
+    if (frame.type !== 'hello') return take(frame, text.length);
+    isGreeted = true;
+    greeted();
+  });
+  return { send: (frame) => socket.send(frame), close: () => socket.close(1000), ended };
+};

@@ -1,0 +1,152 @@
+import type { Difference } from '../kit/comparison.ts';
+import type { EventType, SessionEvent } from '../session/events.ts';
+import type { PlainState } from '../session/evolve.ts';
+import type { IndexRow } from '../session/summary.ts';
+import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../session/types.ts';
+import type { Run } from '../session-tools/run.ts';
+import type { CommandAnswer, RecordedCommit } from '../wire/envelope.ts';
+
+/** What the gateway takes and tells, as docs/openapi.json has it. Times are milliseconds since 1970; all come from the schemas, as types alone. */
+
+export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
+
+/** An event as it is told: its own fields beside those of its commit. `id` is `<seq>.<index>`, the cursor after it. */
+export type NatterEvent = SessionEvent & {
+  readonly id: string;
+  readonly seq: number;
+  readonly index: number;
+  readonly rev: number;
+  readonly key: string;
+  readonly sessionId: string;
+  readonly at: number;
+  /** The run it belongs to. */
+  readonly correlationId: string;
+  readonly actor: string;
+};
+/** A piece of an answer in the making: never repeated, replaced by the recorded message. Offsets are in UTF-16 units of the step's text. */
+export interface LiveText {
+  readonly type: 'delta';
+  readonly key: string;
+  readonly turn: { readonly id: string; readonly attempt: number };
+  readonly step: number;
+  readonly offset: number;
+  readonly end: number;
+  readonly text: string;
+}
+/** The history of a session before this event was erased: whoever keeps a copy forgets it (C9). */
+export interface Gap {
+  readonly type: 'gap';
+  readonly key: string;
+  readonly before: string;
+}
+/** What a stream of events hands out. Told apart by `type`. */
+export type StreamItem = NatterEvent | LiveText | Gap;
+
+/** A place in the log: a sequence (after that whole commit), or the id of an event. */
+export type Cursor = number | string;
+export interface EventFilter {
+  /** One session; it need not be there yet. */
+  readonly key?: string | undefined;
+  /** Sessions whose key begins with these whole segments. Not together with `key`. */
+  readonly keyPrefix?: string | undefined;
+  readonly types?: readonly EventType[] | undefined;
+  /** Begins after this place; 0: all there is. Default: now. */
+  readonly after?: Cursor | undefined;
+  /** Live text too; only with `key`. */
+  readonly live?: boolean | undefined;
+}
+
+export type SessionRow = IndexRow & { readonly queueMode: QueueRule['mode'] };
+export type Session = SessionRow & {
+  /** How far the index alone has come. */
+  readonly indexedSeq: number;
+  readonly nextReset: {
+    readonly rule: string;
+    readonly due: boolean;
+    readonly timeZone: string;
+    readonly dailyAt?: number;
+    readonly idleAt?: number;
+  };
+};
+export interface Message {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly sessionId: string;
+  readonly role: 'user' | 'assistant';
+  readonly messageId: string;
+  readonly text: string;
+  readonly sender?: Sender;
+  readonly runId?: string;
+}
+/** One commit of a session's log, as it is stored. */
+export type LogEntry = RecordedCommit;
+
+/** A message on its way in. */
+export interface NewMessage {
+  readonly text: string;
+  readonly messageId?: string;
+  readonly sender?: Pick<Sender, 'id' | 'name'>;
+  readonly deliverTo?: DeliveryTarget;
+  /** What it does when it finds a turn running. Default: as configured. */
+  readonly queue?: QueueRule['mode'];
+  /** `false`: a text such as `/new` commands nothing. */
+  readonly commands?: boolean;
+  /** Later: milliseconds or ISO 8601. */
+  readonly sendAt?: number | string;
+}
+/** A run as it began. `duplicate`: it had begun before, by the same Idempotency-Key. */
+export type BegunRun = Run & { readonly duplicate?: boolean; readonly sendAt?: number };
+/** What a session made of a command; `accepted`: it is stored and takes effect later. */
+export interface Taken {
+  readonly runId: string;
+  readonly status: 'ok' | 'accepted';
+  readonly outcome?: CommandAnswer['outcome'];
+  readonly seq?: number;
+  readonly rev?: number;
+}
+/** A look back that was asked for. `requested: false`: nothing was said since the last one. */
+export type CheckpointTaken = Taken & { readonly requested?: boolean };
+/** A fork, with the generation that it began once the session has answered. */
+export type Forked = Taken & {
+  readonly key: string;
+  readonly sessionId?: string;
+  readonly generation?: number;
+  readonly forkedFrom?: { readonly sessionId: string; readonly seq: number; readonly rev: number };
+};
+export type Patched = Taken & { readonly key: string; readonly settings: Settings };
+
+/** A session's state by the fold of its log. */
+export type State = PlainState & { readonly key: string; readonly from: 'snapshot' | 'log' };
+export interface Place {
+  readonly seq: number;
+  readonly rev: number;
+  readonly at: number;
+}
+export interface Diff {
+  readonly key: string;
+  readonly from: Place;
+  readonly to: Place;
+  readonly changes: readonly Difference[];
+  readonly events: readonly NatterEvent[];
+  readonly next: string;
+  readonly more: boolean;
+}
+
+export type Verdict = 'allow-once' | 'allow-always' | 'deny';
+export interface PendingApproval {
+  readonly approvalId: string;
+  readonly sessionKey: string;
+  readonly tool?: string;
+  readonly action: string;
+  readonly asks: 'run' | 'retry';
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+  readonly approvers: readonly string[];
+  readonly onceOnly: boolean;
+}
+export type AnsweredApproval = Taken & {
+  readonly approvalId: string;
+  readonly sessionKey: string;
+  readonly verdict: Verdict;
+};

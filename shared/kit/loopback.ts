@@ -1,0 +1,2 @@
+/** Only this machine can reach these. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);

@@ -1,0 +1,16 @@
+import type { MemoryMark } from '../ports.ts';
+
+/** The sequence and the number that an id is made of. */
+const partsOf = (id: string): readonly [number, number] => {
+  const [seq = '', number = ''] = id.split('-');
+  return [Number(seq), Number(number)];
+};
+
+/** In the order they were added. */
+export const byAge = ({ id: one }: { readonly id: string }, { id: other }: { readonly id: string }): number => {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  return a[0] - b[0] || a[1] - b[1];
+};
+
+/** The one that changed last first. */
+export const newestFirst = (one: MemoryMark, other: MemoryMark): number => other.source.seq - one.source.seq || byAge(other, one);

@@ -1,0 +1,13 @@
+/** What the audit trail tells of (docs/access.md). A kind never changes its meaning, and is a part of the record's subject. */
+export const auditKinds = [
+  'token_created',
+  'token_rotated',
+  'token_revoked',
+  'authentication_failed',
+  'access_denied',
+  'approval_answered',
+  'session_deleted',
+  'session_erased',
+  'config_reloaded',
+] as const;
+export type AuditKind = (typeof auditKinds)[number];

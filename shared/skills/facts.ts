@@ -1,0 +1,63 @@
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { programEnvironment } from '../tools/environment.ts';
+import type { SkillFacts } from './gate.ts';
+
+/** The facts of this machine, as they are now. `env`: the process's environment. */
+export const machineFacts = (
+  config: Pick<Config, 'agent' | 'skills' | 'tools'>,
+  env: Readonly<Record<string, string | undefined>>,
+  programsOn = programFinder(),
+): SkillFacts => {
+  const given = programEnvironment(env, config.tools.exec.environment, '');
+  return { os: process.platform, env, config, programEnv: new Set(Object.keys(given)), hasProgram: programsOn(given.PATH ?? '') };
+};
+
+/**
+ * Finds programs by the files on a path, without a shell (A15/154). A folder is listed again only when it has changed, and an answer is kept
+ * as long as the path is not asked about anew.
+ */
+export const programFinder = (): ((path: string) => (name: string) => boolean) => {
+  const listings = new Map<string, Listing>();
+  const listingOf = (folder: string): Listing => {
+    const changedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const known = listings.get(folder);
+    if (known?.changedAt === changedAt) return known;
+    const listing = { folder, changedAt, names: namesIn(folder) };
+    listings.set(folder, listing);
+    return listing;
+  };
+  return (path) => {
+    let folders: readonly Listing[] | null = null;
+    const answers = new Map<string, boolean>();
+    return (name) => {
+      folders ??= path.split(delimiter).filter(isAbsolute).map(listingOf);
+      const answer = answers.get(name) ?? folders.some(({ folder, names }) => names.has(name) && isProgram(join(folder, name)));
+      answers.set(name, answer);
+      return answer;
+    };
+  };
+};
+
+interface Listing {
+  readonly folder: string;
+  readonly changedAt: number;
+  readonly names: ReadonlySet<string>;
+}
+const namesIn = (folder: string): ReadonlySet<string> => {
+  try {
+    return new Set(readdirSync(folder));
+  } catch {
+    return new Set();
+  }
+};
+
+const isProgram = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+};

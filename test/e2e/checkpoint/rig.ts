@@ -1,0 +1,112 @@
+import { pino } from 'pino';
+import { vi } from 'vitest';
+import { startSession } from '../../../services/session/main.ts';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { type Config, configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
+import type { SessionEvent } from '../../../shared/session/events.ts';
+import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { topologyOf } from '../../../shared/wire/topology.ts';
+
+/** A session host on a broker, under a prefix of its own. */
+export const openStage = async (servers: string, prefix: string, { partitions = 1, more = {} } = {}) => {
+  const config: Config = configSchema.parse({ ...more, prefix, nats: { partitions } });
+  const connection = await openConnection({ servers, name: prefix, requestTimeoutMs: 5_000 });
+  await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, partitions }));
+  await connection.close();
+  const open = (name: string): Promise<Ports> => openNats(config, { name, clock: systemClock, servers });
+  const ports = await open(prefix);
+  const log = pino({ level: 'silent' });
+  const host = await startSession({ config, ports, log, member: 'host', env: {} });
+
+  return {
+    config,
+    ports,
+    open,
+    log,
+    send: async (key: string, data: SessionCommand, id: string): Promise<string | undefined> => {
+      const answer = ports.answers.wait(id, 20_000);
+      const envelope = { id, key: key as SessionKey, at: Date.now(), correlationId: id, causationId: id, actor: 'test' };
+      await ports.commands.publish({ ...envelope, answerTo: ports.answers.address, data });
+      return (await answer)?.outcome;
+    },
+    commits: async (): Promise<RecordedCommit[]> => {
+      const commits: RecordedCommit[] = [];
+      for (let more = true; more; ) {
+        const page = await ports.events.page({ after: commits.at(-1)?.seq ?? 0, limit: 1_000 });
+        commits.push(...page.commits);
+        more = page.more;
+      }
+      return commits;
+    },
+    close: async (): Promise<void> => {
+      await host.stop(2_000);
+      await ports.close();
+    },
+  };
+};
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Every request that was recorded is done with. */
+export const lookedBackOnAll = ({ ports, commits }: Stage, timeout = 60_000): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const requested = (await commits()).filter(({ events }) => events.some(({ type }) => type === 'checkpoint_requested'));
+      if ((await ports.cursors.get('checkpoint-requests')) < (requested.at(-1)?.seq ?? 0)) throw new Error('not dispatched');
+      if ((await ports.checkpoints.lag()) > 0) throw new Error('not done');
+    },
+    { timeout, interval: 100 },
+  );
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+/** What was looked back on of each generation of each session, in the order of the log. */
+export const rangesIn = (commits: readonly RecordedCommit[]): Map<string, Range[]> => {
+  const ranges = new Map<string, Range[]>();
+  for (const { key, events } of commits) {
+    for (const event of events) {
+      if (event.type !== 'introspected') continue;
+      const name = `${key} ${event.sessionId}`;
+      ranges.set(name, [...(ranges.get(name) ?? []), { from: event.fromRev, to: event.toRev }]);
+    }
+  }
+  return ranges;
+};
+
+/** Where two ranges of a generation do not join: a gap, or something twice. */
+export const faultsIn = (commits: readonly RecordedCommit[]): string[] =>
+  [...rangesIn(commits)].flatMap(([name, ranges]) =>
+    ranges.flatMap(({ from }, index) => {
+      const before = ranges[index - 1];
+      return before === undefined || from === before.to + 1 ? [] : [`${name}: ${from} after ${before.to}`];
+    }),
+  );
+
+/** How often what was said was looked back on: the texts of messages by that number. */
+export const coverageOf = (commits: readonly RecordedCommit[]): Map<number, string[]> => {
+  const ranges = rangesIn(commits);
+  const coverage = new Map<number, string[]>();
+  for (const commit of commits) {
+    const sessionIds = sessionIdsOf(commit);
+    for (const [index, event] of commit.events.entries()) {
+      const text = saidIn(event);
+      if (text === undefined) continue;
+      const covering = (ranges.get(`${commit.key} ${sessionIds[index]}`) ?? []).filter(
+        ({ from, to }) => from <= commit.rev && commit.rev <= to,
+      );
+      coverage.set(covering.length, [...(coverage.get(covering.length) ?? []), `${commit.key} ${commit.rev} ${text}`]);
+    }
+  }
+  return coverage;
+};
+const saidIn = (event: SessionEvent): string | undefined =>
+  event.type === 'user_message' ? event.message.text : event.type === 'assistant_message' ? event.text : undefined;

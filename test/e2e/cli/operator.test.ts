@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { auditCommand } from '../../../services/cli/commands/audit.ts';
+import { doctorCommand } from '../../../services/cli/commands/doctor.ts';
+import { statusCommand } from '../../../services/cli/commands/status.ts';
+import type { Finding } from '../../../services/cli/doctor/finding.ts';
+import { installationIn } from '../../../services/cli/installation.ts';
+import { tellHealth } from '../../../services/cli/runtime/health.ts';
+import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
+import type { World } from '../../../services/cli/terminal.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { fixed } from '../../../shared/config/reload.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { natterWith } from '../../support/natter.ts';
+import { callerOf, pathOf, ready } from '../gateway/setup.ts';
+
+/** What an operator asks a whole system on a real broker: doctor, status, audit. */
+const home = mkdtempSync(join(tmpdir(), 'natter-operator-'));
+let server: TestServer;
+let system: System;
+const token = 'a-token-for-an-operator-of-forty-letters';
+const log = pino({ level: 'silent' });
+const env = (): Record<string, string> => ({
+  ...{ NATS_URL: server.url, NATTER_URL: system.gateway.url, NATTER_TOKEN: token, NATTER_PORT: '0', NATTER_DATA_DIR: home },
+});
+const configIn = (given: Record<string, string>) => loadConfig({ env: given, home });
+const call = (...given: Parameters<ReturnType<typeof callerOf>>) => callerOf(system.gateway.url, token)(...given);
+const natter = async (...words: string[]): Promise<string> => {
+  const run = natterWith([auditCommand, doctorCommand, statusCommand], { home, env: env(), now: () => Date.now() });
+  return stripVTControlCharacters(await run(...words));
+};
+const examined = async (): Promise<Record<string, Finding>> => {
+  const { findings } = JSON.parse(await natter('doctor', '--json')) as { findings: Finding[] };
+  return Object.fromEntries(findings.map((finding) => [finding.what, finding]));
+};
+
+beforeAll(async () => {
+  server = await startServer();
+  const world = { env: {}, home, output: new PassThrough(), program: 'natter', version: '1.2.3' } as unknown as World;
+  const config = fixed(configIn({ NATS_URL: server.url, NATTER_PORT: '0', NATTER_DATA_DIR: home }));
+  const installation = installationIn(home);
+  const options = { world, config, installation, token, log, clock: systemClock };
+  system = await startSystem({ ...options, hosts: 1, childArguments: [], logFile: 2 });
+  await ready(callerOf(system.gateway.url, token));
+}, 60_000);
+afterAll(async () => {
+  await system.stop();
+  await server.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+afterEach(() => {
+  process.exitCode = undefined;
+});
+
+describe('natter status', () => {
+  test('A12/128: the processes with their services, sessions by state, what waits', async () => {
+    await call('POST', pathOf('agent:main:main', '/messages?wait=20'), { body: { text: 'hello' } });
+    await vi.waitFor(async () => expect(JSON.parse(await natter('status', '--json')).counts.idle).toBe(1), 10_000);
+    expect(JSON.parse(await natter('status', '--json'))).toMatchObject({
+      ready: true,
+      processes: [
+        {
+          process: expect.stringMatching(/^up-/),
+          services: expect.arrayContaining([{ name: 'session', problems: [], warnings: [] }]),
+        },
+      ],
+      counts: { idle: 1, running: 0, awaiting_approval: 0, inactive: 0 },
+      turnsRunning: 0,
+      pendingApprovals: { pending: 0, oldestAt: null },
+      queues: { commands: 0, inbound: 0 },
+      deliveriesInHand: 0,
+      deadLetters: 0,
+    });
+    const text = await natter('status');
+    expect(text).toMatch(/^runs +1 session, 1 router, 1 checkpoint, 1 delivery, 1 gateway$/m);
+    expect(text).toMatch(/^sessions 1 idle, .*; 0 turns running$/m);
+    expect(text).toMatch(/^waits +0 approvals; queued: 0 commands, 0 inbound.*; 0 deliveries in hand; 0 dead letters$/m);
+  });
+
+  test('what a host of its own misses is told, until the host is gone', async () => {
+    const ports = await openNats(configIn(env()), { name: 'test', clock: systemClock, servers: server.url });
+    onTestFinished(() => ports.close());
+    const stopping = new AbortController();
+    const service = {
+      ...{ name: 'session', problems: () => ['no leader'], warnings: () => ['mcp server "x" is away'] },
+      metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
+    };
+    const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
+    const telling = tellHealth(() => [service], { ...told, signal: stopping.signal });
+    const warning = 'warning  session of session-7: mcp server "x" is away';
+    await vi.waitFor(async () => expect(await natter('status')).toContain(warning), { timeout: 10_000 });
+    expect(await natter('status')).toMatch(/problem {2}session of session-7: no leader[\s\S]*; 3 turns running/);
+    // The gateway tells once a second how it is; its first word is that it has just begun.
+    await vi.waitFor(
+      async () => expect(await examined()).toMatchObject({ processes: { level: 'fail', detail: 'session: no leader' } }),
+      { timeout: 10_000 },
+    );
+    stopping.abort();
+    await telling;
+    await vi.waitFor(async () => expect(await natter('status')).not.toContain('session-7'), { timeout: 10_000 });
+  });
+});
+
+describe('natter audit', () => {
+  test('who did what, the newest last; --json as lines; --kind and --after', async () => {
+    const { body: made } = await call('POST', '/v1/tokens', { body: { role: 'read-only' } });
+    await call('DELETE', `/v1/tokens/${made.id}`);
+    const [created = '', revoked = ''] = (await natter('audit', '--limit', '2')).split('\n');
+    expect(created).toMatch(new RegExp(`token_created  token:api \\(127\\.0\\.0\\.1\\)  ${made.id} role: read-only$`));
+    expect(revoked).toContain('token_revoked');
+    const [line = ''] = (await natter('audit', '--json', '--kind', 'token_created', '--limit', '1')).split('\n');
+    const record = JSON.parse(line);
+    expect(record).toMatchObject({ kind: 'token_created', target: made.id, outcome: 'ok' });
+    expect((await natter('audit', '--after', String(record.seq))).trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('natter doctor', () => {
+  test('finds nothing that fails, and says what it looked at', async () => {
+    writeFileSync(join(home, 'natter.json'), '{}', { mode: 0o600 });
+    onTestFinished(() => rmSync(join(home, 'natter.json')));
+    const found = await examined();
+    const { disk: _, ...others } = found;
+    expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(Object.keys(found)).toEqual([
+      ...['node', 'config', 'values', 'privacy', 'address', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
+      ...['streams', 'log', 'queues', 'cursors', 'processes', 'dead letters', 'tokens', 'gateway'],
+    ]);
+    expect(found.clock?.detail).toMatch(/^\d+ ms/);
+    expect(found.jetstream?.detail).toMatch(/stored/);
+    expect(process.exitCode).not.toBe(1);
+  });
+
+  test('a token that ends soon is a warning, and no failure', async () => {
+    const { body: made } = await call('POST', '/v1/tokens', { body: { role: 'read-only', expiresAt: Date.now() + 3_600_000 } });
+    expect(await examined()).toMatchObject({ tokens: { level: 'warn', detail: expect.stringContaining(made.id) } });
+    expect(process.exitCode).not.toBe(1);
+    await call('DELETE', `/v1/tokens/${made.id}`);
+    expect(await natter('doctor')).toMatch(/^ok {4}tokens /m);
+  });
+
+  test('an unknown key of the configuration fails by its name', async () => {
+    writeFileSync(join(home, 'natter.json'), '{ gatway: {} }', { mode: 0o600 });
+    onTestFinished(() => rmSync(join(home, 'natter.json')));
+    expect(await examined()).toMatchObject({
+      config: { level: 'fail', detail: expect.stringMatching(/natter\.json:1: gatway/) },
+    });
+    expect(process.exitCode).toBe(1);
+  });
+
+  test('a stream that is gone, and then a broker that is', async () => {
+    const connection = await connect({ servers: server.url });
+    await (await jetstreamManager(connection, { checkAPI: false })).streams.delete('NATTER_DEAD');
+    await connection.close();
+    expect(await examined()).toMatchObject({ streams: { level: 'fail', detail: 'missing: NATTER_DEAD' } });
+    expect(process.exitCode).toBe(1);
+    await server.kill9();
+    expect(await examined()).toMatchObject({ broker: { level: 'fail' }, gateway: { level: 'fail' } });
+    await server.restart();
+  }, 60_000);
+});

@@ -1,0 +1,63 @@
+import { expect, test, vi } from 'vitest';
+import { tailCommand } from '../../../services/cli/commands/tail.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from '../gateway/setup.ts';
+import { natter } from './natter.ts';
+
+const start = async () => {
+  const { memory, gateway } = await startWorld();
+  const { port } = new URL(gateway.url);
+  const config = configSchema.parse({ gateway: { port: Number(port) } });
+  const call = callerOf(gateway.url);
+  let door = gateway;
+  const restart = async (): Promise<void> => {
+    await door.stop(1_000);
+    door = await startDoor(await memory.portsFor('gateway'), [], config);
+    await ready(call);
+  };
+  const say = (text: string, to = 'agent:main:main') => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });
+  const tail = (...given: string[]) => {
+    const running = natter(gateway.url, [tailCommand], 'tail', ...given);
+    afterwards(async () => {
+      running.interrupt();
+      await running.done;
+    });
+    return running;
+  };
+  const ids = async (): Promise<string[]> =>
+    (await call('GET', '/v1/events?limit=1000')).body.events.map(({ id }: { id: string }) => id);
+  return { tail, say, restart, ids };
+};
+const idsOf = (lines: readonly string[]): string[] => lines.map((line) => JSON.parse(line).id);
+
+test('natter tail survives restarts of the gateway: no event is lost or told twice (A1)', async () => {
+  const { tail, say, restart, ids } = await start();
+  await say('before');
+  const { out, notes, done, interrupt } = tail('--from', '1', '--json');
+  const told = () => vi.waitFor(async () => expect(idsOf(out)).toEqual(await ids()), 15_000);
+  for (let turn = 0; turn < 3; turn++) {
+    await say(`message ${turn}`);
+    await told();
+    await restart();
+    await say(`after ${turn}`);
+  }
+  await told();
+  expect(notes.join('\n')).toContain('waiting for the gateway: ');
+  interrupt();
+  await done;
+});
+
+test('begins now unless told otherwise, and filters by key and type; one line for each', async () => {
+  const { tail, say } = await start();
+  await say('before');
+  const answers = tail('--key', 'agent:main:irc', '--type', 'assistant_message', 'turn_failed', '--from', '1');
+  const news = tail('--json');
+  await vi.waitFor(async () => {
+    await say('hello', 'agent:main:irc:group:x');
+    expect(news.out.length).toBeGreaterThan(0);
+  });
+  await vi.waitFor(() =>
+    expect(answers.out[0]).toMatch(/^ +\d+\.\d+ .* agent:main:irc:group:x {2}assistant_message {2}you said: hello$/),
+  );
+  expect(news.out.join('\n')).not.toContain('"before"');
+});

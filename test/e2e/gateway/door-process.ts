@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { topologyOf } from '../../../shared/wire/topology.ts';
+import { startMiniHost } from '../../support/mini-host.ts';
+import { startServer } from '../../support/nats.ts';
+import { callerOf, ready, token } from './setup.ts';
+
+/** Gateways in processes of their own, before a real broker and a session host. */
+
+const program = fileURLToPath(new URL('../../../dist/test/support/door-process.js', import.meta.url));
+const config = configSchema.parse({ nats: { partitions: 4 } });
+
+export interface DoorProcess {
+  readonly url: string;
+  /** Resident memory, MB. */
+  memory(): number;
+  kill9(): Promise<void>;
+}
+export interface DoorOptions {
+  /** The part `gateway` of its configuration. Default: any free port. */
+  readonly gateway?: object;
+  /** How long a client may leave a full buffer unread. Default: as the product has it. */
+  readonly stallMs?: number;
+}
+
+/** A broker and a host; `door` starts a gateway and waits until it is ready. */
+export const startDoors = async () => {
+  const server = await startServer();
+  const children = new Set<ChildProcess>();
+  const opened: Ports[] = [];
+  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
+  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas: 1, partitions: config.nats.partitions }));
+  await connection.close();
+  const ports = async (name: string): Promise<Ports> => {
+    const made = await openNats(config, { name, clock: systemClock, servers: server.url });
+    opened.push(made);
+    return made;
+  };
+  const hostPorts = await ports('host');
+  const host = await startMiniHost(hostPorts);
+
+  const door = async ({ gateway = {}, stallMs }: DoorOptions = {}): Promise<DoorProcess> => {
+    const env = {
+      ...process.env,
+      ...{ NATS_URL: server.url, DOOR_TOKEN: token, ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }) },
+      DOOR_CONFIG: JSON.stringify({ nats: { partitions: config.nats.partitions }, gateway: { port: 0, ...gateway } }),
+    };
+    const child = fork(program, [], { env, stdio: 'inherit' });
+    children.add(child);
+    const gone = once(child, 'exit');
+    const [url] = (await Promise.race([once(child, 'message'), gone.then(() => ['the gateway has ended'])])) as [string];
+    await ready(callerOf(url));
+    return {
+      url,
+      memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1_024,
+      kill9: async () => {
+        child.kill('SIGKILL');
+        await gone;
+      },
+    };
+  };
+  const close = async (): Promise<void> => {
+    for (const child of children) child.kill('SIGKILL');
+    await host.close();
+    for (const each of opened) await each.close();
+    await server.stop();
+  };
+  return { door, close, /** Where the log is. */ seen: () => hostPorts.events.info() };
+};
+export type Doors = Awaited<ReturnType<typeof startDoors>>;

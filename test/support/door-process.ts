@@ -1,0 +1,26 @@
+import { pino } from 'pino';
+import { startGateway } from '../../services/gateway/main.ts';
+import { openNats } from '../../shared/adapters/nats/open.ts';
+import { fixed } from '../../shared/config/reload.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { systemClock } from '../../shared/kit/clock.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import type { Clock } from '../../shared/ports.ts';
+
+/**
+ * A gateway as a process of its own that ends with its parent and tells it its URL. `DOOR_CONFIG` is its configuration as JSON; with
+ * `DOOR_STALL_MS` a client may leave a full buffer unread for so long only. Used by `test/e2e/gateway/flood.test.ts` and
+ * `gateway-kill.test.ts`.
+ */
+const { DOOR_CONFIG = '{}', DOOR_STALL_MS, DOOR_TOKEN = '', NATS_URL = '' } = process.env;
+const clock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) =>
+    systemClock.sleep(ms === limits.streamStallMs && DOOR_STALL_MS !== undefined ? Number(DOOR_STALL_MS) : ms, signal),
+};
+const config = configSchema.parse(JSON.parse(DOOR_CONFIG));
+const ports = await openNats(config, { name: 'gateway', clock, servers: NATS_URL });
+const log = pino({ level: 'error' });
+const gateway = await startGateway({ config: fixed(config), ports, log, token: DOOR_TOKEN, version: '0' });
+process.on('disconnect', () => process.exit());
+process.send?.(gateway.url);

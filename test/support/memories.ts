@@ -1,0 +1,38 @@
+import type { MemoryEntry } from '../../shared/ports.ts';
+import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { EventOf } from '../../shared/session/events.ts';
+import type { MemoryChange, MemoryScope } from '../../shared/session/memory.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { commitTo, keyOf } from './commits.ts';
+
+/** One memory; say what the test is about. */
+export const memoryOf = (seq: number, text: string, change: Partial<MemoryEntry> = {}): MemoryEntry => {
+  const key = keyOf('agent:main:main');
+  const place = { key, seq };
+  return {
+    ...{ id: `${seq}-0`, scope: `session:${key}`, text, createdAt: seq, updatedAt: seq },
+    source: { ...place, sessionId: 's1', fromRev: 1, toRev: 2, by: 'agent' },
+    changes: [place],
+    ...change,
+  };
+};
+
+export const reachAll = (...people: string[]): MemoryScope[] => [
+  { kind: 'session' },
+  { kind: 'agent' },
+  ...people.map((principal) => ({ kind: 'person', principal }) as const),
+];
+
+export const changed = (changes: MemoryChange[], reach: MemoryScope[] = reachAll('ann')): EventOf<'memory_changed'> => ({
+  ...{ type: 'memory_changed', v: 1, changes, reach, by: 'agent', sessionId: 's1', fromRev: 1, toRev: 2 },
+});
+
+export const deleted = (mode: EventOf<'session_deleted'>['mode']): EventOf<'session_deleted'> => ({
+  ...{ type: 'session_deleted', v: 1, mode, sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'test' },
+});
+
+export const recorded = (key: SessionKey, seq: number, ...events: RecordedCommit['events']): RecordedCommit => ({
+  ...commitTo(key, { at: seq, events }),
+  seq,
+  recordedAt: seq,
+});

@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { requestsOf } from '../../../services/checkpoint/introspection/dispatch.ts';
+import { readPast } from '../../../services/checkpoint/introspection/past.ts';
+import type { EventLog } from '../../../shared/ports.ts';
+import { command, given, tell } from '../../support/given.ts';
+import { logOf } from '../context/rows.ts';
+
+const portsOf = (...story: Parameters<typeof tell>) => {
+  const { commits } = tell(...story);
+  const log = logOf(commits);
+  const events = { ...log.events, last: async () => commits.at(-1) ?? null } as unknown as EventLog;
+  return { requests: commits.flatMap(requestsOf), ports: { events, clock: log.clock } };
+};
+
+describe('what is looked back on next', () => {
+  test('A7/84, C10: the commit in which a turn that waited renews the session is covered with the old generation, and not again', async () => {
+    const renewed = ['post m1', 'post-stale m2 followup', 'reply m1/1 1', 'reply m2/1 1', 'checkpoint'];
+    const old = command('introspect 1 3');
+    const { ports, requests } = portsOf(...renewed, old);
+    const [, ours] = requests;
+    expect(ours).toMatchObject({ sessionId: 'of-m2', fromRev: 3, toRev: 4 });
+    const past = ours && (await readPast(ports, ours, 10_000));
+    expect(past).toMatchObject({ fromRev: 4, toRev: 4, entries: [{ role: 'assistant', text: 'step 1 of m2/1' }] });
+    given(...renewed, old)
+      .when(`introspect ${past?.fromRev} ${past?.toRev} of-m2`)
+      .then('introspected manual of-m2 4-4', 'memory_changed introspection add');
+  });
+});

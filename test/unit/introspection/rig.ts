@@ -1,0 +1,138 @@
+import { pino } from 'pino';
+import { afterEach, vi } from 'vitest';
+import { startIntrospection } from '../../../services/checkpoint/introspection/start.ts';
+import { startSession } from '../../../services/session/main.ts';
+import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Service } from '../../../shared/kit/service.ts';
+import type { Clock, MemoryEntry, MemoryView, Model, ModelRequest, Ports } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../../shared/session/commands.ts';
+import type { EventOf, EventType } from '../../../shared/session/events.ts';
+import type { StepOutcome } from '../../../shared/session/types.ts';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Time that runs 50 times as fast: pauses of a minute are tests of a second. */
+export const clock: Clock = {
+  now: systemClock.now,
+  monotonic: () => systemClock.monotonic() * 50,
+  sleep: (ms, signal) => systemClock.sleep(ms / 50, signal),
+};
+
+const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
+export const reply = (text: string): StepOutcome => ({ kind: 'reply', text, model: 'scripted', usage });
+export const answerOf = (change: object = {}): StepOutcome =>
+  reply(JSON.stringify({ workingMemory: 'w', description: 'd', memory: [], ...change }));
+export const failure = (code: string): StepOutcome => ({ kind: 'failed', code, message: `it says ${code}` });
+
+/** A model that answers what the test says, and keeps what it was asked. */
+export const scripted = (answer: (request: ModelRequest, asked: number) => StepOutcome, windowTokens = 128_000) => {
+  const asked: ModelRequest[] = [];
+  const model: Model = {
+    name: 'scripted',
+    windowTokens,
+    step: async (request) => {
+      asked.push(request);
+      return answer(request, asked.length);
+    },
+  };
+  return { model, asked };
+};
+/** The offline model, and what it was asked. */
+export const watched = (windowTokens?: number) => {
+  const offline = new OfflineModel(clock, windowTokens);
+  const asked: ModelRequest[] = [];
+  const model: Model = {
+    name: 'offline',
+    windowTokens: offline.windowTokens,
+    step: (request, onText, signal) => {
+      asked.push(request);
+      return offline.step(request, onText, signal);
+    },
+  };
+  return { model, asked };
+};
+
+/** All memories that there are; a view gives those of the scopes that it is asked for. */
+export const memoriesFrom = (entries: readonly { id: string; scope: string; text: string }[]) => {
+  const all = entries as unknown as readonly MemoryEntry[];
+  const view: Pick<MemoryView, 'list' | 'position' | 'close'> = {
+    list: ({ scopes, limit }) => all.filter(({ scope }) => scopes === 'all' || scopes.includes(scope)).slice(0, limit),
+    position: () => Number.MAX_SAFE_INTEGER,
+    close: async () => {},
+  };
+  return { watch: async () => view } as unknown as Ports['memory'];
+};
+
+/** A session host on a broker in memory, and introspection where the test wants it. */
+export const openRoom = async (given: { memories?: Ports['memory']; config?: object } = {}) => {
+  const config = configSchema.parse(given.config ?? {});
+  const system = openMemory({ clock });
+  const ports = system.portsFor('test');
+  const log = pino({ level: 'silent' });
+  const host = await startSession({ config, ports: system.portsFor('host'), log, member: 'host', env: {} });
+  closers.push(() => host.stop(1_000));
+  let sent = 0;
+
+  const send = async (key: string, data: SessionCommand): Promise<string | undefined> => {
+    const id = `c${++sent}`;
+    const answer = ports.answers.wait(id, 250_000);
+    const envelope = { id, key: key as SessionKey, at: Date.now(), correlationId: id, causationId: id, actor: 'test' };
+    await ports.commands.publish({ ...envelope, answerTo: ports.answers.address, data });
+    return (await answer)?.outcome;
+  };
+  const commitsOf = async (key: string): Promise<RecordedCommit[]> => {
+    const commits: RecordedCommit[] = [];
+    for await (const commit of ports.events.read(key as SessionKey)) commits.push(commit);
+    return commits;
+  };
+  const eventsOf = async <T extends EventType>(key: string, type: T): Promise<EventOf<T>[]> =>
+    (await commitsOf(key)).flatMap(({ events }) => events.filter((event): event is EventOf<T> => event.type === type));
+  return {
+    system,
+    ports,
+    send,
+    commitsOf,
+    eventsOf,
+    /** Somebody says something that is only remembered. */
+    say: (key: string, text: string, person = 'ann', sessionId = 's1') =>
+      send(key, {
+        type: 'append_message',
+        sessionId,
+        message: { messageId: `m${sent}`, text, sender: { id: person, principal: `irc:${person}` } },
+      }),
+    askFor: (key: string) => send(key, { type: 'request_checkpoint', why: { reason: 'manual' } }),
+    start: async (
+      model: Model = watched().model,
+      member = 'one',
+      change: Partial<Ports> = {},
+    ): Promise<Omit<Service, 'name'>> => {
+      const own = { ...system.portsFor(member), memory: given.memories ?? memoriesFrom([]), ...change };
+      const service = await startIntrospection({ config, ports: own, log, member, model });
+      closers.push(() => service.stop(1_000));
+      return service;
+    },
+    /** Nothing waits to be looked back on. */
+    settled: async (): Promise<void> => {
+      const { lastSeq } = await ports.events.info();
+      await until(async () => {
+        if ((await ports.cursors.get('checkpoint-requests')) < lastSeq) throw new Error('not dispatched');
+        if ((await ports.checkpoints.lag()) > 0) throw new Error('not done');
+      });
+    },
+  };
+};
+
+export const until = <T>(check: () => T): Promise<Awaited<T>> =>
+  vi.waitFor(check, { timeout: 15_000, interval: 5 }) as Promise<Awaited<T>>;
+
+/** What was looked back on, as `from-to` of each event. */
+export const rangesOf = (events: readonly EventOf<'introspected'>[]): string[] =>
+  events.map(({ fromRev, toRev }) => `${fromRev}-${toRev}`);

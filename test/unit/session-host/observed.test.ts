@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { SessionMeters } from '../../../services/session/meters.ts';
+import { observing } from '../../../services/session/observed.ts';
+import { RunTraces } from '../../../services/session/run-traces.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Model, ModelRequest } from '../../../shared/ports.ts';
+
+test('A11/125: a step that was stopped before it began ends at once, whatever its model does', async () => {
+  const { model } = observing({
+    clock: systemClock,
+    meters: new SessionMeters(),
+    traces: new RunTraces({ read: async function* () {} }),
+  });
+  const deaf: Model = { name: 'deaf', windowTokens: 1_000, step: () => new Promise(() => {}) };
+  const reason = new Error('stopped');
+  await expect(model(deaf).step({} as ModelRequest, () => {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+}, 500);
