@@ -7,7 +7,7 @@ import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { ask } from './asking.ts';
 import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
-import { noSuchMemory, permitChange, placeOf, scopeNamed, scopesOf, seesMemory } from './memory.ts';
+import { memorySight, noSuchMemory, permitChange, placeOf, scopeNamed, scopesOf } from './memory.ts';
 import { holderOf } from './speaker.ts';
 
 /** What callers do with the long-term memory, whatever door they come in by (A7/82). */
@@ -30,11 +30,17 @@ export const listMemory = async (context: GatewayContext, { principal }: Asker, 
   const wanted = scope === undefined ? undefined : scopeNamed(context, principal, scope);
   const scopes = wanted === undefined ? all : all === 'all' || all.includes(wanted) ? [wanted] : [];
   const view = await context.memory.view();
-  if (query !== undefined) return { memories: view.search({ scopes, query, limit }).map(shownMemory), nextCursor: null };
+  // The scopes are those of the index and of the copy, which may be late.
+  const sees = memorySight(context, principal);
+  const shown = async (entries: readonly MemoryEntry[]) => {
+    const seen = await Promise.all(entries.map(sees));
+    return entries.filter((_, at) => seen[at]).map(shownMemory);
+  };
+  if (query !== undefined) return { memories: await shown(view.search({ scopes, query, limit })), nextCursor: null };
   const found = view.list({ scopes, limit: limit + 1, after });
   const page = found.slice(0, limit);
   const last = page.at(-1);
-  return { memories: page.map(shownMemory), nextCursor: found.length > limit && last ? `${last.source.seq}.${last.id}` : null };
+  return { memories: await shown(page), nextCursor: found.length > limit && last ? `${last.source.seq}.${last.id}` : null };
 };
 
 const markOf = (cursor: string): MemoryMark => {
@@ -46,7 +52,7 @@ const markOf = (cursor: string): MemoryMark => {
 /** Throws `noSuchMemory()`. */
 const memoryOf = async (context: GatewayContext, { principal }: Asker, id: string): Promise<MemoryEntry> => {
   const entry = (await context.memory.view()).get(id);
-  if (entry === undefined || !(await seesMemory(context, principal, entry))) throw noSuchMemory();
+  if (entry === undefined || !(await memorySight(context, principal)(entry))) throw noSuchMemory();
   return entry;
 };
 

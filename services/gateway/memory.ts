@@ -4,7 +4,7 @@ import { type Principal, personOf } from '../../shared/policy/access.ts';
 import { parseScopeName, scopeName } from '../../shared/policy/memory-scope.ts';
 import type { MemoryEntry, MemoryScopes, MemoryView, Ports } from '../../shared/ports.ts';
 import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import { ownersOnly } from './access.ts';
+import { type Admission, ownersOnly } from './access.ts';
 import type { GatewayContext } from './context.ts';
 
 /** The long-term memory at the door (A7/82): who may see and change what of it. */
@@ -77,16 +77,25 @@ const personNames = ({ access, config }: Reading, person: string, keys: readonly
 export const noSuchMemory = (): NatterError =>
   new NatterError('not_found', 'there is no such memory, or it is not yours to see', { field: 'id' });
 
-/** Whether the caller may see a memory, by the log as it is now. */
-export const seesMemory = async (context: Reading, principal: Principal, { scope, source }: MemoryEntry): Promise<boolean> => {
-  if (principal.role === 'owner') return true;
-  if (principal.role !== 'participant') return false;
-  const parsed = parseScopeName(scope);
-  if (parsed?.scope.kind === 'person')
-    return context.access.identities.resolve(parsed.scope.principal) === context.access.identities.resolve(principal.principal);
-  if (parsed?.key === undefined) return false;
-  const seen = await context.access.read(principal, parsed.key).catch(() => null);
-  return seen !== null && source.seq > seen.after;
+/** Tells of each memory whether the caller may see it, by the log as it is now; of each session it is asked once. */
+export const memorySight = (context: Reading, principal: Principal): ((entry: MemoryEntry) => Promise<boolean>) => {
+  const { access } = context;
+  const admissions = new Map<SessionKey, Promise<Admission | null>>();
+  const admissionTo = (key: SessionKey): Promise<Admission | null> => {
+    const asked = admissions.get(key) ?? access.read(principal, key).catch(() => null);
+    admissions.set(key, asked);
+    return asked;
+  };
+  return async ({ scope, source }) => {
+    if (principal.role === 'owner') return true;
+    if (principal.role !== 'participant') return false;
+    const parsed = parseScopeName(scope);
+    if (parsed?.scope.kind === 'person')
+      return access.identities.resolve(parsed.scope.principal) === access.identities.resolve(principal.principal);
+    if (parsed?.key === undefined) return false;
+    const admission = await admissionTo(parsed.key);
+    return admission !== null && source.seq > admission.after;
+  };
 };
 
 /**

@@ -49,7 +49,7 @@ export class MemoryFold {
   add(commit: RecordedCommit): void {
     let added = 0;
     for (const event of commit.events) {
-      if (event.type === 'session_deleted') this.#delete(commit.key, event);
+      if (event.type === 'session_deleted') this.#delete(commit, event);
       if (event.type === 'memory_changed') added = this.#change(commit, event, added);
     }
   }
@@ -108,11 +108,17 @@ export class MemoryFold {
     this.#bound(scope);
   }
 
-  /** Of a session that is deleted goes what was its own, of one that is erased all that came from it (C9). */
-  #delete(key: SessionKey, { mode }: Deleted): void {
+  /**
+   * Of a session that is deleted goes what was its own, of one that is erased all that came from it (C9). What it had no part in before stays:
+   * where the log is read anew, what is stored may have been remembered since.
+   */
+  #delete({ key, seq }: RecordedCommit, { mode }: Deleted): void {
     const own = scopeName({ kind: 'session' }, key);
     const ids = mode === 'erased' ? this.#byKey.get(key) : this.#byScope.get(own);
-    for (const id of ids ?? []) this.#drop(id);
+    for (const id of ids ?? []) {
+      const places = this.#entries.get(id)?.changes ?? [];
+      if (places.some((place) => place.key === key && place.seq < seq)) this.#drop(id);
+    }
   }
 
   #bound(scope: string): void {

@@ -1,6 +1,6 @@
 import type { Identities } from '../routing/identity.ts';
 import { parseKey, type SessionKey, sessionKeyProblem } from '../routing/session-key.ts';
-import type { MemoryScope } from '../session/memory.ts';
+import { type MemoryScope, memoryScope } from '../session/memory.ts';
 import type { Sender } from '../session/types.ts';
 import { escapeText, unescapeText } from '../wire/subjects.ts';
 
@@ -114,11 +114,14 @@ export const parseScopeName = (
 ): { readonly scope: MemoryScope; readonly agentId: string; readonly key?: SessionKey } | null => {
   const [kind, agentId = '', ...rest] = name.split(':');
   const principal = rest.join(':');
+  const isAgent = sessionKeyProblem(`agent:${agentId}:main`) === null;
   switch (kind) {
     case 'agent':
-      return agentId !== '' && principal === '' ? { scope: { kind }, agentId } : null;
-    case 'person':
-      return principal !== '' && isEscaped(principal) ? { scope: { kind, principal: unescapeText(principal) }, agentId } : null;
+      return isAgent && principal === '' ? { scope: { kind }, agentId } : null;
+    case 'person': {
+      const scope = isAgent && isEscaped(principal) ? memoryScope.safeParse({ kind, principal: unescapeText(principal) }) : null;
+      return scope?.success ? { scope: scope.data, agentId } : null;
+    }
     case 'session': {
       const key = name.slice('session:'.length);
       return sessionKeyProblem(key) === null ? { scope: { kind }, agentId: parseKey(key).agentId, key: key as SessionKey } : null;

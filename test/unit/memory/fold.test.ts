@@ -99,6 +99,25 @@ describe('A7/82: the long-term memory as a fold of the log', () => {
     expect(remembered(...commits.flatMap((commit) => [commit, commit]))).toEqual(expected);
   });
 
+  test.each(['session', 'key', 'erased'] as const)(
+    'C9: read anew, a deletion (%s) takes nothing that was remembered since, not for a moment',
+    (mode) => {
+      const since = [recorded(ours, 8, add('c'), add('d', person), add('e', 'agent')), recorded(ours, 9, update('8-1', 'f'))];
+      const history = [recorded(ours, 5, add('a')), recorded(ours, 6, deleted(mode)), ...since];
+      const first = new MemoryFold();
+      for (const commit of history) first.add(commit);
+      const { entries, gone } = first.takeNews();
+      expect(entries.map(({ text }) => text)).toEqual(['c', 'f', 'e']);
+      const again = new MemoryFold(entries, gone);
+      for (const commit of history) {
+        again.add(commit);
+        // A mark of what is gone stays for ever.
+        expect(again.takeNews().gone).toEqual([]);
+      }
+      expect([...again.entries()]).toEqual(entries);
+    },
+  );
+
   test('it goes on from what is stored, and tells what is new', () => {
     const first = new MemoryFold();
     first.add(recorded(ours, 5, add('a'), add('b')));
