@@ -112,7 +112,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     approvals,
     runs: new Runs(ports, feed),
     metrics,
-    skills: options.skills && offeredSkills(options.skills, log),
+    skills: options.skills && offeredSkills(options.skills, config.skills.entries, log),
     streams,
     waits,
     sockets,

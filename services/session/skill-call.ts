@@ -6,7 +6,7 @@ import type { ActiveTurn } from '../../shared/session/context.ts';
 import { callIdOf } from '../../shared/session/decide/turn.ts';
 import type { Sender, StepOutcome } from '../../shared/session/types.ts';
 import { commandName } from '../../shared/skills/commands.ts';
-import { type Entries, isPinned } from '../../shared/skills/environment.ts';
+import type { Entries } from '../../shared/skills/environment.ts';
 import type { SkillSet } from '../../shared/skills/explain.ts';
 import { readSkillText } from '../../shared/skills/load.ts';
 import type { Skill } from '../../shared/skills/skill.ts';
@@ -49,7 +49,7 @@ export const withSkillText = (view: TurnView, turnId: string, call: SkillCall, e
 /** `null`: the skill is gone, or not what its pin allows any more. */
 const textOf = ({ skill, given }: SkillCall, entries: Entries): string | null => {
   try {
-    const text = readSkillText(skill, isPinned(skill, entries));
+    const text = readSkillText(skill, entries);
     const most = limits.promptFileBytes;
     const shown = text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[The rest is in ${skill.location}.]`;
     return `[Do what the skill "${skill.name}" says. Its file is ${skill.location}.]\n\n${shown}\n\n[The request]\n${given}`.trimEnd();

@@ -18,10 +18,6 @@ export const entriesOf = (
     return entry === undefined ? [] : [[key, entry]];
   });
 
-/** True of a skill that must be what the owner has read (A15/173). */
-export const isPinned = (skill: Pick<Skill, 'name' | 'manifest'>, entries: Entries): boolean =>
-  entriesOf(skill, entries).some(([, { digest }]) => digest !== undefined);
-
 /** The one that gives it something. */
 export const entryOf = (skill: Pick<Skill, 'name' | 'manifest'>, entries: Entries): SkillEntry | undefined =>
   entriesOf(skill, entries)[0]?.[1];

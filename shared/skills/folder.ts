@@ -26,6 +26,7 @@ interface ListedFile {
   /** With `/`, relative to the folder. */
   readonly path: string;
   readonly bytes: number;
+  readonly inode: number;
   /** Where a link within the folder leads. */
   readonly link?: string;
 }
@@ -59,15 +60,15 @@ export const listFolder = (folder: string): FolderListing => {
 };
 
 const listedFile = (folder: string, path: string, stat: Stats): ListedFile => {
-  if (stat.isFile()) return { path, bytes: stat.size };
+  if (stat.isFile()) return { path, bytes: stat.size, inode: stat.ino };
   if (!stat.isSymbolicLink()) throw refused(path, 'is not a regular file');
   const real = realOf(join(folder, path));
   if (real === null || !isWithin(folder, real)) throw refused(path, 'is a link that leads out of the folder');
-  return { path, bytes: 0, link: readlinkSync(join(folder, path)) };
+  return { path, bytes: 0, inode: stat.ino, link: readlinkSync(join(folder, path)) };
 };
 
 /** As the system sees it: Node's own way takes `link/..` for the folder of the link. */
-const realOf = (path: string): string | null => {
+export const realOf = (path: string): string | null => {
   try {
     return realpathSync.native(path);
   } catch {
@@ -79,59 +80,56 @@ const realOf = (path: string): string | null => {
 export const isWithin = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
-/** The contents of all files that are listed, links left out. Throws `invalid`. */
-export const readFiles = (folder: string, { files }: FolderListing): ReadonlyMap<string, Buffer> =>
-  new Map(
-    files.flatMap(({ path, bytes, link }) => (link === undefined ? [[path, readWhole(join(folder, path), path, bytes)]] : [])),
-  );
-
 /** The text of `SKILL.md` alone. Throws `invalid`. */
 export const readSkillFile = (folder: string, { files }: FolderListing): string => {
   const file = files.find(({ path, link }) => path === 'SKILL.md' && link === undefined);
-  if (file === undefined) throw refused('SKILL.md', 'is missing');
-  return textOf(readWhole(join(folder, file.path), file.path, fitting(file)));
+  return skillTextIn(new Map(file && [[file.path, readWhole(folder, fitting(file))]]));
 };
 
-const fitting = ({ path, bytes }: ListedFile): number => {
-  if (path !== 'SKILL.md' || bytes <= limits.skillFileBytes) return bytes;
-  throw refused(path, `is larger than ${limits.skillFileBytes} bytes; move parts of it into files of their own`);
+const fitting = (file: ListedFile): ListedFile => {
+  if (file.path !== 'SKILL.md' || file.bytes <= limits.skillFileBytes) return file;
+  throw refused(file.path, `is larger than ${limits.skillFileBytes} bytes; move parts of it into files of their own`);
 };
 
-/** The digest of what is listed, and the text of `SKILL.md`. Throws `invalid` when that is missing, too large or no text. */
-export const readListed = (folder: string, { files }: FolderListing): { digest: string; text: string } => {
+/** The contents of all files that are listed, links left out, and the digest of just these. Throws `invalid`. */
+export const readListed = (folder: string, listing: FolderListing): { digest: string; files: ReadonlyMap<string, Buffer> } => {
   const hash = createHash('sha256');
-  let skill: Buffer | null = null;
-  for (const file of files) fitting(file);
-  for (const { path, bytes, link } of files) {
+  const files = new Map<string, Buffer>();
+  for (const file of listing.files) fitting(file);
+  for (const file of listing.files) {
+    const { path, bytes, link } = file;
     hash.update(`${path}\0${link === undefined ? bytes : `link ${link}`}\0`);
     if (link !== undefined) continue;
-    const content = readWhole(join(folder, path), path, bytes);
+    const content = readWhole(folder, file);
     hash.update(content);
-    if (path === 'SKILL.md') skill = content;
+    files.set(path, content);
   }
-  if (skill === null) throw refused('SKILL.md', 'is missing');
-  return { digest: hash.digest('hex'), text: textOf(skill) };
+  return { digest: hash.digest('hex'), files };
 };
 
-/** The bytes that were listed. A pipe that took the file's place must not stop us, and a link not lead elsewhere. */
-const readWhole = (file: string, path: string, bytes: number): Buffer => {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+/** The text of its `SKILL.md`. Throws `invalid` when that is missing or no text. */
+export const skillTextIn = (files: ReadonlyMap<string, Buffer>): string => {
+  const bytes = files.get('SKILL.md');
+  if (bytes === undefined) throw refused('SKILL.md', 'is missing');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refused('SKILL.md', 'is no text in UTF-8');
+  }
+};
+
+/** The file that was listed. A pipe that took its place must not stop us, and no link, its own or of a folder above, lead elsewhere. */
+const readWhole = (folder: string, { path, bytes, inode }: ListedFile): Buffer => {
+  const handle = openSync(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(handle);
     const buffer = Buffer.alloc(bytes);
     let read = 0;
     for (let got = -1; read < bytes && got !== 0; read += got) got = readSync(handle, buffer, read, bytes - read, read);
-    if (!stat.isFile() || stat.size !== bytes || read !== bytes) throw refused(path, 'changed while it was read');
+    if (!stat.isFile() || stat.ino !== inode || stat.size !== bytes || read !== bytes)
+      throw refused(path, 'changed while it was read');
     return buffer;
   } finally {
     closeSync(handle);
-  }
-};
-
-const textOf = (bytes: Buffer): string => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw refused('SKILL.md', 'is no text in UTF-8');
   }
 };

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf, NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
-import { type FolderListing, isWithin, listFolder, readListed, readSkillFile } from './folder.ts';
+import type { Entries } from './environment.ts';
+import { type FolderListing, isWithin, listFolder, readListed, readSkillFile, skillTextIn } from './folder.ts';
 import { frontMatterOf } from './front-matter.ts';
 import type { SkillRoot } from './locations.ts';
 import { manifestOf, unseen } from './manifest.ts';
+import { isPinned, unchangedFiles } from './pin.ts';
 import type { Candidate, Skill } from './skill.ts';
 
 export interface LoadOptions {
@@ -99,8 +101,8 @@ const candidateIn = (root: SkillRoot, folder: string, { realRoot, reserved, old 
 };
 
 const skillIn = (root: SkillRoot, folder: string, real: string, listing: FolderListing): Skill => {
-  const { digest, text } = readListed(real, listing);
-  const manifest = manifestOf(frontMatterOf(text).fields);
+  const { digest, files } = readListed(real, listing);
+  const manifest = manifestOf(frontMatterOf(skillTextIn(files)).fields);
   const place = root.inWorkspace === undefined ? real : `${root.inWorkspace}${folder.slice(root.path.length)}`;
   return { ...named(root), name: manifest.name, folder: real, location: `${place}/SKILL.md`, digest, manifest };
 };
@@ -123,18 +125,12 @@ export const countingSkills = (candidates: readonly Candidate[]): Skill[] =>
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** The text of a skill, as it is now. Throws `invalid` when it is no skill any more, or is pinned and was changed since. */
-export const readSkillText = (skill: Skill, isPinned = false): string => {
+export const readSkillText = (skill: Skill, entries: Entries = {}): string => {
   const { folder } = skill;
   try {
-    return frontMatterOf(isPinned ? readUnchanged(skill) : readSkillFile(folder, listFolder(folder))).body;
+    const text = isPinned(skill, entries) ? skillTextIn(unchangedFiles(skill)) : readSkillFile(folder, listFolder(folder));
+    return frontMatterOf(text).body;
   } catch (cause) {
     throw new NatterError('invalid', `the skill in ${folder} cannot be read: ${messageOf(cause)}`, { cause });
   }
-};
-
-/** The text of its `SKILL.md`. Throws `invalid` unless all its files are what they were when it was loaded. */
-export const readUnchanged = ({ folder, digest: before }: Skill): string => {
-  const { digest, text } = readListed(folder, listFolder(folder));
-  if (digest !== before) throw new NatterError('invalid', 'it is pinned, and was changed since it was loaded');
-  return text;
 };

@@ -7,6 +7,7 @@ import { limits } from '../kit/limits.ts';
 import { hiding } from '../kit/scrub.ts';
 import type { Clock, Tool, ToolEnd } from '../ports.ts';
 import { skillEnvironment } from '../skills/environment.ts';
+import { isPinned, unchangedFiles } from '../skills/pin.ts';
 import { defineTool } from './define.ts';
 import { checkEnvironment, programEnvironment } from './environment.ts';
 import { quoted } from './one-line.ts';
@@ -49,8 +50,10 @@ export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptio
     // What it wrote until its time was over is told once it has been ended.
     timeoutMs: exec.timeoutMs + 3 * limits.programGraceMs,
     line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
-    act: async ({ command, timeoutMs = exec.timeoutMs }, { scope }, signal) => {
-      const ofSkills = skillEnvironment(scope.skills ?? [], skills, env);
+    act: async ({ command, timeoutMs = exec.timeoutMs }, { scope: { skills: had = [] } }, signal) => {
+      // A program has the keys of all of them, and may run what is in their folders.
+      for (const skill of had) if (isPinned(skill, skills)) unchangedFiles(skill);
+      const ofSkills = skillEnvironment(had, skills, env);
       const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));
       try {
         const program = {

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { Tool } from '../ports.ts';
-import { type Entries, isPinned } from '../skills/environment.ts';
-import { readUnchanged } from '../skills/load.ts';
+import type { Entries } from '../skills/environment.ts';
+import { pinnedFile } from '../skills/pin.ts';
 import { isFixedFor, isKeptFrom } from './agent-files.ts';
 import { defineTool } from './define.ts';
 import { oneLine, quoted } from './one-line.ts';
@@ -17,7 +16,7 @@ import { Workspace } from './workspace.ts';
  */
 export const fileTools = (root: string, access: 'read-only' | 'read-write', entries: Entries = {}): Tool[] => {
   const workspace = new Workspace(root);
-  const reading = [readFile(workspace, entries), listFiles(workspace)];
+  const reading = [readFile(root, workspace, entries), listFiles(workspace)];
   return access === 'read-write' ? [...reading, writeFile(workspace)] : reading;
 };
 
@@ -25,7 +24,7 @@ const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"')
 /** Leaves room for a note in one page of output. */
 const readBytes = limits.toolPageBytes - 1_024;
 
-const readFile = (workspace: Workspace, entries: Entries): Tool =>
+const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
   defineTool({
     name: 'read_file',
     description: 'Reads a text file of the workspace or of a skill, or a part of it. A long one comes in parts.',
@@ -39,13 +38,13 @@ const readFile = (workspace: Workspace, entries: Entries): Tool =>
     line: ({ path }) => `read the file ${quoted(path)}`,
     act: async ({ path, offset, limit }, { scope: { sender, skills = [] } }) => {
       if (isKeptFrom(sender, path)) throw ownersOnly(path, 'read');
-      const pinned = skills.find(({ location }) => path.startsWith(`${dirname(location)}/`));
-      if (pinned && isPinned(pinned, entries)) readUnchanged(pinned);
       const skill = skills.find(({ folder }) => path.startsWith(`${folder}/`));
       const file = skill
         ? await new Workspace(skill.folder).openFile(path.slice(skill.folder.length + 1))
         : await workspace.openFile(path);
       try {
+        const pinned = pinnedFile(root, path, skills, entries);
+        if (pinned) return partOf(pinned.subarray(offset, offset + limit), offset, pinned.length, path);
         const { size } = await file.stat();
         const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, offset);
         return partOf(buffer.subarray(0, bytesRead), offset, size, path);

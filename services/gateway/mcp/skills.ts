@@ -9,8 +9,9 @@ import { LRUCache } from 'lru-cache';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { listFolder, readFiles } from '../../../shared/skills/folder.ts';
+import type { Entries } from '../../../shared/skills/environment.ts';
 import type { SkillLibrary } from '../../../shared/skills/library.ts';
+import { filesOf, unchangedFiles } from '../../../shared/skills/pin.ts';
 import type { Skill } from '../../../shared/skills/skill.ts';
 
 /** What a server for one message attaches to. */
@@ -25,18 +26,18 @@ const pageSkills = 50;
  * nothing of a skill runs here. What the protocol does not take is left out: names that are none of AgentSkills, and metadata that is no map of
  * texts.
  */
-export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, log: Logger): OfferedSkills => {
-  const entries = new LRUCache<string, OfferedSkill>({ max: limits.sessionSkills });
+export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, entries: Entries, log: Logger): OfferedSkills => {
+  const offered = new LRUCache<string, OfferedSkill>({ max: limits.sessionSkills });
   const told = async (): Promise<readonly Skill[]> => {
     const { skills } = await library.take({ taken: false, refs: [] });
     return skills.filter(({ manifest }) => manifest.modelInvocable);
   };
   const entryOf = async (skill: Skill): Promise<OfferedSkill | undefined> => {
-    const known = entries.get(skill.digest);
+    const known = offered.get(skill.digest);
     if (known) return known;
     try {
-      const entry = await skillEntry(skill.name, Object.fromEntries(filesOf(skill)));
-      entries.set(skill.digest, entry);
+      const entry = await skillEntry(skill.name, Object.fromEntries(unchangedFiles(skill)));
+      offered.set(skill.digest, entry);
       return entry;
     } catch (error) {
       log.debug({ folder: skill.folder, reason: messageOf(error) }, 'a skill is not offered to MCP clients');
@@ -57,7 +58,7 @@ export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, log: Logger):
     },
     read: async (uri) => {
       const skill = (await told()).find(({ name }) => uri.startsWith(`${base}${name}/`));
-      const bytes = skill && filesOf(skill).get(decodeURIComponent(uri.slice(base.length + skill.name.length + 1)));
+      const bytes = skill && filesOf(skill, entries).get(decodeURIComponent(uri.slice(base.length + skill.name.length + 1)));
       return bytes && contentOf(bytes);
     },
   };
@@ -68,7 +69,6 @@ export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, log: Logger):
 };
 
 const base = 'skill://';
-const filesOf = ({ folder }: Skill): ReadonlyMap<string, Uint8Array> => readFiles(folder, listFolder(folder));
 
 const contentOf = (bytes: Uint8Array) => {
   try {

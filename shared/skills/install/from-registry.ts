@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { quoted } from '../../tools/one-line.ts';
-import { listFolder, readListed } from '../folder.ts';
+import { listFolder, readListed, skillTextIn } from '../folder.ts';
 import { frontMatterOf } from '../front-matter.ts';
 import { manifestOf, type SkillManifest } from '../manifest.ts';
 import { unpack } from './archive.ts';
@@ -115,8 +115,8 @@ const fetchInto = async (content: string, slug: string, version: string, { regis
   await unpack(archive, 'zip', content, { files: limits.skillFiles, bytes: limits.skillBytes });
   const listing = listFolder(content);
   if (listed !== null) compare(content, listing.files, listed);
-  const { digest, text } = readListed(content, listing);
-  const manifest = manifestOf(frontMatterOf(text).fields);
+  const { digest, files } = readListed(content, listing);
+  const manifest = manifestOf(frontMatterOf(skillTextIn(files)).fields);
   return { digest, manifest, files: listing.files.length, bytes: listing.files.reduce((sum, file) => sum + file.bytes, 0) };
 };
 

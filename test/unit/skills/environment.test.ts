@@ -5,12 +5,11 @@ import { configJsonSchema, withoutSecrets } from '../../../shared/config/schema-
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { ToolEnd } from '../../../shared/ports.ts';
 import { skillEnvironment } from '../../../shared/skills/environment.ts';
-import { countingSkills, loadSkills } from '../../../shared/skills/load.ts';
 import type { Skill } from '../../../shared/skills/skill.ts';
 import { execTool } from '../../../shared/tools/exec.ts';
 import { fileTools } from '../../../shared/tools/files.ts';
 import { calling, scope } from '../tools/calling.ts';
-import { skillOf, skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
+import { skillOf, type TemporaryFolder, temporaryFolder } from './folders.ts';
 
 let folder: TemporaryFolder;
 beforeEach(() => {
@@ -149,26 +148,6 @@ describe('A15/168: reading skills outside of the workspace', () => {
       expect((await call('read_file', { path: `${folder.path}/${other}` })).outcome, other).toBe('error');
     }
     expect((await call('read_file', { path }, [])).outcome).toBe('error');
-  });
-  test('A15/173: of one that is pinned nothing is read that was changed since', async () => {
-    folder.write('work/skills/a/SKILL.md', skillText('a'));
-    folder.write('managed/b/SKILL.md', skillText('b'));
-    const found = await loadSkills({
-      roots: [
-        { source: 'workspace', path: folder.at('work/skills'), inWorkspace: 'skills' },
-        { source: 'managed', path: folder.at('managed') },
-      ],
-    });
-    const skills = countingSkills(found);
-    const pins = Object.fromEntries(skills.map(({ name, digest }) => [name, { digest }]));
-    const [tool] = fileTools(folder.at('work'), 'read-only', entriesOf(pins));
-    const read = async (path: string): Promise<string | undefined> =>
-      (await tool?.run({ callId: 'c', arguments: { path }, scope: { ...scope, skills } }, new AbortController().signal))?.outcome;
-    const paths = ['skills/a/SKILL.md', folder.at('managed/b/SKILL.md')];
-    expect(await Promise.all(paths.map(read))).toEqual(['ok', 'ok']);
-    folder.write('work/skills/a/run.sh', 'something else');
-    folder.write('managed/b/SKILL.md', `${skillText('b')}Something else.`);
-    expect(await Promise.all(paths.map(read))).toEqual(['error', 'error']);
   });
   test('nobody writes or lists there', async () => {
     const call = setUp();

@@ -1,0 +1,98 @@
+import { renameSync, symlinkSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Tool, ToolEnd } from '../../../shared/ports.ts';
+import { listFolder, readListed } from '../../../shared/skills/folder.ts';
+import { countingSkills, loadSkills } from '../../../shared/skills/load.ts';
+import type { Skill } from '../../../shared/skills/skill.ts';
+import { execTool } from '../../../shared/tools/exec.ts';
+import { fileTools } from '../../../shared/tools/files.ts';
+import { scope } from '../tools/calling.ts';
+import { skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
+
+/** A skill that is pinned is what the owner has read, whenever something of it is used. */
+let folder: TemporaryFolder;
+let skills: readonly Skill[];
+beforeEach(async () => {
+  folder = temporaryFolder();
+  folder.write('work/skills/a/SKILL.md', skillText('a'));
+  folder.write('work/skills/a/run.sh', 'echo as it was read');
+  folder.write('managed/b/SKILL.md', skillText('b'));
+  symlinkSync('SKILL.md', folder.at('managed/b/again.md'));
+  const found = await loadSkills({
+    roots: [
+      { source: 'workspace', path: folder.at('work/skills'), inWorkspace: 'skills' },
+      { source: 'managed', path: folder.at('managed') },
+    ],
+  });
+  skills = countingSkills(found);
+});
+afterEach(() => folder.remove());
+
+const pins = () =>
+  configSchema.parse({ skills: { entries: Object.fromEntries(skills.map(({ name, digest }) => [name, { digest }])) } }).skills
+    .entries;
+const call = (tool: Tool | undefined, given: object): Promise<ToolEnd> => {
+  if (tool === undefined) throw new Error('there is no such tool');
+  return tool.run({ callId: 'c', arguments: given, scope: { ...scope, skills } }, new AbortController().signal);
+};
+const read = (path: string, entries: object = pins()) =>
+  call(fileTools(folder.at('work'), 'read-only', entries)[0], { path }).then(({ outcome }) => outcome);
+
+describe('A15/173: read_file', () => {
+  /** Every way to say it. */
+  const paths = () => [
+    'skills/a/SKILL.md',
+    folder.at('work/skills/a/SKILL.md'),
+    'alias/a/SKILL.md',
+    folder.at('managed/b/again.md'),
+  ];
+  const outcomes = async (entries?: object) => {
+    const found: string[] = [];
+    for (const path of paths()) found.push(await read(path, entries));
+    return found;
+  };
+  test('of a pinned skill nothing is read that was changed since, whatever path leads there', async () => {
+    symlinkSync('skills', folder.at('work/alias'));
+    expect(await outcomes()).toEqual(['ok', 'ok', 'ok', 'ok']);
+    folder.write('work/skills/a/run.sh', 'something else');
+    folder.write('managed/b/SKILL.md', `${skillText('b')}Something else.`);
+    expect(await outcomes()).toEqual(['error', 'error', 'error', 'error']);
+    expect(await outcomes({})).toEqual(['ok', 'ok', 'ok', 'ok']);
+  });
+  test('nor where its folder was exchanged for another', async () => {
+    folder.write('work/evil/SKILL.md', skillText('a', '', 'Something else.'));
+    renameSync(folder.at('work/skills/a'), folder.at('work/old'));
+    symlinkSync('../evil', folder.at('work/skills/a'));
+    expect(await read('skills/a/SKILL.md')).toBe('error');
+  });
+  test('a path has one spelling', async () => {
+    expect(await read('skills/./a/SKILL.md')).toBe('error');
+    expect(await read('skills/a/../a/SKILL.md')).toBe('error');
+    expect(await read('skills/a')).toBe('error');
+  });
+});
+
+describe('A15/173: exec', () => {
+  const run = (entries: object) => {
+    const exec = { enabled: true, environment: [], timeoutMs: 20_000 };
+    const options = { exec, workspace: folder.at('work'), env: { PATH: process.env.PATH }, clock: systemClock };
+    return call(execTool({ ...options, skills: entries as ReturnType<typeof pins> }), { command: ['sh', 'skills/a/run.sh'] });
+  };
+  test('runs nothing while a pinned skill of the session is not what it was', async () => {
+    expect(await run(pins())).toEqual({ outcome: 'ok', text: '[exit code 0]\nas it was read\n' });
+    folder.write('work/skills/a/run.sh', 'echo something else');
+    expect(await run(pins())).toEqual({ outcome: 'error', text: expect.stringMatching(/the skill "a" .*was changed since/) });
+    expect((await run({})).text).toContain('something else');
+  });
+});
+
+test('A15/173: what is read is what was listed, though a folder was exchanged for a link meanwhile', () => {
+  folder.write('work/skills/a/notes/one', 'harmless');
+  folder.write('secret/one', 'a secret');
+  const listing = listFolder(folder.at('work/skills/a'));
+  renameSync(folder.at('work/skills/a/notes'), folder.at('old'));
+  symlinkSync(folder.at('secret'), folder.at('work/skills/a/notes'));
+  expect(() => readListed(folder.at('work/skills/a'), listing)).toThrow(/changed while it was read/);
+});
