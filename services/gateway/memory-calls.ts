@@ -1,4 +1,5 @@
 import { NatterError } from '../../shared/kit/errors.ts';
+import { memoryIdOf } from '../../shared/memory/order.ts';
 import { parseScopeName } from '../../shared/policy/memory-scope.ts';
 import type { MemoryEntry, MemoryMark } from '../../shared/ports.ts';
 import type { EventOf } from '../../shared/session/events.ts';
@@ -74,7 +75,7 @@ const changesOf = (commit: RecordedCommit, id: string): object[] => {
     .filter((event): event is EventOf<'memory_changed'> => event.type === 'memory_changed')
     .flatMap(({ changes, by, person, sessionId, fromRev, toRev, callId }) =>
       changes
-        .filter((change) => (change.op === 'add' ? `${commit.seq}-${added++}` : change.id) === id)
+        .filter((change) => (change.op === 'add' ? memoryIdOf(commit, added++) : change.id) === id)
         .map((change) => ({
           ...{ seq: commit.seq, key: commit.key, at: commit.at, by, sessionId, fromRev, toRev },
           ...(person !== undefined && { person }),

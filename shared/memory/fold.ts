@@ -5,7 +5,7 @@ import type { SessionKey } from '../routing/session-key.ts';
 import type { EventOf, EventType } from '../session/events.ts';
 import type { MemoryChange } from '../session/memory.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
-import { byAge } from './order.ts';
+import { byAge, memoryIdOf } from './order.ts';
 
 type Changed = EventOf<'memory_changed'>;
 type Deleted = EventOf<'session_deleted'>;
@@ -69,7 +69,7 @@ export class MemoryFold {
     const reach = new Set(scopeNames(event.reach, commit.key));
     let number = added;
     for (const change of event.changes) {
-      const id = change.op === 'add' ? `${commit.seq}-${number++}` : change.id;
+      const id = change.op === 'add' ? memoryIdOf(commit, number++) : change.id;
       this.#apply(commit, event, { change, id, reach });
     }
     return number;

@@ -1,4 +1,14 @@
 import type { MemoryMark } from '../ports.ts';
+import type { RecordedCommit } from '../wire/envelope.ts';
+
+/** The id of a commit's addition: all are numbered through, also those that come to nothing. */
+export const memoryIdOf = ({ seq }: Pick<RecordedCommit, 'seq'>, number: number): string => `${seq}-${number}`;
+
+/** The ids of all that a commit adds. */
+export const memoryIdsOf = (commit: Pick<RecordedCommit, 'seq' | 'events'>): string[] =>
+  commit.events
+    .flatMap((event) => (event.type === 'memory_changed' ? event.changes.filter(({ op }) => op === 'add') : []))
+    .map((_, number) => memoryIdOf(commit, number));
 
 /** The sequence and the number that an id is made of. */
 const partsOf = (id: string): readonly [number, number] => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CustodyRecord, Delivery, Eraser, Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
@@ -8,6 +8,7 @@ import { encode } from '../../shared/wire/codec.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { assistantMessage, commitTo, freshKey, turnStarted, userMessage } from '../support/commits.ts';
+import { changed, memoryOf } from '../support/memories.ts';
 
 export interface EraserBroker {
   readonly ports: Ports;
@@ -224,6 +225,28 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(removed).toBe(broker.keepsCustody ? 3 : 0);
       expect(await custody.last(target)).toMatchObject({ seq: last, record: { state: 'delivered' } });
       expect(await custody.last(shared)).toMatchObject({ seq: lastShared, record: { key: other } });
+    });
+
+    it('C9: what was remembered of it is gone, also what somebody who was held up writes only now', async () => {
+      const { memory } = broker.ports;
+      const key = freshKey();
+      const add = (text: string) => changed([{ op: 'add', scope: { kind: 'agent' }, text }]);
+      const seqs = await erasedSession(key, [add('a secret'), add('another')]);
+      const [seq = 0, tombstone = 0] = seqs.slice(-2);
+      const place = { key, seq };
+      const entries = ['a secret', 'another'].map((text, at) => {
+        const { source } = memoryOf(seq, text);
+        return memoryOf(seq, text, { id: `${seq}-${at}`, source: { ...source, ...place }, changes: [place] });
+      });
+      await memory.position();
+      await memory.put({ entries: entries.slice(0, 1), gone: [] }, tombstone);
+      expect((await broker.eraser.erase(key, tombstone)).memories).toBe(1);
+      await memory.put({ entries, gone: [] }, tombstone);
+      for (const { id } of entries) expect(await memory.get(id)).toBeNull();
+      const view = await memory.watch();
+      onTestFinished(() => view.close());
+      await eventually(async () => expect(view.gone()).toEqual(expect.arrayContaining(entries.map(({ id }) => id))));
+      expect(entries.map(({ id }) => view.get(id))).toEqual([undefined, undefined]);
     });
 
     it('erasing again removes nothing more and is no error', async () => {

@@ -21,6 +21,11 @@ export const memoryReaches = async (bucket: KeyValue, clock: Clock, seq: number)
   }
 };
 
+/** Marks memories as gone whether they are there or not: somebody who was held up may be about to write them, and does not find them in the log. */
+export const markGone = async (bucket: KeyValue, ids: readonly string[]): Promise<void> => {
+  for (const id of ids) await bucket.put(goneKey(id), goneMark);
+};
+
 /** Removes all memories that the session had a part in before a sequence, each after a mark that it is gone. Gives their number. */
 export const eraseMemories = async (
   bucket: KeyValue,
@@ -34,7 +39,7 @@ export const eraseMemories = async (
     for (const stored of page.entries) {
       const item = memoryItemOf(stored);
       if (item.kind !== 'entry' || !item.entry.changes.some((place) => place.key === key && place.seq < before)) continue;
-      await bucket.put(goneKey(item.entry.id), goneMark);
+      await markGone(bucket, [item.entry.id]);
       await remove(stored);
       removed++;
     }

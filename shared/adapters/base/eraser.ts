@@ -1,6 +1,7 @@
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { waitForReplica } from '../../kit/read-through.ts';
+import { memoryIdsOf } from '../../memory/order.ts';
 import type { Clock, CustodyRecord, DeadLetter, Erased, Eraser, Ports } from '../../ports.ts';
 import type { SessionKey } from '../../routing/session-key.ts';
 import { fold, initialState, isErasure, toPlain } from '../../session/evolve.ts';
@@ -8,7 +9,7 @@ import type { DeliveryTarget } from '../../session/types.ts';
 import { decode } from '../../wire/codec.ts';
 import type { RecordedCommit } from '../../wire/envelope.ts';
 import { escapeText, type Subjects } from '../../wire/subjects.ts';
-import { eraseMemories, memoryReaches } from './erase-memories.ts';
+import { eraseMemories, markGone, memoryReaches } from './erase-memories.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 
 /** What only a broker's own adapter can remove. Each tells how much it has removed, and may be called again. */
@@ -39,14 +40,18 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
   /** Reads the history up to the erasure at `uptoSeq`. */
   const survey = async (key: SessionKey, uptoSeq: number): Promise<Survey> => {
     const targets = new Map<string, DeliveryTarget>();
+    const added: string[] = [];
     let remembers = false;
     let position = 0;
     for (let empty = 0; ; ) {
       const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
       for (const commit of commits) {
-        if (commit.seq >= uptoSeq) return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers };
+        if (commit.seq >= uptoSeq) {
+          return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added };
+        }
         for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
         remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
+        added.push(...memoryIdsOf(commit));
         position = commit.seq;
       }
       empty = commits.length === 0 ? empty + 1 : 0;
@@ -57,7 +62,7 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
 
   return {
     erase: async (key, uptoSeq): Promise<Erased> => {
-      const { erasure, targets, remembers } = await survey(key, uptoSeq);
+      const { erasure, targets, remembers, added } = await survey(key, uptoSeq);
       let custody = 0;
       for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
       const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
@@ -66,17 +71,19 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
       const commands = seq === null || incarnation === null ? 0 : await store.commands(key, { seq, incarnation });
       await snapshots.put(key, toPlain(fold(initialState, erasure)));
       if (remembers) await memoryReaches(memory, clock, uptoSeq);
+      await markGone(memory, added);
       const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
       return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories };
     },
   };
 };
 
-/** The erasure, where the history before it has sent messages to, and whether anything was remembered of it. */
+/** The erasure, where the history before it has sent messages to, and what it remembered, if it changed the memory at all. */
 interface Survey {
   readonly erasure: RecordedCommit;
   readonly targets: DeliveryTarget[];
   readonly remembers: boolean;
+  readonly added: readonly string[];
 }
 
 const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
