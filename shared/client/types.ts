@@ -95,8 +95,11 @@ export interface NewMessage {
   /** Later: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
 }
-/** A run as it began. `duplicate`: it had begun before, by the same Idempotency-Key. */
-export type BegunRun = Run & { readonly duplicate?: boolean; readonly sendAt?: number };
+type GoingOn = Exclude<Run, { readonly approvalId: string } | { readonly reply: string | null } | { readonly error: object }>;
+/** A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key. */
+export type BegunRun =
+  | (GoingOn & { readonly duplicate?: boolean; readonly sendAt?: number })
+  | (Exclude<Run, GoingOn> & { readonly duplicate?: undefined; readonly sendAt?: undefined });
 /** What a session made of a command; `accepted`: it is stored and takes effect later. */
 export interface Taken {
   readonly runId: string;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { sessionEvent } from '../../../shared/session/events.ts';
-import { approvalRequest, queueRule, settings } from '../../../shared/session/types.ts';
+import { approvalRequest, queueRule, sender, settings } from '../../../shared/session/types.ts';
 import { commandAnswer, commitShape } from '../../../shared/wire/envelope.ts';
 import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
+import { verdicts } from '../approvals.ts';
 import { problemStatus } from '../problem.ts';
 
 /** What the door answers with. Objects may get further fields; readers ignore those they do not know. */
@@ -33,19 +34,19 @@ export const health = z.object({
   problems: z.array(z.string()).optional(),
 });
 
-export const run = z
-  .discriminatedUnion('status', [
-    z.object({
-      runId: id,
-      status: z.enum(['accepted', 'scheduled', 'queued', 'running']),
-      duplicate: z.boolean().optional(),
-      sendAt: z.number().optional(),
-    }),
-    z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
-    z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
-    z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
-  ])
-  .meta({ id: 'Run' });
+const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
+const cameTo = [
+  z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
+  z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
+  z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
+] as const;
+export const run = z.discriminatedUnion('status', [goingOn, ...cameTo]).meta({ id: 'Run' });
+export const begunRun = z
+  .discriminatedUnion('status', [goingOn.extend({ duplicate: z.boolean().optional(), sendAt: z.number().optional() }), ...cameTo])
+  .meta({
+    id: 'BegunRun',
+    description: 'A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key.',
+  });
 
 const took = {
   runId: id,
@@ -93,9 +94,7 @@ export const messages = z.object({
       role: z.enum(['user', 'assistant']),
       messageId: id,
       text: z.string(),
-      sender: z
-        .object({ id, name: z.string().optional(), role: z.string().optional(), principal: z.string().optional() })
-        .optional(),
+      sender: sender.optional(),
       runId: id.optional(),
     }),
   ),
@@ -149,7 +148,7 @@ export const approvals = z.object({
   ),
   nextCursor,
 });
-export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.string() });
+export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.enum(verdicts) });
 
 const memory = memoryEntry
   .omit({ changes: true })

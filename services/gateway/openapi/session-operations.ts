@@ -83,7 +83,7 @@ export const sessionOperations: readonly Operation[] = [
     query: control.waitQuery,
     headers: conditional,
     body: compactBody,
-    answers: { 200: answers.run, 202: answers.run },
+    answers: { 200: answers.begunRun, 202: answers.begunRun },
     problems: writing,
   },
   {
@@ -110,7 +110,7 @@ export const sessionOperations: readonly Operation[] = [
     query: messages.postQuery,
     headers: conditional,
     body: messages.postBody,
-    answers: { 200: answers.run, 202: answers.run },
+    answers: { 200: answers.begunRun, 202: answers.begunRun },
     problems: writing,
   },
   {

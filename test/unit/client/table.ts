@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+import * as answers from '../../../services/gateway/openapi/answers.ts';
+import type { NatterClient } from '../../../shared/client/main.ts';
+
+/** Which operation of docs/openapi.json each method of the client makes, and the schema of its answer. `item`: of what a list hands out. */
+
+type Of<Group extends 'sessions' | 'runs' | 'approvals'> = `${Group}.${Extract<keyof NatterClient[Group], string>}`;
+/** `client.get` and its like take any path; `connect` makes no call. */
+export type MethodName = Of<'sessions'> | Of<'runs'> | Of<'approvals'> | 'events' | 'ticket';
+export interface Row {
+  readonly operations: readonly string[];
+  readonly answer: z.ZodType;
+  readonly item?: z.ZodType;
+}
+
+export const table = {
+  'sessions.list': {
+    operations: ['listSessions'],
+    answer: answers.sessions,
+    item: answers.sessions.shape.sessions.element,
+  },
+  'sessions.get': { operations: ['readSession'], answer: answers.session },
+  'sessions.patch': { operations: ['patchSession'], answer: answers.patched },
+  'sessions.messages': {
+    operations: ['readMessages'],
+    answer: answers.messages,
+    item: answers.messages.shape.messages.element,
+  },
+  'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },
+  'sessions.post': { operations: ['postMessage'], answer: answers.begunRun },
+  'sessions.append': { operations: ['postMessage'], answer: answers.begunRun },
+  'sessions.open': { operations: ['openSession'], answer: answers.taken },
+  'sessions.stop': { operations: ['stopSession'], answer: answers.taken },
+  'sessions.reset': { operations: ['resetSession'], answer: answers.taken },
+  'sessions.compact': { operations: ['compactSession'], answer: answers.begunRun },
+  'sessions.checkpoint': { operations: ['checkpointSession'], answer: answers.checkpoint },
+  'sessions.fork': { operations: ['forkSession'], answer: answers.forked },
+  'sessions.delete': { operations: ['deleteSession'], answer: answers.taken },
+  'sessions.state': { operations: ['readState'], answer: answers.state },
+  'sessions.diff': { operations: ['readDiff'], answer: answers.diff },
+  'runs.get': { operations: ['readRun'], answer: answers.run },
+  'runs.wait': { operations: ['readRun'], answer: answers.run },
+  'approvals.list': {
+    operations: ['listApprovals'],
+    answer: answers.approvals,
+    item: answers.approvals.shape.approvals.element,
+  },
+  'approvals.resolve': { operations: ['answerApproval'], answer: answers.answered },
+  events: {
+    operations: ['readEvents', 'readSessionEvents'],
+    answer: answers.events,
+    item: answers.events.shape.events.element,
+  },
+  ticket: { operations: ['createTicket'], answer: answers.ticket },
+} as const satisfies Record<MethodName, Row>;
