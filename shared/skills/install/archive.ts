@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
@@ -46,10 +46,7 @@ const unpackZip = async (file: string, unpacked: Unpacked): Promise<void> => {
   try {
     for await (const entry of zip.eachEntry()) {
       if (!unpacked.add(zipEntry(entry))) continue;
-      for await (const chunk of await zip.openReadStreamPromise(entry)) {
-        unpacked.count((chunk as Buffer).length);
-        unpacked.write(chunk as Buffer);
-      }
+      for await (const chunk of await zip.openReadStreamPromise(entry)) unpacked.write(chunk as Buffer);
       unpacked.close();
     }
   } finally {
@@ -77,7 +74,7 @@ const tarKinds: Readonly<Record<string, ArchiveEntry['kind']>> = {
   SymbolicLink: 'link',
 };
 
-const unpackTar = async (bytes: Readable, unpacked: Unpacked): Promise<void> => {
+const unpackTar = async (bytes: AsyncIterable<Buffer>, unpacked: Unpacked): Promise<void> => {
   let problem: unknown;
   const attempt = (act: () => void): void => {
     try {
@@ -100,8 +97,8 @@ const unpackTar = async (bytes: Readable, unpacked: Unpacked): Promise<void> => 
   parser.on('error', (error) => attempt(() => fail(error)));
   // What is read is written at once, so the parser never has to be waited for.
   for await (const chunk of bytes) {
-    unpacked.count((chunk as Buffer).length);
-    parser.write(chunk as Buffer);
+    unpacked.count(chunk.length);
+    parser.write(chunk);
     if (problem !== undefined) throw problem;
   }
   parser.end();
@@ -120,19 +117,23 @@ const gunzipped = (file: string): Readable => {
 };
 
 /** Node has nothing for it, so the program of that name does it; it gets bytes and gives bytes. */
-const bunzipped = (file: string): Readable => {
-  const child = spawn('bzip2', ['-dc'], { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: usualPath } });
-  const output = child.stdout;
-  child.on('error', (cause) =>
-    output.destroy(new NatterError('unsupported', 'bzip2 is not installed; the archive needs it', { cause })),
-  );
-  child.on('exit', (code) => {
-    if (code !== 0 && code !== null) output.destroy(new Error(`bzip2 ended with ${code}`));
+async function* bunzipped(file: string): AsyncGenerator<Buffer> {
+  const input = openSync(file, 'r');
+  const child = spawn('bzip2', ['-dc'], { stdio: [input, 'pipe', 'ignore'], env: { PATH: usualPath } });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('close', resolve);
+    child.on('error', (cause) =>
+      reject(new NatterError('unsupported', 'bzip2 is not installed; the archive needs it', { cause })),
+    );
   });
-  output.on('close', () => child.kill('SIGKILL'));
-  child.stdin.on('error', () => {});
-  createReadStream(file)
-    .on('error', (error) => output.destroy(error))
-    .pipe(child.stdin);
-  return output;
-};
+  ended.catch(() => {});
+  closeSync(input);
+  try {
+    yield* child.stdout as AsyncIterable<Buffer>;
+    const code = await ended;
+    // What it gave until then may end between two files and look whole.
+    if (code !== 0) throw new Error(`bzip2 ended with ${code}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

@@ -40,7 +40,8 @@ export class Unpacked {
   readonly #links: { readonly path: string; readonly to: string }[] = [];
   #open: { readonly handle: number; readonly path: string; readonly isProgram: boolean } | null = null;
   #entries = 0;
-  #bytes = 0;
+  #written = 0;
+  #read = 0;
 
   /** `archiveBytes`: the archive's own. */
   constructor(folder: string, archiveBytes: number, bounds: UnpackLimits) {
@@ -66,6 +67,7 @@ export class Unpacked {
 
   write(chunk: Uint8Array): void {
     assert(this.#open, 'a file is open');
+    this.#written = this.#bounded(this.#written + chunk.length);
     for (let done = 0; done < chunk.length; ) done += writeSync(this.#open.handle, chunk, done);
   }
 
@@ -78,10 +80,9 @@ export class Unpacked {
     if (isProgram) chmodSync(path, 0o755);
   }
 
-  /** To be told of all bytes that come out of the archive, before they are written. */
+  /** To be told of bytes that come out of an archive though they may be no file's. */
   count(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes > this.#mostBytes) throw refused('its contents', `are more than ${this.#mostBytes} bytes`);
+    this.#read = this.#bounded(this.#read + bytes);
   }
 
   /** Makes the links. Throws `invalid` for one that leads out of the folder, or nowhere. */
@@ -91,6 +92,11 @@ export class Unpacked {
     for (const { path } of this.#links) {
       if (!isWithin(root, realOf(join(root, path)))) throw refused(path, 'is a link that leads out of it');
     }
+  }
+
+  #bounded(bytes: number): number {
+    if (bytes > this.#mostBytes) throw refused('its contents', `are more than ${this.#mostBytes} bytes`);
+    return bytes;
   }
 
   #remember({ path, link = '' }: ArchiveEntry, parts: readonly string[]): void {

@@ -115,6 +115,24 @@ describe('A15/173: a hostile archive is refused, and nothing is outside of its f
     }
   });
 
+  test.each(['tar.gz', 'tar.bz2'] as const)(
+    '%s: a bomb that is packed twice, which its parser would unpack too',
+    async (kind) => {
+      const inner = tarGzOf([{ path: 'zeros', text: Buffer.alloc(32 * 1024 * 1024) }]);
+      await expect(unpacked(kind, kind === 'tar.gz' ? gzipSync(inner) : bzipped(inner))).rejects.toThrow(/more than \d+ bytes/);
+      expect(lstatSync(folder.at('a/b/content/zeros')).size).toBeLessThanOrEqual(1024 * 1024);
+    },
+  );
+  test('tar.bz2: one that ends too early, though between two of its files', async () => {
+    const [one, two] = ['one', 'two'].map((path) => bzipped(tarOf([{ path, text: 'x'.repeat(512) }]).subarray(0, 1_024)));
+    for (let times = 0; times < 5; times++) {
+      const bytes = Buffer.concat([one!, two!.subarray(0, 40)]);
+      await expect(unpacked('tar.bz2', bytes)).rejects.toThrow(/bzip2 ended with/);
+      folder.remove();
+      folder = temporaryFolder();
+    }
+  });
+
   test('a file that is larger than the archive says', async () => {
     await expect(unpacked('zip', zipOf([{ path: 'one', text: 'x'.repeat(5_000), claims: 10 }]))).rejects.toThrow(/bytes|size/);
   });

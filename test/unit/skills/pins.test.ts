@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Tool, ToolEnd } from '../../../shared/ports.ts';
+import type { Entries } from '../../../shared/skills/environment.ts';
 import { listFolder, readListed } from '../../../shared/skills/folder.ts';
 import { countingSkills, loadSkills } from '../../../shared/skills/load.ts';
 import type { Skill } from '../../../shared/skills/skill.ts';
@@ -37,7 +38,7 @@ const call = (tool: Tool | undefined, given: object): Promise<ToolEnd> => {
   if (tool === undefined) throw new Error('there is no such tool');
   return tool.run({ callId: 'c', arguments: given, scope: { ...scope, skills } }, new AbortController().signal);
 };
-const read = (path: string, entries: object = pins()) =>
+const read = (path: string, entries: Entries = pins()) =>
   call(fileTools(folder.at('work'), 'read-only', entries)[0], { path }).then(({ outcome }) => outcome);
 
 describe('A15/173: read_file', () => {
@@ -48,7 +49,7 @@ describe('A15/173: read_file', () => {
     'alias/a/SKILL.md',
     folder.at('managed/b/again.md'),
   ];
-  const outcomes = async (entries?: object) => {
+  const outcomes = async (entries?: Entries) => {
     const found: string[] = [];
     for (const path of paths()) found.push(await read(path, entries));
     return found;
@@ -75,10 +76,10 @@ describe('A15/173: read_file', () => {
 });
 
 describe('A15/173: exec', () => {
-  const run = (entries: object) => {
+  const run = (entries: Entries) => {
     const exec = { enabled: true, environment: [], timeoutMs: 20_000 };
     const options = { exec, workspace: folder.at('work'), env: { PATH: process.env.PATH }, clock: systemClock };
-    return call(execTool({ ...options, skills: entries as ReturnType<typeof pins> }), { command: ['sh', 'skills/a/run.sh'] });
+    return call(execTool({ ...options, skills: entries }), { command: ['sh', 'skills/a/run.sh'] });
   };
   test('runs nothing while a pinned skill of the session is not what it was', async () => {
     expect(await run(pins())).toEqual({ outcome: 'ok', text: '[exit code 0]\nas it was read\n' });
