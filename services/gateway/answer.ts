@@ -24,6 +24,7 @@ export class Answer {
   #turnId: string;
   #at: number | null = null;
   #isWhole = false;
+  #step = 0;
 
   constructor(runId: string) {
     this.#runId = runId;
@@ -45,6 +46,10 @@ export class Answer {
   get isWhole(): boolean {
     return this.#isWhole;
   }
+  /** The last step that is recorded: live text of one behind the next is here before what comes before it. */
+  get step(): number {
+    return this.#step;
+  }
   get tokens(): Tokens {
     return this.#tokens;
   }
@@ -62,6 +67,7 @@ export class Answer {
     for (const event of commit.events) {
       if (event.type === 'user_message' && event.turnId === this.#runId) this.#isWhole = true;
       if (event.type !== 'model_step' || event.turn.id !== turnId) continue;
+      this.#step = event.step;
       const { inputTokens, outputTokens, totalTokens } = event.usage;
       const { input, output, total } = this.#tokens;
       this.#tokens = { input: input + inputTokens, output: output + outputTokens, total: total + totalTokens };

@@ -69,8 +69,7 @@ export class RunTeller {
   #model: string | null = null;
   #earlier = none;
   #sessionId = '';
-  /** The last step that is recorded, and the one that is being told. */
-  #recorded = 0;
+  /** The one that is being told. */
   #step = 0;
   #isTextOpen = false;
   #events: RunEvent[] = [];
@@ -93,7 +92,7 @@ export class RunTeller {
 
   /** What a piece of its live text adds. A text that is here before what is recorded of the steps before it comes with its record. */
   live(delta: VisibleDelta): readonly RunEvent[] {
-    if (delta.step === this.#recorded + 1 && this.#open.size === 0) this.#say(this.#told.live(delta), delta.step);
+    if (delta.step === this.#answer.step + 1 && this.#open.size === 0) this.#say(this.#told.live(delta), delta.step);
     return this.#taken();
   }
 
@@ -118,7 +117,7 @@ export class RunTeller {
   #note(event: SessionEvent): void {
     switch (event.type) {
       case 'model_step': {
-        [this.#model, this.#recorded] = [event.model, event.step];
+        this.#model = event.model;
         const step = { step: event.step, messageId: this.#idOf(event.step), isTold: false, isAsked: false };
         for (const call of event.flush ? [] : (event.calls ?? [])) {
           this.#calls.set(call.callId, { ...call, ...step });

@@ -9,7 +9,7 @@ import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { fixed } from '../../shared/config/reload.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Clock, CustodyRecord, Outbound, Outlet, Tools } from '../../shared/ports.ts';
+import type { Clock, CustodyRecord, Outbound, Outlet, Ports, Tools } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { EventOf, EventType } from '../../shared/session/events.ts';
 import type { RecordedCommit } from '../../shared/wire/envelope.ts';
@@ -78,8 +78,7 @@ export const startWhole = async (
   ];
   afterwards(() => Promise.all(services.map((service) => service.stop(1_000))));
 
-  const openDoor = async (): Promise<Gateway> => {
-    const own = memory.portsFor(`gateway-${Math.random()}`);
+  const openDoor = async (own: Ports = memory.portsFor(`gateway-${Math.random()}`)): Promise<Gateway> => {
     const gateway = await startGateway({
       ...{ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0' },
       services: () => services,

@@ -135,7 +135,8 @@ const follow = (
     const visible = visibleText((turnId) => isOurs(turnId) && access.showsText(principal, key, turnId));
     for await (const delta of ports.live.subscribe(key, signal)) {
       const seen = visible(delta);
-      if (seen !== null && !signal.aborted) await tell(told.live(seen));
+      // A text that is here before what is recorded of the steps before it comes with its record.
+      if (seen?.step === answer.step + 1 && !signal.aborted) await tell(told.live(seen));
     }
   };
   const warn = (error: unknown): void => log.warn({ err: error }, 'reading along with an answer ended');

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { heldFeed } from '../../support/held-feed.ts';
 import { startWhole, type Whole } from '../whole.ts';
 import { clientFor, readChunks, user } from './openai-rig.ts';
 import { pathOf } from './setup.ts';
@@ -196,6 +198,17 @@ describe('streams', () => {
     const second = await ask();
     const texts = (await Promise.all([readChunks(first), readChunks(second)])).map(({ text }) => text);
     expect(texts).toEqual(Array(2).fill('step 1 of 2\n\nYou said: a b c'));
+  });
+
+  test('text of a step that comes before what is recorded of the step before it waits for that', async () => {
+    const { whole } = await start();
+    const isFirstStep = ({ events }: RecordedCommit) => events.some((event) => event.type === 'model_step' && event.step === 1);
+    const late = heldFeed(whole.memory.portsFor('late'), isFirstStep);
+    const { url } = await whole.openDoor(late.ports);
+    const { data, response } = await streamed(clientFor(url), '[[steps 2]] [[think 100]] a b c').withResponse();
+    await whole.until(async () => expect(await whole.eventsOf(keyIn(response), 'turn_completed')).toHaveLength(1));
+    late.letGo();
+    expect((await readChunks(data)).text).toBe('step 1 of 2\n\nYou said: a b c');
   });
 
   test("the client's own helper puts the chunks together", async () => {
