@@ -70,13 +70,16 @@ const stream = async (
   const { signal } = client;
   const ended = () => client.end(lastFrame(request.ended.reason, cursor));
   request.ended.addEventListener('abort', ended, { once: true, signal });
-  if (key && deltas) void followText(context, { principal, key, signal }, (text) => client.write(sseFrame('delta', text)));
+  const write = async (text: string): Promise<boolean> => {
+    const taken = await client.write(text);
+    if (!taken) client.end(tooSlow(cursor));
+    return taken;
+  };
+  if (key && deltas) void followText(context, { principal, key, signal }, (text) => write(sseFrame('delta', text)));
   try {
-    await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, async (text, place) => {
-      const taken = await client.write(text);
+    await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, (text, place) => {
       cursor = place;
-      if (!taken) client.end(tooSlow(cursor));
-      return taken;
+      return write(text);
     });
     client.end();
   } catch (error) {

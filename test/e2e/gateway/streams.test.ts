@@ -3,6 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Clock } from '../../../shared/ports.ts';
+import { keyOf } from '../../support/commits.ts';
+import { rawClient } from './raw-client.ts';
 import {
   afterwards,
   type Call,
@@ -133,13 +135,33 @@ describe('event streams', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
+  /** The time a client may leave its buffer full, cut short. */
+  const impatient: Clock = {
+    ...systemClock,
+    sleep: (ms, signal) => systemClock.sleep(ms === limits.streamStallMs ? 150 : ms, signal),
+  };
+
+  it('a client that does not read the live text is closed too: it would hear no more of any', async () => {
+    const { gateway, memory, call } = await startWorld({ clock: impatient });
+    const ask = `host: x\r\naccept: text/event-stream\r\nauthorization: Bearer ${token}\r\n\r\n`;
+    const slow = rawClient(gateway.url, `GET ${pathOf(key, '/events?deltas=1')} HTTP/1.1\r\n${ask}`);
+    afterwards(async () => void slow.socket.destroy());
+    await vi.waitFor(() => expect(slow.heard()).toContain(': after'));
+    slow.socket.pause();
+    const { live } = await memory.portsFor('speaker');
+    const text = 'x'.repeat(200_000);
+    for (let step = 1; step <= 40; step++) {
+      live.publish(keyOf(key), { turn: { id: 'a turn', attempt: 1 }, step, offset: 0, text });
+      await systemClock.sleep(0);
+    }
+    const open = async () => (await call('GET', '/metrics')).text;
+    await vi.waitFor(async () => expect(await open()).toContain('natter_event_streams{service="gateway"} 0'));
+    slow.socket.resume();
+    await slow.closed;
+  });
+
   it('a client that does not read is closed with its cursor, and nobody else notices (I11)', async () => {
-    // The time a client may leave its buffer full, cut short.
-    const clock: Clock = {
-      ...systemClock,
-      sleep: (ms, signal) => systemClock.sleep(ms === limits.streamStallMs ? 150 : ms, signal),
-    };
-    const { call, gateway } = await startWorld({ clock });
+    const { call, gateway } = await startWorld({ clock: impatient });
     const healthy = await openStream(gateway.url, '/v1/events?after=0');
     const { hostname, port } = new URL(gateway.url);
     const slow = connect(Number(port), hostname);
