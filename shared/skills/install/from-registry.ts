@@ -9,7 +9,7 @@ import { frontMatterOf } from '../front-matter.ts';
 import { manifestOf, type SkillManifest } from '../manifest.ts';
 import { unpack } from './archive.ts';
 import { addedFile, fingerprintOf } from './bundle.ts';
-import { type LockEntry, readLock, versionPattern, writeLock } from './lock.ts';
+import { clawhubIn, type LockEntry, readLock, versionPattern, writeLock } from './lock.ts';
 import type { Registry } from './registry.ts';
 import { withStaging } from './staging.ts';
 
@@ -45,8 +45,14 @@ export interface InstallOptions {
 /** The folder that the lock is in. */
 export const lockFolder = (skills: string): string => dirname(skills);
 
-/** The digest of a folder as sessions know it (A15/166). */
-const digestOf = (folder: string): string => readListed(folder, listFolder(folder)).digest;
+/** The digest of a folder as sessions know it (A15/166). `null`: it is not there. */
+const digestOf = (folder: string): string | null => (existsSync(folder) ? readListed(folder, listFolder(folder)).digest : null);
+
+/** What was installed by that name. */
+const entryIn = (folder: string, slug: string): LockEntry | null => {
+  const { skills } = readLock(lockFolder(folder));
+  return (Object.hasOwn(skills, slug) && skills[slug]) || null;
+};
 
 /**
  * Fetches a version of a skill, checks it, and puts it in its place if that is agreed to. `false`: it was not. Throws `NatterError`, and
@@ -55,10 +61,10 @@ const digestOf = (folder: string): string => readListed(folder, listFolder(folde
 export const installSkill = async (slug: string, wanted: string | null, options: InstallOptions): Promise<boolean> => {
   const { registry, folder, force, now, agree } = options;
   const target = join(folder, slug);
-  const before = readLock(lockFolder(folder)).skills[slug] ?? null;
-  if (!force) await refuseLoss(slug, target, before, registry);
+  const before = entryIn(folder, slug);
+  const judged = force ? null : await refuseLoss(slug, target, before, registry);
   const { version, owner, warnings } = await choose(slug, wanted, options);
-  return withStaging(join(lockFolder(folder), '.clawhub'), async ({ folder: staging, place }) => {
+  return withStaging(clawhubIn(lockFolder(folder)), async ({ folder: staging, place }) => {
     const content = join(staging, 'content');
     const checked = await fetchInto(content, slug, version, options);
     const { digest } = checked;
@@ -68,23 +74,31 @@ export const installSkill = async (slug: string, wanted: string | null, options:
         `${slug} ${version} is not what it was: the registry sends other files than before; look at them, then use --force`,
       );
     if (!(await agree({ slug, version, owner, target, before, warnings, ...checked }))) return false;
-    place(content, target);
-    writeLock(lockFolder(folder), slug, { version, installedAt: now(), digest, registry: registry.address });
+    // Only who installs something waits for its library.
+    const { alone } = await import('./alone.ts');
+    alone(lockFolder(folder), () => {
+      if (!force && digestOf(target) !== judged) throw new NatterError('invalid', `${target} was changed meanwhile; try again`);
+      place(content, target);
+      writeLock(lockFolder(folder), slug, { version, installedAt: now(), digest, registry: registry.address }, staging);
+    });
     return true;
   });
 };
 
-/** Throws `invalid` where something would be overwritten that is nowhere else. */
-const refuseLoss = async (slug: string, target: string, before: LockEntry | null, registry: Registry): Promise<void> => {
-  if (!existsSync(target)) return;
-  const hint = 'keep a copy, then use --force to overwrite it';
-  if (before === null)
-    throw new NatterError('invalid', `${target} is there already, and was not installed from a registry; ${hint}`);
+/** Throws `invalid` where something would be overwritten that is nowhere else; else the digest of what will be. */
+const refuseLoss = async (slug: string, target: string, before: LockEntry | null, registry: Registry): Promise<string | null> => {
+  const digest = digestOf(target);
+  const refuse = (why: string) => new NatterError('invalid', `${target} ${why}, then use --force to overwrite it`);
+  if (before?.registry !== undefined && before.registry !== registry.address)
+    throw refuse(`was installed from ${quoted(before.registry)}; make sure that it is the same skill`);
+  if (digest === null) return null;
+  if (before === null) throw refuse('is there already, and was not installed from a registry; keep a copy');
   const isOurs =
     before.digest === undefined
       ? (await registry.resolve(slug, fingerprintOf(target))).match === before.version
-      : before.digest === digestOf(target);
-  if (!isOurs) throw new NatterError('invalid', `${target} was changed since it was installed; ${hint}`);
+      : before.digest === digest;
+  if (!isOurs) throw refuse('was changed since it was installed; keep a copy');
+  return digest;
 };
 
 /** The version to install, and what the registry says of the skill. */

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
 
 /** A skill of a registry: the last part of its address, and of its folder. */
 export const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -22,24 +23,37 @@ const lock = z.looseObject({ version: z.literal(1), skills: z.record(z.string().
 export type LockEntry = z.infer<typeof entry>;
 export type SkillLock = z.infer<typeof lock>;
 
-const fileIn = (folder: string): string => join(folder, '.clawhub', 'lock.json');
+/** The folder of the lock, and of what is on its way. */
+export const clawhubIn = (folder: string): string => join(folder, '.clawhub');
+const fileIn = (folder: string): string => join(clawhubIn(folder), 'lock.json');
 
 /** What was installed from registries: `.clawhub/lock.json` beside the folder of the skills, as ClawHub's client has it. Throws `invalid`. */
 export const readLock = (folder: string): SkillLock => {
   const file = fileIn(folder);
   try {
-    return lock.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return lock.parse(JSON.parse(readBounded(file)));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { version: 1, skills: {} };
     throw new NatterError('invalid', `${file} cannot be read: ${messageOf(cause)}; mend or remove it`, { cause });
   }
 };
 
-/** Writes one entry, whole or not at all. */
-export const writeLock = (folder: string, slug: string, installed: LockEntry): void => {
-  const file = fileIn(folder);
+/** The folder is the agent's, who may have put a pipe there, or what never ends. */
+const readBounded = (file: string): string => {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(handle);
+    if (!stat.isFile() || stat.size > limits.registryBytes) throw new Error('it is no regular file, or too large');
+    return readFileSync(handle, 'utf8');
+  } finally {
+    closeSync(handle);
+  }
+};
+
+/** Writes one entry, whole or not at all; `staging` is a folder of ours beside the lock. To be called while nobody else does. */
+export const writeLock = (folder: string, slug: string, installed: LockEntry, staging: string): void => {
   const { skills, ...rest } = readLock(folder);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${JSON.stringify({ ...rest, skills: { ...skills, [slug]: installed } }, null, 2)}\n`);
-  renameSync(`${file}.new`, file);
+  const file = join(staging, 'lock.json');
+  writeFileSync(file, `${JSON.stringify({ ...rest, skills: { ...skills, [slug]: installed } }, null, 2)}\n`);
+  renameSync(file, fileIn(folder));
 };

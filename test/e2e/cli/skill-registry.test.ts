@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -86,6 +88,85 @@ describe('A15/164: search and install', () => {
     await expect(natter('install', 'weather', '--yes')).rejects.toThrow(/set skills.registry/);
     configure({ registry: 'http://example.org' });
     await expect(natter('install', 'weather', '--yes')).rejects.toThrow(/skills.registry: .* is not https/);
+  });
+});
+
+describe('A15/164: several at a time', () => {
+  /** Another process that installs something: it has read the lock already, and writes it as soon as it sees that we did, or after a while. */
+  const other = (): ChildProcess => {
+    const code = `
+      const { existsSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs');
+      const Database = require('libsql');
+      const [folder] = process.argv.slice(1);
+      mkdirSync(folder, { recursive: true });
+      const file = folder + '/lock.json';
+      const read = () => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { version: 1, skills: {} });
+      const database = new Database(folder + '/lock.sqlite');
+      database.exec('BEGIN EXCLUSIVE');
+      const lock = read();
+      process.stdout.write('read');
+      const until = Date.now() + 500;
+      const wait = () => {
+        if (!read().skills.weather && Date.now() < until) return setTimeout(wait, 5);
+        lock.skills.other = { version: '2.0.0', installedAt: 1 };
+        writeFileSync(file, JSON.stringify(lock));
+        database.close();
+      };
+      wait();`;
+    return spawn(process.execPath, ['-e', code, folder.at('workspace/.clawhub')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  };
+  test('none loses what another has written', async () => {
+    const child = other();
+    const ended = once(child, 'exit');
+    await once(child.stdout!, 'data');
+    await natter('install', 'weather', '--yes');
+    expect(await ended).toEqual([0, null]);
+    expect(lock().skills).toMatchObject({ weather: { version: '1.1.0' }, other: { version: '2.0.0' } });
+  });
+
+  test('what was changed while somebody was asked is not overwritten', async () => {
+    await natter('install', 'weather@1.0.0', '--yes');
+    const archive = zipOf(
+      Object.entries({ 'SKILL.md': skillText('weather', '', 'Look at the sky.'), 'scripts/look.sh': 'touch /tmp/never' }).map(
+        ([path, text]) => ({ path, text }),
+      ),
+    );
+    registry.instead.set('/api/v1/download', (response) => {
+      writeFileSync(installed('weather/SKILL.md'), skillText('weather', '', 'Mine.'));
+      response.end(archive);
+    });
+    await expect(natter('update', 'weather', '--yes')).rejects.toThrow(/changed meanwhile/);
+    expect(readFileSync(installed('weather/SKILL.md'), 'utf8')).toContain('Mine.');
+    expect(lock().skills.weather.version).toBe('1.0.0');
+  });
+
+  test('a lock that is no file is not waited for, and a link in its place leads nowhere', async () => {
+    folder.write('workspace/.clawhub/keep', '');
+    folder.write('precious', 'precious');
+    symlinkSync(folder.at('precious'), folder.at('workspace/.clawhub/lock.json.new'));
+    await natter('install', 'weather', '--yes');
+    expect(readFileSync(folder.at('precious'), 'utf8')).toBe('precious');
+    rmSync(folder.at('workspace/.clawhub/lock.json'));
+    spawnSync('mkfifo', [folder.at('workspace/.clawhub/lock.json')]);
+    await expect(natter('check')).rejects.toThrow(/lock\.json cannot be read: it is no regular file/);
+    rmSync(folder.at('workspace/.clawhub/lock.json'));
+    symlinkSync('/dev/zero', folder.at('workspace/.clawhub/lock.json'));
+    await expect(natter('check')).rejects.toThrow(/no regular file/);
+  });
+
+  test('a slug is no name of a property', async () => {
+    registry.skills.set('constructor', { versions: { '1.0.0': { 'SKILL.md': skillText('constructor') } } });
+    expect(await natter('install', 'constructor', '--yes')).not.toMatch(/^ +now /m);
+  });
+
+  test('what comes from another registry is refused', async () => {
+    await natter('install', 'weather@1.0.0', '--yes');
+    folder.write(
+      'workspace/.clawhub/lock.json',
+      JSON.stringify({ version: 1, skills: { weather: { ...lock().skills.weather, registry: 'https://elsewhere.example' } } }),
+    );
+    await expect(natter('update', 'weather', '--yes')).rejects.toThrow(/was installed from "https:\/\/elsewhere\.example/);
+    expect(await natter('update', 'weather', '--yes', '--force')).toContain('installed  weather');
   });
 });
 
