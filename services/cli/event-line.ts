@@ -51,7 +51,7 @@ export const gist = (event: SessionEvent): string => {
     case 'introspected':
       return `${event.reason}, rev ${event.fromRev} to ${event.toRev}: ${oneLine(event.description ?? '', width)}`.trimEnd();
     case 'introspection_failed':
-      return `${event.code}: ${oneLine(event.message, width)}`;
+      return `${event.reason}, rev ${event.fromRev} to ${event.toRev}, ${event.code}: ${oneLine(event.message, width)}`;
     case 'memory_changed':
       return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
     case 'skills_changed':

@@ -15,9 +15,8 @@ export const limits = {
   /** Bytes a provider may send for one step, with all that it wraps around the answer, and of one line of it. */
   modelStreamBytes: 32 * 1024 * 1024,
   modelLineBytes: 1024 * 1024,
-  /** Nesting of a decoded message. */
+  /** Nesting of a decoded message, and its array elements plus map entries. */
   decodeDepth: 32,
-  /** Array elements plus map entries of a decoded message. */
   decodeItems: 20_000,
   /** Turns waiting behind the running one, per session. */
   queuedTurns: 100,
@@ -113,9 +112,11 @@ export const limits = {
   /** Memories that such a model is shown, and changes of them in its answer. */
   introspectionMemories: 50,
   introspectionChanges: 32,
-  /** Answers it may give until one is right, and times a look back is tried again that had no answer. */
+  /** Answers it may give until one is right, tries if it gives none, requests that may fail until only a person's counts, and what they left. */
   introspectionAnswers: 3,
   introspectionAttempts: 6,
+  introspectionTries: 3,
+  introspectionGaps: 64,
   /** Skills that one session has. */
   sessionSkills: 150,
   /** Folders with skills in one place; files, bytes and depth of one skill, bytes of its `SKILL.md` and of the front matter in it. */

@@ -105,7 +105,7 @@ export const blank = {
   grants: [],
   prompt: [],
   skills: [],
-  review: { messages: 0, turns: 0, workingMemory: '', description: '' },
+  review: { messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 },
 } as const;
 
 /** A session of which nothing is known. */

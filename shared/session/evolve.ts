@@ -4,6 +4,7 @@ import { flat } from '../kit/flat.ts';
 import { limits } from '../kit/limits.ts';
 import type { RecordedCommit } from '../wire/envelope.ts';
 import type { SessionContext } from './context.ts';
+import { type Covered, coveredAfter } from './covered.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
 import type { ForkBase } from './types.ts';
@@ -46,8 +47,7 @@ export interface Position {
   readonly contextSeq: number;
   /** What it leaves out from there on: what came between a fork and its base, oldest first (B21). */
   readonly skips: ForkBase['skips'];
-  /** What was looked back on last, or lies before what can be: up to this rev, whose sequence is `seq` (A7/84). */
-  readonly covered: { readonly rev: number; readonly seq: number };
+  readonly covered: Covered;
   /** Sequence of the commit this generation began with. */
   readonly startedSeq: number;
 }
@@ -72,7 +72,7 @@ export const initialState: SessionState = {
     window: [],
     contextSeq: 0,
     skips: [],
-    covered: { rev: 0, seq: 0 },
+    covered: { rev: 0, seq: 0, gaps: [] },
     startedSeq: 0,
   },
 };
@@ -118,13 +118,6 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
   const kept = events.find((event) => event.type === 'context_compacted')?.keptFromSeq;
   if (kept === undefined) return { contextSeq: before.contextSeq, skips: before.skips };
   return { contextSeq: kept, skips: before.skips.filter(({ until }) => until > kept) };
-};
-
-/** What lies before a session that is opened (anew) is not looked back on. */
-const coveredAfter = (before: Position['covered'], { rev, seq, events }: RecordedCommit): Position['covered'] => {
-  if (events.some(({ type }) => type === 'session_opened')) return { rev: rev - 1, seq: seq - 1 };
-  const done = events.find((event) => event.type === 'introspected');
-  return done ? { rev: done.toRev, seq: done.toSeq } : before;
 };
 
 /**

@@ -19,7 +19,7 @@ import {
   stepped,
 } from './context.ts';
 import type { EventOf, SessionEvent } from './events.ts';
-import { reviewAsked, reviewed, reviewFailed } from './review.ts';
+import { reviewAsked, reviewed } from './review.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
@@ -52,7 +52,6 @@ export const sessionMachine = setup({
     equip: assign((_, p: EventOf<'skills_changed'>) => ({ skills: p.skills })),
     askReview: assign(({ context }, p: EventOf<'checkpoint_requested'>) => reviewAsked(context, p)),
     review: assign(({ context }, p: EventOf<'introspected'>) => reviewed(context, p)),
-    failReview: assign(({ context }, p: EventOf<'introspection_failed'>) => reviewFailed(context, p)),
     remember: assign(({ context }, p: EventOf<'user_message'>) => remembered(context, p)),
     refuse: assign(({ context }, p: EventOf<'message_refused'>) => ({ messages: context.messages, ...runEnded(context, p) })),
     say: assign(({ context }) => ({ messages: context.messages + 1 })),
@@ -104,7 +103,7 @@ export const sessionMachine = setup({
     notice: { actions: 'note' },
     checkpoint_requested: { actions: { type: 'askReview', params: ({ event }) => event } },
     introspected: { actions: { type: 'review', params: ({ event }) => event } },
-    introspection_failed: { actions: { type: 'failReview', params: ({ event }) => event } },
+    introspection_failed: { actions: 'note' },
     memory_changed: { actions: 'note' },
     session_deleted: { target: '.inactive', actions: { type: 'forget', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'reset', params: ({ event }) => event } },

@@ -32,10 +32,11 @@ export const reviewEvents = [
     model: z.string(),
     usage,
   }),
-  /** The look back came to nothing; the next one covers the same again. */
+  /** The look back came to nothing: what is behind it goes on without it, and it may be asked for again (A7/80). */
   z.object({
     type: z.literal('introspection_failed'),
     ...range,
+    toSeq: z.int().min(1).optional(),
     code: z.string(),
     message: z.string(),
   }),

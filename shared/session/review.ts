@@ -7,27 +7,22 @@ import type { EventOf } from './events.ts';
 export interface Review {
   readonly messages: number;
   readonly turns: number;
-  /** The last look back came to nothing: what it was to cover waits for the next one, whether or not more is said. */
-  readonly failed?: true;
   readonly workingMemory: string;
   readonly description: string;
+  /** What the notes know of: up to this rev. */
+  readonly notedRev: number;
 }
 
 /** From here on counts what is said next. */
 export const reviewAsked = (context: SessionContext, { sessionId }: EventOf<'checkpoint_requested'>): Change => {
-  const { failed: _, ...review } = context.review;
-  const isOurs = sessionId === context.sessionId;
-  return { review: isOurs ? { ...review, messages: context.messages, turns: context.completedTurns } : context.review };
+  const { review, messages, completedTurns: turns } = context;
+  return { review: sessionId === context.sessionId ? { ...review, messages, turns } : review };
 };
 
 /** What a look back on an earlier generation came to is in the log, and says nothing of this one. */
 export const reviewed = (context: SessionContext, event: EventOf<'introspected'>): Change => {
-  const { failed: _, ...review } = context.review;
+  const { review } = context;
   const { workingMemory = review.workingMemory, description = review.description } = event;
-  const isOurs = event.sessionId === context.sessionId;
-  return { review: isOurs ? { ...review, workingMemory, description } : context.review };
+  const notedRev = Math.max(review.notedRev, event.toRev);
+  return { review: event.sessionId === context.sessionId ? { ...review, workingMemory, description, notedRev } : review };
 };
-
-export const reviewFailed = (context: SessionContext, { sessionId }: EventOf<'introspection_failed'>): Change => ({
-  review: sessionId === context.sessionId ? { ...context.review, failed: true } : context.review,
-});

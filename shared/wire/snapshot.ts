@@ -18,10 +18,19 @@ import {
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
-const snapshotSchema = 5;
+const snapshotSchema = 6;
 
 const count = z.int().min(0);
 const id = z.string();
+
+const gap = z.strictObject({
+  sessionId: id,
+  fromRev: z.int().min(1),
+  toRev: z.int().min(1),
+  afterSeq: count,
+  tries: z.int().min(1),
+  asked: z.literal(true).optional(),
+});
 
 /** A state as plain data, as it is stored and told. */
 export const plainState = z.strictObject({
@@ -80,9 +89,9 @@ export const plainState = z.strictObject({
     review: z.strictObject({
       messages: count,
       turns: count,
-      failed: z.literal(true).optional(),
       workingMemory: z.string(),
       description: z.string(),
+      notedRev: count,
     }),
     spawned: z.array(spawnedRun.strict()),
   }),
@@ -97,7 +106,7 @@ export const plainState = z.strictObject({
     window: z.array(count),
     contextSeq: count,
     skips: forkBase.shape.skips,
-    covered: z.strictObject({ rev: count, seq: count }),
+    covered: z.strictObject({ rev: count, seq: count, gaps: z.array(gap) }),
     startedSeq: count,
   }),
 }) satisfies z.ZodType<PlainState, unknown>;

@@ -227,8 +227,8 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
       usage,
     },
   }),
-  'introspect-failed': (fromRev, toRev) => ({
-    ...introspection(fromRev, toRev, 's1'),
+  'introspect-failed': (fromRev, toRev, sessionId = 's1') => ({
+    ...introspection(fromRev, toRev, sessionId),
     result: { kind: 'failed', code: 'introspection_invalid', message: 'no JSON' },
   }),
   /** A call that changes the memory, and a person who does. */

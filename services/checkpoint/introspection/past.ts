@@ -4,6 +4,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { readThrough } from '../../../shared/kit/read-through.ts';
 import { readable } from '../../../shared/kit/readable.ts';
 import type { Ports } from '../../../shared/ports.ts';
+import type { EventOf, SessionEvent } from '../../../shared/session/events.ts';
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/wire/envelope.ts';
 
 /** What of a request is to be looked back on next: whole commits, as many as a model takes at a time. */
@@ -28,8 +29,8 @@ type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | '
 
 /**
  * The next slice of a request, at most `characters` long but at least one commit, as the leader's log has it now. `null`: all of it was looked
- * back on or has failed, or the session was deleted or erased. Only what belongs to the request's generation is read. Throws
- * `NatterError('unavailable' | 'quarantined')`.
+ * back on or has failed with this request, or the session was deleted or erased. Only what belongs to the request's generation is read.
+ * Throws `NatterError('unavailable' | 'quarantined')`.
  */
 export const readPast = async (ports: LogPorts, request: Wanted, characters: number): Promise<Past | null> => {
   const last = await readable(ports.events.last(request.key));
@@ -37,43 +38,51 @@ export const readPast = async (ports: LogPorts, request: Wanted, characters: num
   for (let wanted = request; ; ) {
     const found = await readable(readSlice(ports, wanted, last.seq, characters));
     if (found === null || 'entries' in found) return found;
-    wanted = { ...wanted, fromRev: found.toRev + 1, afterSeq: found.toSeq };
+    wanted = { ...wanted, ...found };
   }
 };
 
-/** What was covered meanwhile is told of behind what it covers: then reading begins again after the last of that. */
-interface Covered {
-  readonly toRev: number;
-  readonly toSeq: number;
-}
+/** What was done meanwhile is told of behind it: then reading begins again with the first that is left. */
+type Left = Pick<Wanted, 'fromRev' | 'toRev' | 'afterSeq'>;
 
-const readSlice = async (
-  ports: LogPorts,
-  wanted: Wanted,
-  through: number,
-  characters: number,
-): Promise<Past | Covered | null> => {
+const readSlice = async (ports: LogPorts, wanted: Wanted, through: number, characters: number): Promise<Past | Left | null> => {
   const slice = createSlice(wanted, characters);
   let notes: Notes = { workingMemory: '', description: '' };
   let notesSeq = 0;
-  let covered: Covered | null = null;
+  const done: Done[] = [];
   if (wanted.fromRev > wanted.toRev) return null;
   for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
     for (const event of commit.events) {
       if (event.type === 'session_deleted' && commit.rev >= wanted.fromRev) return null;
-      if (event.type === 'introspection_failed' && commit.command.id.startsWith(commandPrefix(wanted))) return null;
-      if (event.type !== 'introspected') continue;
-      // Also for another generation: the commit in which one ends and the next begins is covered once, with the first (C10).
-      if (event.toRev >= wanted.fromRev) covered = { toRev: event.toRev, toSeq: event.toSeq };
-      if (event.sessionId !== wanted.sessionId) continue;
+      // Also of another generation: the commit in which one ends and the next begins is looked back on once, with the first (C10).
+      if (event.type === 'introspected' || isOurs(wanted, event, commit)) done.push(event);
+      if (event.type !== 'introspected' || event.sessionId !== wanted.sessionId) continue;
       notes = { workingMemory: event.workingMemory ?? notes.workingMemory, description: event.description ?? notes.description };
       notesSeq = commit.seq;
     }
     slice.add(commit);
   }
-  if (covered) return covered;
+  const left = firstOpen(wanted, done);
+  if (left.fromRev !== wanted.fromRev || left.toRev !== wanted.toRev) return left;
   const end = slice.end();
   return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries, notes, notesSeq };
+};
+
+const isOurs = (wanted: Wanted, event: SessionEvent, { command }: RecordedCommit): event is EventOf<'introspection_failed'> =>
+  event.type === 'introspection_failed' && command.id.startsWith(commandPrefix(wanted));
+
+type Done = EventOf<'introspected'> | EventOf<'introspection_failed'>;
+
+/** The first part of a range in which nothing is done. */
+const firstOpen = ({ toRev, ...wanted }: Left, done: readonly Done[]): Left => {
+  let { fromRev, afterSeq } = wanted;
+  for (const range of [...done].sort((one, other) => one.fromRev - other.fromRev)) {
+    if (range.fromRev > fromRev) return { fromRev, afterSeq, toRev: Math.min(toRev, range.fromRev - 1) };
+    if (range.toRev < fromRev) continue;
+    fromRev = range.toRev + 1;
+    afterSeq = range.toSeq ?? afterSeq;
+  }
+  return { fromRev, afterSeq, toRev };
 };
 
 const createSlice = ({ sessionId, fromRev, toRev }: Wanted, characters: number) => {

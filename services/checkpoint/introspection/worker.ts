@@ -20,7 +20,7 @@ export interface WorkerOptions {
   readonly view: Pick<MemoryView, 'list' | 'position'>;
 }
 
-/** Failures that may pass: the request is tried again, after longer and longer pauses. */
+/** Failures that may pass: the slice is tried again, after longer and longer pauses. */
 const passing: ReadonlySet<string> = new Set(['model_rate_limited', 'model_unavailable', 'model_timeout']);
 const pauseMs = { first: 1_000, most: 60_000 };
 /** A slice is not made shorter than this, however small the model says its window is. */
@@ -40,11 +40,11 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
   const room = charactersPerToken * roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
 
   /** Slice by slice, each one command; the log says what is left. */
-  const lookBack = async (request: CheckpointRequest, attempt: number, signal: AbortSignal): Promise<Verdict> => {
+  const lookBack = async (request: CheckpointRequest, signal: AbortSignal): Promise<Verdict> => {
     // Half of the room: estimates of tokens are wrong, and the model's own words come back to it.
     let characters = Math.min(limits.introspectionCharacters, Math.floor(room / 2));
     let refused = 0;
-    for (;;) {
+    for (let tries = 1; ; ) {
       const past = await readPast(ports, request, characters);
       if (past === null) return { kind: 'done' };
       const result = await examine(request, past, characters, signal);
@@ -55,13 +55,16 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
           characters = Math.floor(characters / 2);
           continue;
         }
-        if (passing.has(code) && attempt < limits.introspectionAttempts) {
-          await clock.sleep(Math.min(pauseMs.most, pauseMs.first * 2 ** attempt), signal);
-          return { kind: 'retry' };
+        if (passing.has(code) && tries < limits.introspectionAttempts) {
+          counts.retries += 1;
+          await clock.sleep(Math.min(pauseMs.most, pauseMs.first * 2 ** tries++), signal);
+          signal.throwIfAborted();
+          continue;
         }
       }
       const told = await tell(request, past, result, signal);
       if (told.kind === 'retry' || told.kind === 'dead') return told;
+      tries = 1;
       if (told.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
       else if (refused === past.fromRev) return { kind: 'dead', reason: `${request.key} takes nothing from rev ${refused} on` };
       else refused = past.fromRev;
@@ -80,12 +83,12 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
     return introspect({ model, key, id: commandIdOf({ id }, fromRev), notes, entries, memories: shown, reach, signal, again });
   };
 
-  const handle = async ({ message: request, partition, attempt }: Delivery<CheckpointRequest>): Promise<Verdict> => {
+  const handle = async ({ message: request, partition }: Delivery<CheckpointRequest>): Promise<Verdict> => {
     const ours = new AbortController();
     inHand.set(partition, ours);
     const startedAt = clock.monotonic();
     try {
-      const verdict = await lookBack(request, attempt, AbortSignal.any([ours.signal, stopped.signal]));
+      const verdict = await lookBack(request, AbortSignal.any([ours.signal, stopped.signal]));
       if (verdict.kind === 'retry') counts.retries += 1;
       else if (verdict.kind === 'done') counts.done += 1;
       return verdict;

@@ -1,3 +1,4 @@
+import { isOpen } from '../covered.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { isNew, lookingBack, telling } from './generation.ts';
@@ -35,13 +36,16 @@ const isDue = (
 export const recordIntrospection = ({ data }: Given<'record_introspection'>, view: SessionView): Decision => {
   const { sessionId, reason, fromRev, toRev, toSeq, result } = data;
   const { covered, rev } = view.position;
-  if (isNew(view) || fromRev <= covered.rev || toRev > rev) return nothing;
+  if (isNew(view) || toRev > rev || !isOpen(covered, data)) return nothing;
   const range = { sessionId, fromRev, toRev };
   if (result.kind === 'failed') {
     const { code, message } = result;
-    return accept({ type: 'introspection_failed', v: 1, reason, ...range, code, message });
+    return accept({ type: 'introspection_failed', v: 1, reason, ...range, toSeq, code, message });
   }
-  const { kind: _, memory, ...outcome } = result;
+  const { kind: _, memory, ...told } = result;
+  // What was left out and is looked back on late says nothing of how things stand.
+  const isLate = sessionId === view.context.sessionId && toRev < view.context.review.notedRev;
+  const outcome = isLate ? { model: told.model, usage: told.usage } : told;
   const remembered: SessionEvent[] = memory ? [{ type: 'memory_changed', v: 1, ...memory, by: 'introspection', ...range }] : [];
   return accept({ type: 'introspected', v: 1, reason, ...range, toSeq, ...outcome }, ...remembered);
 };

@@ -1,4 +1,6 @@
+import { limits } from '../../kit/limits.ts';
 import type { CommandOf } from '../commands.ts';
+import type { Gap } from '../covered.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { type ResetCause, staleness } from '../expiry.ts';
 import type { CheckpointReason } from '../memory.ts';
@@ -33,17 +35,26 @@ export const stoppingRuns = ({ context: { spawned } }: SessionView, reason: stri
 const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
   last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
 
-/** A look back on what was said in this generation since the last one that came to something, up to a rev, if anything was (A7/80). */
+/**
+ * Look backs on what was said in this generation since the last one, up to a rev, if anything was, and on what came to nothing before, of any
+ * generation: by itself so many times, and then if a person asks (A7/80).
+ */
 export const lookingBack = (
   { context: { messages, sessionId, review }, position: { covered, startedRev, startedSeq } }: SessionView,
   reason: CheckpointReason,
   toRev: number,
 ): SessionEvent[] => {
-  if (messages <= review.messages && !review.failed) return [];
+  const asked = (range: Pick<Gap, 'sessionId' | 'fromRev' | 'toRev' | 'afterSeq'>): SessionEvent => ({
+    ...{ type: 'checkpoint_requested', v: 1, reason },
+    ...{ sessionId: range.sessionId, fromRev: range.fromRev, toRev: range.toRev, afterSeq: range.afterSeq },
+  });
+  const mayTry = ({ tries }: Gap): boolean => reason === 'manual' || tries < limits.introspectionTries;
+  const failed = covered.gaps.filter((gap) => !gap.asked && mayTry(gap)).map(asked);
+  if (messages <= review.messages) return failed;
   const begins = covered.rev < startedRev;
   const fromRev = begins ? startedRev : covered.rev + 1;
   const afterSeq = begins ? startedSeq - 1 : covered.seq;
-  return [{ type: 'checkpoint_requested', v: 1, reason, sessionId, fromRev, toRev, afterSeq }];
+  return [...failed, asked({ sessionId, fromRev, toRev, afterSeq })];
 };
 
 const resetting = (view: SessionView, sessionId: string, cause: ResetCause): EventOf<'session_reset'> => ({

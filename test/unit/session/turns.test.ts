@@ -169,7 +169,7 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
       grants: [],
       prompt: [],
       skills: [],
-      review: { messages: 0, turns: 0, workingMemory: '', description: '' },
+      review: { messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 },
       spawned: [],
     });
   });
