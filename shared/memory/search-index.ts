@@ -2,16 +2,16 @@ import Database from 'libsql';
 import { limits } from '../kit/limits.ts';
 import type { MemoryEntry, MemoryScopes, MemoryView } from '../ports.ts';
 import { newestFirst } from './order.ts';
-import { termsOf } from './words.ts';
+import { indexed, termsOf } from './words.ts';
 
 /** Changes that are written together. */
 const batch = 1_000;
 
 const schema = `create virtual table entry using fts5(text, scope, content='', contentless_delete=1, prefix='2 3', tokenize='unicode61 remove_diacritics 2')`;
-/** Of very many matches the newest are ranked. */
-const ranking = `select number from (
+/** Of very many matches the newest are ranked. Gives the best and all that are as good as the last of them. */
+const ranking = `with ranked as materialized (
   select rowid as number, bm25(entry, 1.0, 0.0) as score from entry where entry match ? order by rowid desc limit ${limits.memoryCandidates}
-) order by score, number desc limit ?`;
+) select number, score from ranked where score <= (select max(score) from (select score from ranked order by score limit ?))`;
 const counting = `select count(*) from (select 1 from entry where entry match ? limit ${limits.memoryCandidates})`;
 
 interface Scope {
@@ -88,8 +88,15 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     if (terms.length === 0 || within === null) return [];
     this.#write();
     const chosen = this.#reach(scopes) > limits.memoryCandidates ? this.#telling(terms, within) : terms;
-    const numbers = this.#rank.all(within + anyOf(chosen), limit) as [number][];
-    return numbers.flatMap(([number]) => this.#entries.get(number) ?? []);
+    const found = this.#rank.all(within + anyOf(chosen), limit) as [number, number][];
+    return found
+      .flatMap(([number, score]) => {
+        const entry = this.#entries.get(number);
+        return entry ? [{ entry, score }] : [];
+      })
+      .sort((one, other) => one.score - other.score || newestFirst(one.entry, other.entry))
+      .slice(0, limit)
+      .map(({ entry }) => entry);
   }
 
   close(): void {
@@ -142,7 +149,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     this.#database.exec('begin');
     for (const number of fresh) {
       const entry = this.#entries.get(number);
-      if (entry) this.#insert.run(number, entry.text, this.#scopeOf(entry.scope).term);
+      if (entry) this.#insert.run(number, indexed(entry.text), this.#scopeOf(entry.scope).term);
     }
     for (const number of stale) this.#remove.run(number);
     this.#database.exec('commit');

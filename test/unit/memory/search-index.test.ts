@@ -27,6 +27,13 @@ describe('A7/82: search of the memory', () => {
     ],
     ['of equally good ones the newest is first', ['tea one', 'tea two'], 'tea', ['tea two', 'tea one']],
     ['Cyrillic, Greek and numbers', ['Анна живёт в Киеве', 'φίλος 42'], 'киев', ['Анна живёт в Киеве']],
+    ['Chinese, in the middle of a sentence', ['我喜欢喝绿茶', '我喜欢咖啡'], '绿茶', ['我喜欢喝绿茶']],
+    ['Japanese, best of a sentence', ['寿司は苦手', '私は寿司が好きです'], '寿司が好き', ['私は寿司が好きです', '寿司は苦手']],
+    ['Japanese without its beginning', ['東京タワーに行きたい'], 'タワー', ['東京タワーに行きたい']],
+    ['letters in another order are another word', ['日本'], '本日', []],
+    ['one letter alone', ['絵が好き', '音楽'], '絵', ['絵が好き']],
+    ['two scripts in one word', ['東京tower', '京都', 'towers'], '東京tower', ['東京tower', 'towers']],
+    ['Thai, and where its marks are', ['ฉันชอบภาษาไทย'], 'ภาษา', ['ฉันชอบภาษาไทย']],
     ['nothing is asked', ['tea'], ' … ', []],
   ])('%s', (_, texts, query, expected) => {
     expect(found(indexOf(...texts), query)).toEqual(expected);
@@ -53,6 +60,17 @@ describe('A7/82: search of the memory', () => {
     index.set(memoryOf(9, 'tea of somebody else', scope('b')));
     for (const text of found(index, query)) expect(['tea', 'coffee']).toContain(text);
     expect(found(index, 'tea')).toEqual(['tea']);
+  });
+
+  test('what is equally good has one order, in whatever order it came', () => {
+    const seqs = Array.from({ length: 40 }, (_, at) => at + 1);
+    const orders = [seqs, seqs.toReversed(), seqs.toSorted((one, other) => ((one * 7) % 41) - ((other * 7) % 41))];
+    const found = orders.map((order) => {
+      const index = indexOf();
+      for (const seq of order) index.set(memoryOf(seq, 'tea', scope('a')));
+      return index.search({ scopes: ['a'], query: 'tea', limit: 9 }).map(({ source }) => source.seq);
+    });
+    expect(found).toEqual(orders.map(() => [40, 39, 38, 37, 36, 35, 34, 33, 32]));
   });
 
   test('I12: nothing is found or listed outside of the scopes', () => {
