@@ -145,12 +145,19 @@ export const prefixParameter = z
   .optional()
   .meta({ description: 'whole segments that the session keys begin with' });
 
+const isoTime = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+/** A day means its beginning in UTC. A time of day says its zone: without one it would be another moment at each gateway. */
+const timeIn = (text: string): number => {
+  const [, day] = isoTime.exec(text) ?? [];
+  return z.iso.date().safeParse(day).success ? Date.parse(text) : Number.NaN;
+};
+
 /** A moment of the log: `SEQ` or a time in ISO 8601. */
 export const momentParameter = z
   .string('give it once')
   .transform((text, context): { seq: number } | { time: number } => {
     if (whole(text)) return { seq: Number(text) };
-    const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+    const time = timeIn(text);
     if (!Number.isNaN(time)) return { time };
     context.addIssue({ code: 'custom', message: 'use a sequence number or a time such as "2026-01-31T12:00:00Z"' });
     return z.NEVER;

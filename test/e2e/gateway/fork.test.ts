@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkpointCommand } from '../../../services/cli/commands/checkpoint.ts';
 import { forkCommand } from '../../../services/cli/commands/fork.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
 import { natterWith } from '../../support/natter.ts';
 import { startDoor as startAccessDoor } from './access-rig.ts';
-import { type Call, pathOf, startWorld, token } from './setup.ts';
+import { type Call, callerOf, config, pathOf, startDoor, startWorld, token } from './setup.ts';
 
 const key = 'agent:main:main';
 const say = async (call: Call, text: string) =>
@@ -57,6 +58,9 @@ describe('POST /v1/sessions/{key}/fork', () => {
     [{ atSeq: '1' }, 'atSeq'],
     [{ atTime: 'yesterday' }, 'atTime'],
     [{ atTime: '2026-99-99' }, 'atTime'],
+    [{ atTime: '2026-02-30' }, 'atTime'],
+    [{ atTime: '2026-01-31T12:00:00' }, 'atTime'],
+    [{ atTime: '2026-01-31 (today)' }, 'atTime'],
     [{ atSeq: 1, atTime: '2026-01-31' }, 'atTime'],
     [{ at: 1 }, 'at'],
   ])('B21: %j is refused by naming %s', async (body, field) => {
@@ -130,6 +134,25 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect(await say(call, '/checkpoint')).toBe('Nothing was said since the last checkpoint.');
     const { body } = await call('POST', '/v1/rpc', { body: { method: 'sessions.checkpoint', params: { key: 'main' } } });
     expect(body).toMatchObject({ ok: true, result: { key, requested: false } });
+  });
+
+  it('A7/81: is refused, with what to do, where sessions are not looked back on', async () => {
+    const { call: calling, memory } = await startWorld();
+    await say(calling, 'one');
+    const off = configSchema.parse({ ...config, introspection: { enabled: false } });
+    const door = await startDoor(await memory.portsFor('off'), [], off);
+    const call = callerOf(door.url);
+    await vi.waitFor(async () => expect((await row(call)).messageCount).toBe(2));
+    const refusal = { code: 'introspection_disabled', detail: expect.stringContaining('introspection.enabled') };
+    expect(await checkpoint(call)).toMatchObject({ status: 409, body: refusal });
+    const { body } = await call('POST', '/v1/rpc', { body: { method: 'sessions.checkpoint', params: { key: 'main' } } });
+    expect(body).toMatchObject(refusal);
+    expect(await say(call, '/checkpoint')).toContain('introspection.enabled');
+    const natter = natterWith([checkpointCommand], { home: tmpdir(), now: () => Date.now() });
+    await expect(natter('checkpoint', key, '--url', door.url, '--token', token)).rejects.toMatchObject({
+      code: 'introspection_disabled',
+    });
+    expect((await call('GET', pathOf(key, '/events?type=checkpoint_requested'))).body.events).toEqual([]);
   });
 
   it('A2/17, A7/82: a person names what the session is about; lists and /status show it', async () => {
