@@ -14,7 +14,22 @@ const restartMs = 500;
 /** Commits asked for at once while a reader catches up. */
 const catchUpCommits = 64;
 
-type Wake = (commit: RecordedCommit | null) => void;
+/** What one reader waits at between two commits. */
+class Bell {
+  #heard: ((commit: RecordedCommit | null) => void) | undefined;
+
+  /** The next commit; `null` when there will be none. */
+  next(): Promise<RecordedCommit | null> {
+    return new Promise((resolve) => {
+      this.#heard = resolve;
+    });
+  }
+
+  ring(commit: RecordedCommit | null): void {
+    this.#heard?.(commit);
+    this.#heard = undefined;
+  }
+}
 
 /**
  * One subscription to the log per process, handed out to any number of readers. Readers pull: recent commits come from a bounded memory
@@ -26,7 +41,7 @@ export class EventFeed {
   readonly #log: Logger;
   readonly #seen: (commit: RecordedCommit) => void;
   readonly #closing = new AbortController();
-  readonly #waiting = new Map<SessionKey | '*', Set<Wake>>();
+  readonly #bells = new Map<SessionKey | '*', Set<Bell>>();
   readonly #running: Promise<void>;
   /** The last commits, oldest first: all of the log after `#floor`. */
   #recent: RecordedCommit[] = [];
@@ -57,28 +72,37 @@ export class EventFeed {
   /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
   async *follow(options: { after: number; key?: SessionKey; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void> {
     const { key, signal } = options;
-    let position = options.after;
-    while (!signal.aborted && !this.#closing.signal.aborted) {
-      const seen = this.position;
-      if (this.#floor === null || position < this.#floor) {
-        position = yield* this.#catchUp(position, key, signal);
-        continue;
+    const bell = this.#hang(key ?? '*');
+    const stop = () => bell.ring(null);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      let position = options.after;
+      while (!signal.aborted && !this.#closing.signal.aborted) {
+        const seen = this.position;
+        if (this.#floor === null || position < this.#floor) {
+          position = yield* this.#catchUp(position, key, signal);
+          continue;
+        }
+        const fresh = this.#since(position, key);
+        if (fresh.length === 0) {
+          // Nothing of ours can come between this look and the wait: both happen in one step.
+          const commit = await bell.next();
+          if (commit) position = Math.max(position, commit.seq - 1);
+        } else {
+          // Not `yield*`, which makes five promises of each.
+          for (const commit of fresh) yield commit;
+          position = Math.max(position, seen);
+        }
       }
-      const fresh = this.#since(position, key);
-      if (fresh.length === 0) {
-        // Nothing of ours can come between this look and the wait: both happen in one step.
-        const commit = await this.#next(key, signal);
-        if (commit) position = Math.max(position, commit.seq - 1);
-      } else {
-        yield* fresh;
-        position = Math.max(position, seen);
-      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#takeDown(key ?? '*', bell);
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const group of [...this.#waiting.keys()]) this.#wake(group, null);
+    for (const bells of this.#bells.values()) for (const bell of bells) bell.ring(null);
     await this.#running;
   }
 
@@ -113,8 +137,8 @@ export class EventFeed {
       this.#characters -= charactersOf(oldest);
       this.#floor = oldest.seq;
     }
-    this.#wake(commit.key, commit);
-    this.#wake('*', commit);
+    this.#announce(commit.key, commit);
+    this.#announce('*', commit);
   }
 
   /** What was erased must not be handed out from memory either (C9): its readers go on behind the gap. */
@@ -123,10 +147,22 @@ export class EventFeed {
     this.#characters = this.#recent.reduce((sum, commit) => sum + charactersOf(commit), 0);
   }
 
-  #wake(group: SessionKey | '*', commit: RecordedCommit | null): void {
-    const wakes = this.#waiting.get(group);
-    this.#waiting.delete(group);
-    for (const wake of wakes ?? []) wake(commit);
+  /** One reader after the other: what one writes leaves before the next one begins, and nobody waits for all. */
+  #announce(group: SessionKey | '*', commit: RecordedCommit): void {
+    for (const bell of this.#bells.get(group) ?? []) setImmediate(() => bell.ring(commit));
+  }
+
+  #hang(group: SessionKey | '*'): Bell {
+    const bells = this.#bells.get(group) ?? new Set();
+    const bell = new Bell();
+    this.#bells.set(group, bells.add(bell));
+    return bell;
+  }
+
+  #takeDown(group: SessionKey | '*', bell: Bell): void {
+    const bells = this.#bells.get(group);
+    bells?.delete(bell);
+    if (bells?.size === 0) this.#bells.delete(group);
   }
 
   #since(position: number, key: SessionKey | undefined): RecordedCommit[] {
@@ -134,27 +170,6 @@ export class EventFeed {
     while (first > 0 && (this.#recent[first - 1]?.seq ?? 0) > position) first -= 1;
     const fresh = this.#recent.slice(first);
     return key === undefined ? fresh : fresh.filter((commit) => commit.key === key);
-  }
-
-  /** The next commit of the key (or of any); `null` when the signal aborts or the feed closes. */
-  #next(key: SessionKey | undefined, signal: AbortSignal): Promise<RecordedCommit | null> {
-    const group = key ?? '*';
-    return new Promise((resolve) => {
-      const wakes = this.#waiting.get(group) ?? new Set();
-      this.#waiting.set(group, wakes);
-      const wake: Wake = (commit) => {
-        signal.removeEventListener('abort', gone);
-        resolve(commit);
-      };
-      const gone = () => {
-        wakes.delete(wake);
-        if (wakes.size === 0 && this.#waiting.get(group) === wakes) this.#waiting.delete(group);
-        wake(null);
-      };
-      wakes.add(wake);
-      if (signal.aborted) gone();
-      else signal.addEventListener('abort', gone, { once: true });
-    });
   }
 
   /** Reads from the log what the shared memory no longer has. Returns the position up to which the reader now has everything. */

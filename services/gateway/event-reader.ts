@@ -20,7 +20,7 @@ export interface EventReader {
 }
 
 /** Takes one event's frame and its place; `false`: the reader is gone or reads too slowly. */
-type TakeFrame = (text: string, cursor: Cursor) => Promise<boolean>;
+type TakeFrame = (text: string, cursor: Cursor) => boolean | Promise<boolean>;
 
 /**
  * Hands events on as they are recorded, with a gap where history was erased whatever the filter (C9), asking for each commit whether it is still the reader's to see (A8/89). Resolves when the signal
@@ -59,7 +59,7 @@ export type SessionText = VisibleDelta & { readonly key: SessionKey };
 export const followText = async (
   { ports, access, log }: GatewayContext,
   { principal, key, signal }: { principal: Principal; key: SessionKey; signal: AbortSignal },
-  take: (text: SessionText) => Promise<boolean>,
+  take: (text: SessionText) => boolean | Promise<boolean>,
 ): Promise<void> => {
   const visible = visibleText((turnId) => access.showsText(principal, key, turnId));
   try {

@@ -46,10 +46,10 @@ export class SseStream {
   }
 
   /**
-   * Writes a frame. When the client leaves a full buffer unread, waits for it; resolves with `false` when it still has not read after
+   * Writes a frame. When the client leaves a full buffer unread, waits for it; `false` when it still has not read after
    * `limits.streamStallMs`, or is gone: the caller then ends the stream.
    */
-  async write(frame: string): Promise<boolean> {
+  write(frame: string): boolean | Promise<boolean> {
     if (this.signal.aborted) return false;
     this.#unreadFrames = this.#raw.write(frame) ? 0 : this.#unreadFrames + 1;
     return this.#full ? this.#drained() : true;
