@@ -10,15 +10,14 @@ export interface ProblemDetails {
   readonly detail?: string;
   readonly message?: string;
   readonly field?: string;
-  readonly errors?: readonly ProblemItem[];
   readonly problems?: readonly string[];
   readonly retryAfterMs?: number;
   readonly requestId?: string;
 }
 
 /**
- * The gateway said no, or nobody answered. Decide by `code`: those of docs/http-api.md, and three of the client's own: `unreachable` (no
- * answer came), `timeout` (not in time) and `unexpected` (an answer that is none of the gateway's). `status` is HTTP's; 0: none came by HTTP.
+ * The gateway said no, or nobody answered. Decide by `code`: those of docs/http-api.md, and four of the client's own: `unreachable` (no
+ * answer came), `timeout` (not in time), `unexpected` (an answer that is none of the gateway's) and `closed` (by us). `status` is HTTP's; 0: none came by HTTP.
  */
 export class NatterApiError extends Error {
   override name = 'NatterApiError';
@@ -38,19 +37,21 @@ export class NatterApiError extends Error {
     this.code = code;
     this.title = title;
     this.detail = detail;
-    this.errors = problem.errors ?? (field === undefined ? problems.map((each) => ({ detail: each })) : [{ field, detail }]);
+    this.errors = field === undefined ? problems.map((each) => ({ detail: each })) : [{ field, detail }];
     this.retryAfterMs = retryAfterMs;
     this.requestId = requestId;
   }
 }
 
-/** "Later", and what a proxy says while the gateway behind it is away. */
-const laterStatus = [429, 502, 503, 504];
+/** Codes of what the same call may get another answer to, a little later. */
+const laterCodes = ['unreachable', 'timeout', 'overloaded', 'unavailable'];
 
-/** True of what the same call may get another answer to, a little later. */
-export const isTransient = (error: unknown): error is NatterApiError =>
-  error instanceof NatterApiError &&
-  (laterStatus.includes(error.status) || ['unreachable', 'timeout', 'overloaded', 'unavailable'].includes(error.code));
+/** True of what time may mend: "later", and what a proxy says while the gateway behind it is away (502, 504 and others of 5xx). */
+export const isTransient = (error: unknown): error is NatterApiError => {
+  if (!(error instanceof NatterApiError)) return false;
+  const { status, code } = error;
+  return laterCodes.includes(code) || status === 429 || (status >= 500 && code !== 'internal');
+};
 
 /** That no answer came from an address, and why. */
 export const unreachable = (url: string, cause: unknown): NatterApiError => {
@@ -65,20 +66,48 @@ export const unreachable = (url: string, cause: unknown): NatterApiError => {
   );
 };
 
-/** The problem that a response carries. Reads its body. */
-export const problemIn = async (response: Response): Promise<NatterApiError> => {
-  const problem = parsed(await response.text().catch(() => ''));
-  const retryAfter = Number(response.headers.get('retry-after'));
-  const retryAfterMs = problem.retryAfterMs ?? (retryAfter > 0 ? retryAfter * 1_000 : undefined);
-  const title = problem.title ?? `the gateway answered ${response.status} ${response.statusText}`.trim();
-  return new NatterApiError(response.status, { ...problem, title, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+/** That an answer has begun and did not end. */
+export const brokenOff = (cause: unknown): NatterApiError =>
+  new NatterApiError(0, { code: 'unreachable', detail: 'the answer broke off' }, { cause });
+
+/** The problem that an answer tells of with its status, its headers and its text. */
+export const problemIn = ({ status, statusText, headers, type }: Response, text: string): NatterApiError => {
+  const told = problemFrom(json(text));
+  const retryAfterMs = told.retryAfterMs ?? waitIn(headers.get('retry-after'));
+  const title = told.title ?? `the gateway answered ${status} ${statusText}`.trim();
+  const problem = { ...told, title, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  // A browser says of a redirect that it is one, and no more.
+  const leads = type === 'opaqueredirect' ? 'another address' : headers.get('location');
+  if (leads === null || told.code !== undefined) return new NatterApiError(status, problem);
+  return new NatterApiError(status, {
+    ...problem,
+    detail: `this address leads to ${leads}, where the token is not sent; give that one`,
+  });
 };
 
-const parsed = (text: string): ProblemDetails => {
+/** What of a JSON value is a problem of ours: whoever stands between us and the gateway has shapes of their own. */
+export const problemFrom = (value: unknown): ProblemDetails => {
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(
+    fields.filter(([name, part]) => {
+      if (name === 'retryAfterMs') return Number.isFinite(part) && part >= 0;
+      if (name === 'problems') return Array.isArray(part) && part.every((each) => typeof each === 'string');
+      return typeof part === 'string';
+    }),
+  );
+};
+
+const json = (text: string): unknown => {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    return JSON.parse(text);
   } catch {
-    return {};
+    return null;
   }
+};
+
+/** The wait that a Retry-After names (RFC 9110, 10.2.3): seconds, or a date. */
+const waitIn = (header: string | null): number | undefined => {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return ms > 0 ? ms : undefined;
 };

@@ -1,6 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { isTransient, NatterApiError } from './errors.ts';
+import { textOf } from './body.ts';
+import { isTransient, NatterApiError, problemFrom, unreachable } from './errors.ts';
 import { type Http, sessionPath, withQuery } from './http.ts';
+import { Limit } from './limit.ts';
 import { backoffMs, pause } from './pause.ts';
 import { itemOf } from './stream-item.ts';
 import type { EventFilter, StreamItem } from './types.ts';
@@ -28,8 +30,9 @@ const eventCharacters = 4 * 1024 * 1024;
 export async function* followEvents(http: Http, options: FollowOptions): AsyncGenerator<StreamItem, void> {
   const { key, keyPrefix, types, after, live, onWaiting } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const query = key === undefined ? { key: keyPrefix } : { deltas: live };
-  const path = withQuery(key === undefined ? '/v1/events' : sessionPath(key, '/events'), { ...query, type: types, after });
+  const address = key === undefined ? '/v1/events' : sessionPath(key, '/events');
+  // What does not go together is the gateway's to refuse.
+  const path = withQuery(address, { key: keyPrefix, deltas: live || undefined, type: types, after });
   let cursor: string | undefined;
   for (let failures = 0; !signal.aborted; failures++) {
     const began = performance.now();
@@ -37,12 +40,14 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
     let leastMs = 0;
     try {
       for await (const message of messagesOf(http, path, cursor, signal, (place) => (cursor = place))) {
+        if (signal.aborted) return;
         cursor = message.id ?? cursor;
+        const data = dataOf(message);
         // What ends a stream for good is told to the next attempt as well, in the words of a refusal.
-        if (message.event === 'error') reason = detailIn(message);
+        if (message.event === 'error') reason = new NatterApiError(0, problemFrom(data)).message;
         else {
           failures = 0;
-          yield itemOf(message.event, JSON.parse(message.data));
+          yield itemOf(message.event, data);
         }
       }
     } catch (error) {
@@ -58,25 +63,18 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
   }
 }
 
-const detailIn = ({ data }: EventSourceMessage): string => {
-  const { code = '', detail = '' } = JSON.parse(data) as { code?: string; detail?: string };
-  return detail || code;
-};
-
-/** The messages of one connection. `begun` is told the place it begins after. */
+/**
+ * The messages of one connection. `begun` is told the place it begins after. Who takes the call and says nothing is as far away as one who
+ * falls silent later.
+ */
 async function* messagesOf(
   http: Http,
   path: string,
   lastEventId: string | undefined,
-  signal: AbortSignal,
+  wish: AbortSignal,
   begun: (place: string) => void,
 ): AsyncGenerator<EventSourceMessage> {
   const headers = { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
-  const response = await headOf(http, path, headers, signal);
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null)
-    throw new NatterApiError(response.status, {
-      detail: 'the answer is no event stream; is this the address of a Natter gateway?',
-    });
   const messages: EventSourceMessage[] = [];
   let tooLong = false;
   const parser = createParser({
@@ -91,44 +89,34 @@ async function* messagesOf(
       tooLong ||= type === 'max-buffer-size-exceeded';
     },
   });
-  const decoder = new TextDecoder();
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  // Node 20's fetch holds its signal weakly and may forget it during a long body, so the body is ended here as well.
-  const cut = (): void => void reader.cancel().catch(() => {});
-  signal.addEventListener('abort', cut);
-  if (signal.aborted) cut();
+  const silence = new Limit(silentMs, () => unreachable(http.url, 'it is silent'), wish);
   try {
-    for (;;) {
-      const silence = setTimeout(cut, silentMs);
-      const part = await reader
-        .read()
-        .catch((cause: unknown) => Promise.reject(broken(http.url, cause)))
-        .finally(() => clearTimeout(silence));
-      if (part.done) return;
-      parser.feed(decoder.decode(part.value, { stream: true }));
+    const response = await http.open(path, headers, silence.signal);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      void response.body?.cancel().catch(() => {});
+      throw unexpected(response, 'the answer is no event stream; is this the address of a Natter gateway?');
+    }
+    silence.begin();
+    for await (const text of textOf(response, silence.signal)) {
+      // Who waits for the reader is not silent.
+      silence.rest();
+      parser.feed(text);
       yield* messages.splice(0);
-      if (tooLong) throw new NatterApiError(response.status, { detail: `an event of more than ${eventCharacters} characters` });
+      if (tooLong) throw unexpected(response, `an event of more than ${eventCharacters} characters`);
+      silence.begin();
     }
   } finally {
-    signal.removeEventListener('abort', cut);
-    cut();
+    silence.end();
   }
 }
 
-/** The head of the answer. Who takes the call and says nothing is as far away as one who falls silent later. */
-const headOf = async (http: Http, path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => {
-  const over = new AbortController();
-  const leave = (): void => over.abort();
-  const lateness = setTimeout(leave, silentMs);
-  signal.addEventListener('abort', leave);
-  if (signal.aborted) leave();
+const unexpected = ({ status }: Response, detail: string): NatterApiError => new NatterApiError(status, { detail });
+
+/** The JSON of a message. */
+const dataOf = ({ data }: EventSourceMessage): unknown => {
   try {
-    return await http.open(path, headers, over.signal);
-  } finally {
-    clearTimeout(lateness);
-    signal.removeEventListener('abort', leave);
+    return JSON.parse(data);
+  } catch (cause) {
+    throw new NatterApiError(0, { detail: 'an event is not JSON; is this the address of a Natter gateway?' }, { cause });
   }
 };
-
-const broken = (url: string, cause: unknown): NatterApiError =>
-  new NatterApiError(0, { code: 'unreachable', detail: `the stream from ${url} broke off` }, { cause });

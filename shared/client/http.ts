@@ -1,4 +1,6 @@
+import { wholeTextOf } from './body.ts';
 import { isTransient, NatterApiError, problemIn, unreachable } from './errors.ts';
+import { Limit, unlessAborted } from './limit.ts';
 import { backoffMs, pause } from './pause.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -39,12 +41,13 @@ export interface Http {
 const defaultTimeoutMs = 15_000;
 const defaultPatienceMs = 10_000;
 
-/** The path with a query: lists are repeated, flags are `1` and `0`, what is undefined is left out. */
+/** The path with a query, or with more of one: lists are repeated, flags are `1` and `0`, what is undefined is left out. */
 export const withQuery = (path: string, query: Query = {}): string => {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of [value ?? []].flat()) parameters.append(name, typeof one === 'boolean' ? (one ? '1' : '0') : String(one));
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
+  const text = String(parameters);
+  return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 };
 
 /** The path of a session, with its key as one segment. */
@@ -64,36 +67,53 @@ export const createHttp = (options: HttpOptions): Http => {
     }
   };
 
-  const request = async (path: string, init: RequestInit): Promise<Response> => {
-    const headers = { authorization: `Bearer ${await token()}`, ...init.headers };
+  const request = async (path: string, { headers: given, ...init }: RequestInit & { readonly signal: AbortSignal }) => {
+    const headers = new Headers(given);
+    headers.set('authorization', `Bearer ${await token()}`);
+    const address = `${url}${path}`;
+    if (!/^https?:/.test(new Request(address, { headers }).url)) throw new TypeError(`${url} is no http: or https: address`);
     try {
       // A redirect would take the token to another place.
-      return await (options.fetch ?? fetch)(`${url}${path}`, { ...init, headers, redirect: 'error' });
+      return await (options.fetch ?? fetch)(address, { ...init, headers, redirect: 'manual' });
     } catch (cause) {
       throw unreachable(url, cause);
     }
   };
 
+  const open = async (path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> => {
+    const response = await request(path, init);
+    if (!response.ok) throw problemIn(response, await wholeTextOf(response, init.signal).catch(() => ''));
+    return response;
+  };
+
+  const exchange = async <T>(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<T> => {
+    const response = await open(path, init);
+    const text = await wholeTextOf(response, init.signal);
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new NatterApiError(response.status, { detail: 'the answer is not JSON; is this the address of a Natter gateway?' });
+    }
+  };
+
   const attempt = async <T>(method: string, path: string, body: unknown, given: CallOptions): Promise<T> => {
     const limitMs = given.timeoutMs ?? defaultTimeoutMs;
-    const limit = AbortSignal.timeout(limitMs);
-    const signal = given.signal ? AbortSignal.any([given.signal, limit]) : limit;
-    const headers: Record<string, string> = { accept: 'application/json', ...given.headers };
-    if (body !== undefined) headers['content-type'] = 'application/json';
+    const detail = `no answer from ${url} within ${limitMs / 1_000} s`;
+    const limit = new Limit(limitMs, () => new NatterApiError(0, { code: 'timeout', detail }), given.signal);
+    const { signal } = limit;
+    const headers = new Headers(given.headers);
+    if (!headers.has('accept')) headers.set('accept', 'application/json');
+    if (body !== undefined) headers.set('content-type', 'application/json');
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
-      const response = await request(withQuery(path, given.query), { method, headers, signal, ...payload });
-      if (!response.ok) throw await problemIn(response);
-      return await answerIn<T>(response);
-    } catch (error) {
-      given.signal?.throwIfAborted();
-      if (!limit.aborted) throw error;
-      throw new NatterApiError(0, { code: 'timeout', detail: `no answer from ${url} within ${limitMs / 1_000} s` });
+      return await unlessAborted(exchange<T>(withQuery(path, given.query), { method, headers, signal, ...payload }), signal);
+    } finally {
+      limit.end();
     }
   };
 
   const call = async <T>(method: string, path: string, body?: unknown, given: CallOptions = {}): Promise<T> => {
-    const { repeatable = method === 'GET' || given.headers?.['idempotency-key'] !== undefined } = given;
+    const { repeatable = method === 'GET' || new Headers(given.headers).has('idempotency-key') } = given;
     const giveUpAt = performance.now() + (repeatable ? (given.patienceMs ?? patienceMs) : 0);
     for (let failures = 0; ; failures++) {
       try {
@@ -107,20 +127,8 @@ export const createHttp = (options: HttpOptions): Http => {
     }
   };
 
-  const open = async (path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> => {
-    const response = await request(path, { headers, signal });
-    if (!response.ok) throw await problemIn(response);
-    return response;
+  return {
+    ...{ url, patienceMs, token, call },
+    open: (path, headers, signal) => unlessAborted(open(path, { headers, signal }), signal),
   };
-
-  return { url, patienceMs, token, call, open };
-};
-
-const answerIn = async <T>(response: Response): Promise<T> => {
-  const text = await response.text();
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    throw new NatterApiError(response.status, { detail: 'the answer is not JSON; is this the address of a Natter gateway?' });
-  }
 };

@@ -1,3 +1,5 @@
+import { timerMs } from './limit.ts';
+
 /** Milliseconds before the first new attempt, and at most. */
 const leastMs = 250;
 const mostMs = 5_000;
@@ -14,7 +16,7 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, timerMs(ms));
     signal?.addEventListener('abort', done);
   });
 

@@ -50,8 +50,9 @@ export const writing = ({ idempotencyKey = newId(), ifMatch, ...options }: Write
   return { ...options, headers };
 };
 const beginning = ({ wait, ...options }: RunOptions): CallOptions => {
-  const waits = wait === undefined ? {} : { query: { wait }, timeoutMs: wait * 1_000 + overheadMs };
-  return { ...waits, ...writing(options) };
+  if (wait === undefined) return writing(options);
+  const { timeoutMs = wait * 1_000 + overheadMs } = options;
+  return { ...writing(options), timeoutMs, query: { wait } };
 };
 
 const forkPlace = (at: Cursor | undefined): object => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createClient, type StreamItem } from '../../../shared/client/main.ts';
 import { serve } from './server.ts';
@@ -96,6 +97,7 @@ test.each([
   [401, {}, problem({ code: 'unauthorized' }), 'unauthorized'],
   [200, { 'content-type': 'text/html' }, '<html>', 'unexpected'],
   [200, head, `data: ${'x'.repeat(5 * 1024 * 1024)}`, 'unexpected'],
+  [200, head, 'data: hello\n\n', 'unexpected'],
 ])('a refusal that time does not mend ends it (%i, %j)', async (status, headers, body, code) => {
   const { client } = await serve((_, response) => response.writeHead(status, headers).end(body));
   await expect(client.events().next()).rejects.toMatchObject({ code });
@@ -118,6 +120,50 @@ test('the signal ends it while it waits, and a reader who leaves ends the connec
   expect(await waiting).toEqual({ done: true, value: undefined });
   await take(client.events(), 1);
   await expect.poll(() => open).toBe(0);
+});
+
+test('nothing is handed out after the signal, of what has come already neither', async () => {
+  const { client } = await serve((_, response) => {
+    response.writeHead(200, head).write(frame('1.0', { n: 1 }) + frame('1.1', { n: 2 }));
+  });
+  const enough = new AbortController();
+  const seen: unknown[] = [];
+  for await (const item of client.events({ signal: enough.signal })) {
+    seen.push(item);
+    enough.abort();
+  }
+  expect(seen).toEqual([{ n: 1 }]);
+  expect(getEventListeners(enough.signal, 'abort')).toEqual([]);
+});
+
+test('what nobody knows yet is handed out as it is', async () => {
+  const { client } = await serve((_, response) =>
+    response
+      .writeHead(200, head)
+      .write(`: hm\nretry: 5\n\n${frame('1.0', { type: 'of_tomorrow', text: 'x', more: [1] }, 'of_tomorrow')}`),
+  );
+  expect(await take(client.events(), 1)).toEqual([{ type: 'of_tomorrow', text: 'x', more: [1] }]);
+});
+
+test('an event may be of a megabyte, and come byte by byte', async () => {
+  const text = 'ü👋'.repeat(200_000);
+  const { client } = await serve(async (_, response) => {
+    const bytes = Buffer.from(frame('1.0', { text }));
+    response.writeHead(200, head);
+    for (let at = 0; at < 2_000; at++) response.write(bytes.subarray(at, at + 1));
+    for (let at = 2_000; at < bytes.length; at += 9_999) response.write(bytes.subarray(at, at + 9_999));
+  });
+  expect(await take(client.events(), 1)).toEqual([{ text }]);
+});
+
+test.each([
+  [{ key: 'main', keyPrefix: 'agent' }, 'key=agent'],
+  [{ live: true }, 'deltas=1'],
+])('what does not go together is the gateway’s to refuse (%j)', async (filter, query) => {
+  const { client } = await serve((request, response) =>
+    response.writeHead(400).end(problem({ code: 'invalid', detail: new URL(request.url ?? '', 'http://x').search })),
+  );
+  await expect(client.events(filter).next()).rejects.toMatchObject({ code: 'invalid', detail: `?${query}` });
 });
 
 test('nothing is read ahead of a slow reader but a bounded portion', async () => {

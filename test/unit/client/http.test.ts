@@ -57,14 +57,6 @@ describe('calls (A1)', () => {
     await expect(client.get('/', { signal: AbortSignal.abort('enough') })).rejects.toBe('enough');
     await expect(client.get('/', { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({ name: 'TimeoutError' });
   });
-
-  test('a redirect is not followed: the token stays here', async () => {
-    const { client } = await serve((request, response) => {
-      if (request.url === '/elsewhere') response.end('{}');
-      else response.writeHead(302, { location: '/elsewhere' }).end();
-    });
-    await expect(client.get('/', { patienceMs: 0 })).rejects.toMatchObject({ code: 'unreachable' });
-  });
 });
 
 describe('"later" (429, 503; 502 and 504 of a proxy)', () => {
