@@ -15,6 +15,7 @@ export type ProblemCode =
   | 'headers_too_large'
   | 'refused'
   | 'history_too_long'
+  | 'introspection_disabled'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
@@ -30,6 +31,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   session_busy: [409, 'The session is busy'],
   fork_invalid: [409, 'The session cannot be forked there'],
   session_retained: [409, 'The session is retained'],
+  introspection_disabled: [409, 'Sessions are not looked back on here'],
   session_unknown: [404, 'There is no such session yet'],
   approval_forbidden: [403, 'The approval is not yours to answer'],
   approval_unknown: [404, 'There is no such approval'],

@@ -46,7 +46,9 @@ export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand 
     case 'compact':
       return compact(chat.instructions, asked);
     case 'checkpoint':
-      return { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', asked) };
+      return asked.config.introspection.enabled
+        ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', asked) }
+        : telling('introspection_disabled', notLookingBack, asked);
     case 'approve':
       return resolving(asked, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':
@@ -55,6 +57,10 @@ export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand 
       return telling('approval_misspelt', spellings[chat.word], asked);
   }
 };
+
+/** What somebody is told who wants a look back where nobody does any (A7/81). */
+export const notLookingBack =
+  'Sessions are not looked back on here: introspection.enabled is false. Its operator can set it to true and restart.';
 
 const noticeOf = <T extends string>(code: T, { deliverTo }: Asked) => ({ code, ...(deliverTo && { deliverTo }) });
 const telling = (code: string, text: string, asked: Asked): SessionCommand => ({

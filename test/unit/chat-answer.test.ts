@@ -165,6 +165,15 @@ describe('/send', () => {
   });
 });
 
+test('A7/81: /checkpoint asks for a look back; where there are none it says so', () => {
+  const notice = { code: 'checkpoint', deliverTo };
+  expect(said('/checkpoint')).toEqual({ type: 'request_checkpoint', why: { reason: 'manual' }, notice });
+  expect(said('/checkpoint', { settings: { introspection: { enabled: false } } })).toEqual({
+    type: 'post_notice',
+    notice: { code: 'introspection_disabled', deliverTo, text: expect.stringContaining('introspection.enabled') },
+  });
+});
+
 describe('who may', () => {
   test.each([
     ['A5/67: everybody in a direct chat', { direct: true, addressed: false, role: 'participant' }, true],

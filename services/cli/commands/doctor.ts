@@ -33,7 +33,7 @@ const examineBroker = async (config: Config, world: World): Promise<Finding[]> =
     return [
       ...found,
       ...[broker.logEnd(report), broker.queues(report), broker.followers(report), broker.processes(report)],
-      ...[broker.deadLetters(report), door.tokens(config, report.tokens, world.now())],
+      ...[broker.lookBacks(config, report), broker.deadLetters(report), door.tokens(config, report.tokens, world.now())],
     ];
   } catch (error) {
     return [fail('broker', messageOf(error), 'start natter up, or check NATS_URL and its token')];

@@ -1,4 +1,5 @@
 import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
+import type { Config } from '../../../shared/config/load.ts';
 import type { BrokerReport } from '../runtime/examination.ts';
 import { workerNames } from '../worker-names.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -76,6 +77,21 @@ export const queues = ({ queues: waiting }: Pick<BrokerReport, 'queues'>): Findi
     most,
     detail,
     'start more session hosts or routers (natter service session); see their problems in natter status',
+  );
+};
+
+/** Whether what is to be looked back on will be (A7/81). */
+export const lookBacks = (
+  { introspection }: Pick<Config, 'introspection'>,
+  { queues: waiting }: Pick<BrokerReport, 'queues'>,
+): Finding => {
+  const count = waiting.find(({ name }) => name === 'checkpoints')?.count ?? 0;
+  if (introspection.enabled) return ok('look backs', `${count} wait`);
+  if (count === 0) return ok('look backs', 'are off');
+  return warn(
+    'look backs',
+    `${count} wait that nobody does: introspection.enabled is false`,
+    'set it to true and restart the checkpoint services: they do what waits',
   );
 };
 

@@ -105,6 +105,7 @@ export const operations: readonly Operation[] = [
       'session_unknown',
       'session_busy',
       'session_retained',
+      'introspection_disabled',
       'refused',
       ...dark,
     ],

@@ -93,7 +93,7 @@ export const sessionOperations: readonly Operation[] = [
     headers: conditional,
     body: control.emptyBody,
     answers: { 202: answers.checkpoint },
-    problems: [...writing, 'session_unknown'],
+    problems: [...writing, 'session_unknown', 'introspection_disabled'],
   },
   {
     ...{ id: 'forkSession', method: 'post', path: at('/fork'), tag: 'sessions' },

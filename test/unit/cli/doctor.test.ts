@@ -32,6 +32,8 @@ const running = (names: readonly string[], change: object = {}): HealthReport =>
 });
 const services = ['session', 'router', 'checkpoint', 'delivery', 'gateway'];
 const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind });
+const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }] };
+const notLooking = config({ introspection: { enabled: false } });
 const whole = { missing: [], restored: [], drift: [] };
 const someHash = 'f'.repeat(64);
 
@@ -187,6 +189,9 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => broker.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
     /session: mcp: x is away/,
   ],
+  ['look backs that wait', 'ok', () => broker.lookBacks(config(), waitingLookBacks), /3 wait/],
+  ['look backs that nobody does', 'warn', () => broker.lookBacks(notLooking, waitingLookBacks), /introspection.enabled/],
+  ['none where nobody does any', 'ok', () => broker.lookBacks(notLooking, { queues: [] }), /off/],
   ['no dead letters', 'ok', () => broker.deadLetters({ deadLetters: 0 }), /none/],
   ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
