@@ -2,21 +2,32 @@ import { z } from 'zod';
 import { limits } from '../kit/limits.ts';
 import { type MemoryChange, type MemoryEdit, type MemoryScope, memoryChange } from '../session/memory.ts';
 import { settings } from '../session/types.ts';
+import { borrowingFrom } from './basis.ts';
+import type { Entry } from './entry.ts';
 import type { ShownMemory } from './prompt.ts';
 
 const [add, update, forget] = memoryChange.options;
+/** Numbers of the lines that a change rests on. */
+const basis = { from: z.array(z.int()).min(1).max(limits.introspectionChanges) };
+const change = z.discriminatedUnion('op', [add.omit({ scope: true }).extend(basis), update.extend(basis), forget.extend(basis)]);
 /** What the model has to answer (A7/82). Whose an added memory is, is not for it to say. */
 const introspectionAnswer = z.object({
   workingMemory: z.string().trim().max(limits.workingMemoryCharacters),
   description: z.string().trim().max(limits.descriptionCharacters),
-  memory: z.array(z.discriminatedUnion('op', [add.omit({ scope: true }), update, forget])).max(limits.introspectionChanges),
+  memory: z.array(change).max(limits.introspectionChanges),
 });
 export type IntrospectionAnswer = z.infer<typeof introspectionAnswer>;
+
+/** What the model was shown: an answer must keep to it. */
+export interface Shown {
+  readonly memories: readonly ShownMemory[];
+  readonly lines: readonly Entry[];
+}
 
 /** The answer, or what is wrong with it in words that the model can act on. All of it is right, or nothing of it counts. */
 export const readAnswer = (
   text: string,
-  memories: readonly ShownMemory[],
+  shown: Shown,
 ): { readonly answer: IntrospectionAnswer } | { readonly problem: string } => {
   let value: unknown;
   try {
@@ -29,12 +40,30 @@ export const readAnswer = (
     const issues = error.issues.slice(0, 5).map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`);
     return { problem: issues.join('; ') };
   }
-  const known = new Set(memories.map(({ id }) => id));
-  const stranger = data.memory.find((change) => change.op !== 'add' && !known.has(change.id));
-  if (stranger && stranger.op !== 'add') {
-    return { problem: `memory: ${JSON.stringify(stranger.id.slice(0, 64))} is none of the ids of the memories shown` };
+  const problem = problemWith(data.memory, shown);
+  return problem === undefined ? { answer: data } : { problem };
+};
+
+/** What is wrong with the first change that rests on what it must not. */
+const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }: Shown): string | undefined => {
+  if (changes.length === 0) return undefined;
+  const ids = new Set(memories.map(({ id }) => id));
+  const numbers = new Set(lines.map(({ line }) => line));
+  const borrowedIn = borrowingFrom(
+    lines,
+    memories.map(({ text }) => text),
+  );
+  for (const [at, given] of changes.entries()) {
+    if (given.op !== 'add' && !ids.has(given.id))
+      return `memory.${at}.id: ${JSON.stringify(given.id.slice(0, 64))} is none of the ids of the memories shown`;
+    const wrong = given.from.find((number) => !numbers.has(number));
+    if (wrong !== undefined)
+      return `memory.${at}.from: ${wrong} is the "line" of nothing in the transcript; leave the change out if it rests on something else`;
+    const borrowed = given.op === 'forget' ? undefined : borrowedIn(given.text);
+    if (borrowed !== undefined)
+      return `memory.${at}.text: ${JSON.stringify(borrowed)} is what a tool or a program said, not what the lines in "from" say; leave the change out`;
   }
-  return { answer: data };
+  return undefined;
 };
 
 /** Some models put a fence around JSON, whatever they are told. Anything else around it is a bad answer. */
@@ -64,7 +93,7 @@ const changesOf = (
   if (scope === undefined) return [];
   const known = new Set(memories.map(({ text }) => plain(text)));
   const byPlace = new Map<string, MemoryChange>();
-  for (const change of changes) {
+  for (const { from: _, ...change } of changes) {
     const place = change.op === 'add' ? `add ${plain(change.text)}` : `of ${change.id}`;
     if (change.op === 'add' && known.has(plain(change.text))) continue;
     byPlace.set(place, change.op === 'add' ? { ...change, scope } : change);

@@ -6,6 +6,8 @@ import type { RecordedCommit } from '../wire/envelope.ts';
 
 /** One thing that was said or done, as the model that looks back is told of it. */
 export interface Entry {
+  /** Its number, if a memory may rest on it. */
+  readonly line?: number;
   readonly role: TranscriptMessage['role'];
   /** To the second, UTC. */
   readonly at: string;

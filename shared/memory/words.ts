@@ -11,7 +11,10 @@ export const indexed = (text: string): string => text.replaceAll(letters, ' $& '
 /** The words of a query, as terms of a full-text search that mean nothing but themselves; the last one may go on. Bounded. */
 export const termsOf = (query: string): string[] => {
   const found = query.slice(0, limits.memoryQueryCharacters).match(words) ?? [];
-  const terms = found.flatMap(pairsOf).slice(0, limits.memoryQueryWords).map((word) => `"${word}"`);
+  const terms = found
+    .flatMap(pairsOf)
+    .slice(0, limits.memoryQueryWords)
+    .map((word) => `"${word}"`);
   const last = terms.pop();
   return last === undefined ? [] : [...new Set(terms), `${last}*`];
 };

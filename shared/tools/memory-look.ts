@@ -64,4 +64,5 @@ const shown = (entry: MemoryEntry) => ({
   scope: scopeKindOf(entry),
   text: entry.text,
   updatedAt: isoOf(entry.updatedAt),
+  source: { by: entry.source.by },
 });

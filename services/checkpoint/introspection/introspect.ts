@@ -1,5 +1,6 @@
 import { shortened } from '../../../shared/context/compaction.ts';
 import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
+import { withLines } from '../../../shared/introspection/basis.ts';
 import type { Entry } from '../../../shared/introspection/entry.ts';
 import { introspectionPrompt, type Notes, type ShownMemory } from '../../../shared/introspection/prompt.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
@@ -39,7 +40,9 @@ const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 export const introspect = async (asking: Asking): Promise<IntrospectionResult> => {
   const { model, notes, entries, memories, reach } = asking;
   if (entries.length === 0) return { kind: 'done', model: model.name, usage: noUsage };
-  const { system, prompt } = introspectionPrompt({ notes, entries, memories, remembers: reach.length > 0 });
+  const lines = withLines(entries, reach);
+  const remembers = reach.length > 0 && lines.some(({ line }) => line !== undefined);
+  const { system, prompt } = introspectionPrompt({ notes, entries: lines, memories, remembers });
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   let usage = noUsage;
   let problem = '';
@@ -48,7 +51,7 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
     const outcome = await ask(asking, { step, system, prompt, messages });
     if (outcome.kind === 'failed') return outcome;
     usage = sum(usage, outcome.usage);
-    const read = readAnswer(outcome.text, memories);
+    const read = readAnswer(outcome.text, { memories, lines });
     if ('answer' in read) {
       return { kind: 'done', ...outcomeOf(read.answer, memories, reach), model: outcome.model, usage };
     }

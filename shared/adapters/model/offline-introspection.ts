@@ -5,7 +5,7 @@ import { limits } from '../../kit/limits.ts';
 
 /**
  * What the offline model makes of a conversation (`docs/offline-model.md`): the first message says what it is about, the last exchange is what
- * is going on, and what people want remembered or forgotten they say in so many words.
+ * is going on, and what people want remembered or forgotten they say in so many words, in lines that count.
  */
 export const lookedBack = (prompt: string): string => {
   const { notes, memories, entries } = readPrompt(prompt);
@@ -14,7 +14,7 @@ export const lookedBack = (prompt: string): string => {
   return JSON.stringify({
     workingMemory: lastExchange(said) || notes.workingMemory,
     description: notes.description || beginning(people[0]?.text ?? ''),
-    memory: changes(people, memories),
+    memory: changes(said, memories),
   });
 };
 
@@ -32,20 +32,23 @@ const lastExchange = (said: readonly Entry[]): string => {
 /** The beginning of a sentence that is about the memory; the agent may be called by a name first. */
 const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
 
-const changes = (people: readonly Entry[], memories: readonly ShownMemory[]): object[] => {
+const changes = (said: readonly Entry[], memories: readonly ShownMemory[]): object[] => {
   const added = new Map<string, object>();
   const forgotten = new Map<string, object>();
-  for (const sentence of people.flatMap(({ text }) => text.split(/(?<=[.!?])\s+|\n+/))) {
+  const sentences = said.flatMap(({ line, text }) =>
+    line === undefined ? [] : text.split(/(?<=[.!?])\s+|\n+/).map((sentence) => ({ sentence, from: [line] })),
+  );
+  for (const { sentence, from } of sentences) {
     const [, verb, fact] = wish.exec(sentence.trim()) ?? [];
     if (verb === undefined || fact === undefined) continue;
     const text = fact.slice(0, limits.memoryCharacters).toWellFormed();
     const known = memories.find((memory) => plain(memory.text) === plain(text));
     if (verb.toLowerCase() === 'remember') {
       forgotten.delete(known?.id ?? '');
-      if (known === undefined) added.set(plain(text), { op: 'add', text });
+      if (known === undefined) added.set(plain(text), { op: 'add', text, from });
     } else {
       added.delete(plain(text));
-      if (known) forgotten.set(known.id, { op: 'forget', id: known.id, reason: 'somebody asked for it' });
+      if (known) forgotten.set(known.id, { op: 'forget', id: known.id, reason: 'somebody asked for it', from });
     }
   }
   return [...added.values(), ...forgotten.values()].slice(0, limits.introspectionChanges);

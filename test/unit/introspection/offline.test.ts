@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { lookedBack } from '../../../shared/adapters/model/offline-introspection.ts';
 import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
+import { withLines } from '../../../shared/introspection/basis.ts';
 import { type Entry, entriesOf } from '../../../shared/introspection/entry.ts';
 import { introspectionPrompt, type LookBack, readPrompt } from '../../../shared/introspection/prompt.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -15,11 +16,13 @@ const said = (text: string, change: Partial<Entry> = {}): Entry => ({
 const lookBack = (change: Partial<LookBack> = {}): LookBack => ({
   ...{ notes: { workingMemory: '', description: '' }, memories: [], entries: [], remembers: true, ...change },
 });
-const asOffline = (change: Partial<LookBack>) => {
-  const text = lookedBack(introspectionPrompt(lookBack(change)).prompt);
-  const read = readAnswer(text, change.memories ?? []);
+/** What it answers, without the lines that changes rest on: those it was given. */
+const asOffline = ({ memories = [], entries = [], ...change }: Partial<LookBack>) => {
+  const lines = withLines(entries, []);
+  const text = lookedBack(introspectionPrompt(lookBack({ ...change, memories, entries: lines })).prompt);
+  const read = readAnswer(text, { memories, lines });
   if ('problem' in read) throw new Error(read.problem);
-  return read.answer;
+  return { ...read.answer, memory: read.answer.memory.map(({ from: _, ...one }) => one) };
 };
 
 describe('A7/82: the offline model looks back', () => {
@@ -100,7 +103,7 @@ describe('A7/82: answers', () => {
     ['nothing', '', false],
     ['without a field', '{"workingMemory": "w", "memory": []}', false],
   ])('JSON %s', (_, text, good) => {
-    expect('answer' in readAnswer(text, [])).toBe(good);
+    expect('answer' in readAnswer(text, { memories: [], lines: [] })).toBe(good);
   });
 
   const memories = [{ id: '1-0', text: 'Ann likes tea.' }];
@@ -113,7 +116,7 @@ describe('A7/82: answers', () => {
       { op: 'update', id: '1-0', text: 'Ann likes coffee.' },
       { op: 'forget', id: '1-0', reason: 'no' },
     ] as const;
-    const answer = { ...right, memory: [...memory] };
+    const answer = { ...right, memory: memory.map((change) => ({ ...change, from: [1] })) };
     expect(outcomeOf(answer, memories, [session, person])).toEqual({
       ...{ workingMemory: 'w', description: 'd' },
       memory: { reach: [session, person], changes: [{ op: 'add', text: 'Bees fly', scope: person }, memory[3]] },

@@ -28,8 +28,11 @@ export const clock: Clock = {
 
 const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
 export const reply = (text: string): StepOutcome => ({ kind: 'reply', text, model: 'scripted', usage });
-export const answerOf = (change: object = {}): StepOutcome =>
-  reply(JSON.stringify({ workingMemory: 'w', description: 'd', memory: [], ...change }));
+/** An answer; changes that do not say otherwise rest on the first line. */
+export const answerOf = ({ memory = [], ...change }: { memory?: readonly object[]; description?: string } = {}): StepOutcome =>
+  reply(
+    JSON.stringify({ workingMemory: 'w', description: 'd', memory: memory.map((one) => ({ from: [1], ...one })), ...change }),
+  );
 export const failure = (code: string): StepOutcome => ({ kind: 'failed', code, message: `it says ${code}` });
 
 /** A model that answers what the test says, and keeps what it was asked. */

@@ -1,0 +1,49 @@
+import type { MemoryScope } from '../session/memory.ts';
+import type { Entry } from './entry.ts';
+
+/**
+ * Whose word a memory may rest on (A7/82, I12). What a page, a tool or a webhook says is read by the model that looks back, and must not
+ * become what is remembered of a person. So the lines that count have numbers, each change names those that it rests on, and what only
+ * programs have said is not taken for a person's words.
+ */
+
+/**
+ * Numbers the lines that a memory may rest on: messages. Where what is added is a person's, the session is theirs alone, and only what no
+ * program said counts. What the agent said never does: a tool may have put it in its mouth.
+ */
+export const withLines = (entries: readonly Entry[], reach: readonly MemoryScope[]): Entry[] => {
+  const isPersonal = reach.some(({ kind }) => kind === 'person');
+  return entries.map((entry, at) =>
+    entry.role === 'user' && !(isPersonal && entry.program) ? { ...entry, line: at + 1 } : entry,
+  );
+};
+
+/** Characters that two texts have in common by no accident. */
+const pieceCharacters = 24;
+/** Addresses and long numbers: short, and all that a swindler needs. */
+const address = /\S*(?:@|:\/\/|www\.|\d{6})\S*/gu;
+const aroundAddress = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}/]+$/gu;
+
+const plainOf = (texts: readonly string[]): string => texts.join('\n').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+const piecesOf = (text: string): string[] =>
+  Array.from({ length: Math.max(0, text.length - pieceCharacters + 1) }, (_, at) => text.slice(at, at + pieceCharacters));
+
+/** Finds in a text what programs and tools alone have said, and neither a line that counts nor what is `known`; `undefined`: nothing. */
+export const borrowingFrom = (lines: readonly Entry[], known: readonly string[]): ((text: string) => string | undefined) => {
+  const others = lines.filter(({ line }) => line === undefined);
+  const strange = plainOf([
+    ...others.flatMap(({ role, program, text }) => (role === 'toolResult' || program ? [text] : [])),
+    ...others.flatMap(({ calls = [] }) => calls.map((call) => call.arguments)),
+  ]);
+  const familiar = plainOf([...lines.flatMap(({ line, text }) => (line === undefined ? [] : [text])), ...known]);
+  const strangePieces = new Set(piecesOf(strange));
+  return (text) => {
+    const plain = plainOf([text]);
+    const addresses = (plain.match(address) ?? []).map((word) => word.replaceAll(aroundAddress, ''));
+    const borrowed = [
+      ...addresses.filter((word) => strange.includes(word)),
+      ...piecesOf(plain).filter((piece) => strangePieces.has(piece)),
+    ];
+    return borrowed.find((piece) => !familiar.includes(piece));
+  };
+};
