@@ -28,51 +28,48 @@ export interface QueueBinding<T> {
   readonly stuckMs?: number;
 }
 
+/** Where a queue of this name and its timers are. */
+const placesOf = (name: QueueName, subjects: Subjects) => ({
+  name,
+  stream: streamNames(subjects.prefix)[name],
+  timerSubjectOf: (key: string, timer: string) => subjects.timer(name, key, timer),
+  dueSubject: subjects.due(name),
+  timerStream: streamNames(subjects.prefix).timers,
+});
+
 /** Commands, keyed by session. */
 export const commandBinding = (subjects: Subjects, partitions: number): QueueBinding<CommandEnvelope> => ({
-  name: 'commands',
-  stream: streamNames(subjects.prefix).commands,
+  ...placesOf('commands', subjects),
   service: 'session',
   encode: encodeCommand,
   decode: decodeCommand,
   idOf: (command) => command.id,
   keyOf: (command) => command.key,
   subjectOf: subjects.command,
-  timerSubjectOf: (key, name) => subjects.timer('commands', key, name),
-  dueSubject: subjects.due('commands'),
-  timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, commandToken(key)),
 });
 
 /** Inbound envelopes, keyed `<channel>:<conversation id>`; a channel's name has no `:`. */
 export const inboundBinding = (subjects: Subjects, partitions: number): QueueBinding<InboundEnvelope> => ({
-  name: 'inbound',
-  stream: streamNames(subjects.prefix).inbound,
+  ...placesOf('inbound', subjects),
   service: 'router',
   encode: encodeInbound,
   decode: decodeInbound,
   idOf: ({ channel, accountId, id }) => JSON.stringify([channel, accountId ?? null, id]),
   keyOf: ({ channel, conversation }) => `${channel}:${conversation.id}`,
   subjectOf: (key) => subjects.inbound(...conversationOf(key)),
-  timerSubjectOf: (key, name) => subjects.timer('inbound', key, name),
-  dueSubject: subjects.due('inbound'),
-  timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),
 });
 
 /** Requests to look back, keyed by session. A model of a provider may take its time, and be asked several times. */
 export const checkpointBinding = (subjects: Subjects, partitions: number): QueueBinding<CheckpointRequest> => ({
-  name: 'checkpoints',
-  stream: streamNames(subjects.prefix).checkpoints,
+  ...placesOf('checkpoints', subjects),
   service: 'checkpoint',
   encode: encodeCheckpoint,
   decode: decodeCheckpoint,
   idOf: (request) => request.id,
   keyOf: (request) => request.key,
   subjectOf: subjects.checkpoint,
-  timerSubjectOf: (key, name) => subjects.timer('checkpoints', key, name),
-  dueSubject: subjects.due('checkpoints'),
-  timerStream: streamNames(subjects.prefix).timers,
   partitionOf: (key) => partitionOf(partitions, commandToken(key)),
   stuckMs: 15 * 60_000,
 });
