@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { chat } from '../../services/cli/runtime/chat.ts';
@@ -124,3 +125,30 @@ it.each<[string, readonly Line[], string[]]>([
 ])('natter chat shows %s', async (_, said, lines) =>
   expect((await seenAfter(...said)).split('\n').filter(Boolean)).toEqual(lines),
 );
+
+it('Ctrl-C ends it while an answer is being made, and leaves the keyboard alone (it would keep the process alive)', async () => {
+  const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
+  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const posted = createBell();
+  const asked = posted.rung(new AbortController().signal);
+  const post = async () => {
+    posted.ring();
+    return { runId: 'run-1' };
+  };
+  const client = {
+    sessions: { get: async () => ({ seq: 0 }), post },
+    // biome-ignore lint/correctness/useYield: nothing is told until the end
+    events: async function* ({ signal }: { signal: AbortSignal }) {
+      await createBell().rung(signal);
+    },
+  } as unknown as NatterClient;
+  const terminal = { write: () => {}, out: () => {}, note: () => {} };
+  const world = { terminal, input: keys, output: screen } as unknown as World;
+  const chatting = chat(world, client, 'agent:main:main', new AbortController().signal);
+  await once(screen, 'data');
+  keys.write('hello\r');
+  await asked;
+  keys.write('\u0003');
+  await chatting;
+  expect(keys.isPaused()).toBe(true);
+});

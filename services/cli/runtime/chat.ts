@@ -23,19 +23,25 @@ export const chat = async (world: World, client: NatterClient, key: string, sign
   const ended = new AbortController();
   const all = AbortSignal.any([signal, ended.signal]);
   const lines = createInterface({ input: world.input, output: world.output, prompt: pc.bold('you> ') });
+  let isClosed = false;
+  lines.on('close', () => {
+    isClosed = true;
+  });
+  lines.on('SIGINT', () => ended.abort());
   all.addEventListener('abort', () => lines.close());
   const events = client.events({
     ...{ key, live: true, after: await lastSeq(client, key), signal: all },
     onWaiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
   });
-  const talk = new Talk(terminal, client, key, () => all.aborted || lines.prompt(true));
+  // A prompt after the end would listen to the keyboard again, and so keep the process alive.
+  const talk = new Talk(terminal, client, key, () => isClosed || lines.prompt(true));
   const following = talk.follow(events);
   try {
     talk.prompt();
     for await (const line of lines) {
       if (line.trim() === '/quit') break;
       if (line.trim() !== '') await talk.say(line, all);
-      if (!all.aborted) talk.prompt();
+      talk.prompt();
     }
   } finally {
     ended.abort();
