@@ -6,6 +6,7 @@ import type { Change, Principal } from '../../shared/policy/access.ts';
 import { type Caller, digestOf, noDigest } from './callers.ts';
 import { checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';
+import { wantsStream } from './input.ts';
 import { RateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -87,8 +88,7 @@ export const guardOf = (context: GatewayContext): Guard => {
 /** The ticket in the address of an event stream, taken out of it. A token in the header goes first. */
 const ticketIn = (request: FastifyRequest): unknown => {
   const query = request.query as Record<string, unknown>;
-  const wantsStream = /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
-  if (request.headers.authorization !== undefined || !wantsStream) return undefined;
+  if (request.headers.authorization !== undefined || !wantsStream(request)) return undefined;
   const { ticket } = query;
   delete query.ticket;
   return ticket;

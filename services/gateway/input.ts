@@ -67,6 +67,10 @@ export const queryOf = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, request
 /** For routes without parameters. */
 export const noQuery = z.object({});
 
+/** Whether a request asks for an event stream, where there is one at its address. */
+export const wantsStream = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && /\btext\/event-stream\b/i.test(headers.accept ?? '');
+
 /** The session that the path names, decoded once, in its stored form (C2). */
 export const keyOf = (config: Config, request: FastifyRequest): SessionKey =>
   keyFrom(config, (request.params as { key: string }).key, 'key');

@@ -1,13 +1,13 @@
-import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { guardOf } from './auth.ts';
+import { boundConnections, Pipelines } from './connections.ts';
 import type { GatewayContext } from './context.ts';
 import { readJson } from './input.ts';
 import { answersPreflight, checkOrigin } from './origin.ts';
-import { errorHandler, type ProblemCode, problemOf, sendProblem } from './problem.ts';
+import { errorHandler, problemOf, sendProblem } from './problem.ts';
 import { aguiRoutes } from './routes/agui.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { asyncApiRoutes } from './routes/asyncapi.ts';
@@ -35,10 +35,6 @@ const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 15_000;
 /** How often it is looked for who takes longer. */
 const slowCheckMs = 1_000;
-/** How long somebody whose request was broken may take to read why and to hang up. */
-const hangUpMs = 2_000;
-/** Least milliseconds between two warnings that connections are cut off. */
-const dropWarningMs = 10_000;
 /** Longest parameter the router takes; a session key that is too long is told so by its own check. */
 const parameterCharacters = 8_192;
 
@@ -52,53 +48,10 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Answers what is no HTTP request at all, or one that never ends. */
-const answerBrokenRequest = (error: Error & { code?: string }, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const code: ProblemCode =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? 'headers_too_large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'request_timeout'
-        : 'invalid';
-  const problem = problemOf(code, 'this is not an HTTP request that can be answered', uuidv7());
-  const body = JSON.stringify(problem);
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
-  );
-  // A client may keep its half open for ever, and the connection with it.
-  socket.setTimeout(hangUpMs, () => socket.destroy());
-};
-
-/** Cuts off who comes when all places are taken, so that those who are in are served. */
-const boundConnections = ({ server }: FastifyInstance, { config, log, ports: { clock } }: GatewayContext): void => {
-  const { maxConnections } = config.gateway;
-  server.maxConnections = maxConnections;
-  let [dropped, warnAt] = [0, 0];
-  server.on('drop', () => {
-    dropped += 1;
-    if (clock.monotonic() < warnAt) return;
-    log.warn({ dropped, maxConnections }, 'too many connections are open here: those that come are cut off');
-    [dropped, warnAt] = [0, clock.monotonic() + dropWarningMs];
-  });
-};
-
-/**
- * Whether the connection of a request may go on. One portion of the network holds a thousand small requests, which would all be dealt with
- * before anybody else is heard; no client sends so many without an answer.
- */
-const pipelineCheck = (): ((request: FastifyRequest, reply: FastifyReply) => boolean) => {
-  const unanswered = new WeakMap<Socket, number>();
-  const add = (socket: Socket, more: number): number => {
-    const count = (unanswered.get(socket) ?? 0) + more;
-    unanswered.set(socket, count);
-    return count;
-  };
-  return ({ raw: { socket } }, reply) => {
-    reply.raw.once('close', () => add(socket, -1));
-    if (add(socket, 1) > limits.pipelinedRequests) socket.destroy();
-    return !socket.destroyed;
-  };
+/** Throws `NatterError('invalid')` for a request that does not name its host (RFC 9112, 3.2). */
+const checkHost = ({ headers, raw }: FastifyRequest): void => {
+  if (headers.host !== undefined || raw.httpVersion === '1.0') return;
+  throw new NatterError('invalid', 'host: send this header', { field: 'host' });
 };
 
 /** The HTTP server: what holds for all routes stands here, in the order it happens. */
@@ -106,6 +59,7 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
   const { log, metrics, audit } = context;
   const { trustedProxies } = context.config.gateway;
   const onError = errorHandler(log);
+  const pipelines = new Pipelines();
   const app = Fastify({
     logger: false,
     // Without one nobody is believed who says for whom they speak (X-Forwarded-For).
@@ -114,20 +68,25 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
     bodyLimit: limits.commandBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
-    exposeHeadRoutes: false,
-    http: { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: slowCheckMs },
+    http: {
+      ...{ maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: slowCheckMs },
+      // Answered by `checkHost`, with a problem.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: parameterCharacters },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => pipelines.refuse(error, socket),
     frameworkErrors: (error, request, reply) => onError(error, request, reply.headers({ ...securityHeaders })),
   });
   const guard = guardOf(context);
   boundConnections(app, context);
-  const mayGoOn = pipelineCheck();
+  // Nothing is expected here but "100-continue", which the server itself sees to (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', app.routing);
 
   traceRequests(app);
   app.addHook('onRequest', async (request, reply) => {
-    if (!mayGoOn(request, reply)) return reply.hijack();
+    if (!pipelines.admits(request, reply)) return reply.hijack();
     reply.headers({ ...securityHeaders, 'x-request-id': request.id });
+    checkHost(request);
     checkOrigin(request, reply, context.config.gateway);
     if (answersPreflight(request, reply)) return reply;
     await guard.pass(request, reply);

@@ -7,7 +7,16 @@ import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor }
 import { EventFrames } from '../event-frames.ts';
 import { eventPage, reachedCursor } from '../event-page.ts';
 import { followEvents, followText } from '../event-reader.ts';
-import { afterParameter, flagParameter, keyOf, limitParameter, prefixParameter, queryOf, typesParameter } from '../input.ts';
+import {
+  afterParameter,
+  flagParameter,
+  keyOf,
+  limitParameter,
+  prefixParameter,
+  queryOf,
+  typesParameter,
+  wantsStream,
+} from '../input.ts';
 import { SseStream, sseFrame } from '../sse.ts';
 
 export const allQuery = z.object({
@@ -25,8 +34,6 @@ interface Wanted {
   readonly limit: number;
   readonly deltas: boolean;
 }
-
-const wantsStream = (request: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(request.headers.accept ?? '');
 
 /** Where a stream begins: `Last-Event-ID` (newer than the address it is sent to again), else `after`, else now. */
 const beginning = async (context: GatewayContext, request: FastifyRequest, after: Cursor | undefined): Promise<Cursor> => {

@@ -22,7 +22,7 @@ export const uiRoutes = (app: FastifyInstance, context: GatewayContext): void =>
     );
   });
 
-  app.get('/v1/ui/chat/:id/stream', async (request, reply) => {
+  app.get('/v1/ui/chat/:id/stream', { exposeHeadRoute: false }, async (request, reply) => {
     queryOf(noQuery, request);
     const key = chatKey(context, request, (request.params as { id: string }).id, 'id');
     const running = await runningIn(context, request, key);
