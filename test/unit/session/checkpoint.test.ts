@@ -70,6 +70,12 @@ describe('why a session is looked back on (A7/81)', () => {
       .then('checkpoint_requested turn_limit s1 1-11');
   });
 
+  test('A5/69, A7/81: turn_limit: a message that is only remembered is no turn; a silence after it is one like any other', () => {
+    given('append m1', 'append m2', 'append m3', 'append m4').when('checkpoint turns 3').thenNothing();
+    given('append m1 @100', 'append m2 @200').when('checkpoint idle 400 @599').thenNothing();
+    given('append m1 @100', 'append m2 @200').when('checkpoint idle 400 @600').then('checkpoint_requested idle s1 1-2');
+  });
+
   test('A7/81: turn_limit: a turn that failed or was stopped is none', () => {
     given(...talked, 'post m2', 'fail m2/1 1', 'post m3', 'stop')
       .when('checkpoint turns 2')
