@@ -9,7 +9,7 @@ import { ask } from './asking.ts';
 import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { memorySight, noSuchMemory, permitChange, placeOf, scopeNamed, scopesOf } from './memory.ts';
-import { holderOf } from './speaker.ts';
+import { forbidden, holderOf } from './speaker.ts';
 
 /** What callers do with the long-term memory, whatever door they come in by (A7/82). */
 
@@ -97,12 +97,14 @@ export const addMemory = async (
   given: MemoryWish & { readonly text: string; readonly scope: string },
 ) => {
   const { principal } = asker;
+  // What it could not see it does not add either.
+  if (principal.role === 'channel') throw forbidden('scope', 'a channel has no memory; use a token of a person or of the owner');
   const name = scopeNamed(context, principal, given.scope);
   const parsed = parseScopeName(name);
   if (parsed === null) throw noSuchMemory();
   if (parsed.key !== undefined) await context.access.read(principal, parsed.key);
   else if (principal.role !== 'owner' && !scopesOf(context, principal).includes(name))
-    throw new NatterError('forbidden', 'scope: is not yours to write', { field: 'scope' });
+    throw forbidden('scope', 'is not yours to write');
   await permitChange(context, principal, name);
   const key = placeOf(parsed);
   const change = { op: 'add', scope: parsed.scope, text: given.text } as const;

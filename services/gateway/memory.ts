@@ -1,6 +1,6 @@
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { type Principal, personOf } from '../../shared/policy/access.ts';
+import { type Principal, personOf, seesAll } from '../../shared/policy/access.ts';
 import { parseScopeName, scopeName } from '../../shared/policy/memory-scope.ts';
 import type { MemoryEntry, MemoryScopes, MemoryView, Ports } from '../../shared/ports.ts';
 import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
@@ -48,10 +48,10 @@ export class MemoryList {
 type Reading = Pick<GatewayContext, 'access' | 'config' | 'sessions'>;
 
 /**
- * The scopes that a caller may see: the owner all; a person what is remembered of them and of the sessions they take part in; others none.
+ * The scopes that a caller may see: who sees all, all; a person what is remembered of them and of the sessions they take part in; others none.
  */
 export const scopesOf = (context: Reading, principal: Principal): MemoryScopes => {
-  if (principal.role === 'owner') return 'all';
+  if (seesAll(principal)) return 'all';
   const person = principal.role === 'participant' ? personOf(principal) : undefined;
   if (person === undefined) return [];
   const { rows } = context.sessions.list({
@@ -87,7 +87,7 @@ export const memorySight = (context: Reading, principal: Principal): ((entry: Me
     return asked;
   };
   return async ({ scope, source }) => {
-    if (principal.role === 'owner') return true;
+    if (seesAll(principal)) return true;
     if (principal.role !== 'participant') return false;
     const parsed = parseScopeName(scope);
     if (parsed?.scope.kind === 'person')

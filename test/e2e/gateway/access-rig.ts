@@ -105,6 +105,7 @@ export const startDoor = async (
 
 /** An answer as the other side sees it, but for what is the call's own. */
 export const bytesOf = ({ status, text, headers }: Awaited<ReturnType<Call>>) => {
-  const { 'x-request-id': requestId, date: _, ...others } = headers;
+  // OpenAI's interface tells which session and run it was asked for.
+  const { 'x-request-id': requestId, 'x-natter-session': _, 'x-natter-run': __, date: ___, ...others } = headers;
   return JSON.stringify({ status, text: text.replaceAll(String(requestId), '<request id>'), headers: others });
 };

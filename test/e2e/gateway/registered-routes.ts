@@ -29,15 +29,3 @@ export const registeredRoutes = async (): Promise<RegisteredRoute[]> => {
   await app.ready();
   return routesIn(app.printRoutes({ commonPrefix: false })).filter(({ method }) => !['HEAD', 'OPTIONS'].includes(method));
 };
-
-/**
- * Routes, and methods by name, that are about no session, or several, or name one in a way of their own: whom they let in is tested where
- * they are tested, that they want a token in `access-routes.test.ts`. All others are in the access matrix.
- */
-export const ofNoSession: ReadonlySet<string> = new Set([
-  ...['/livez', '/readyz', '/metrics', '/v1/openapi.json', '/v1/asyncapi.json'],
-  ...['/v1/sessions', '/v1/events', '/v1/approvals', '/v1/inbound', '/v1/ws', '/mcp', '/v1/tickets', '/v1/audit'],
-  ...['/v1/tokens', '/v1/tokens/:id', '/v1/tokens/:id/rotate', '/v1/memory', '/v1/memory/:id'],
-  ...['/v1/models', '/v1/models*', '/v1/chat/completions', '/v1/responses', '/v1/responses/:id'],
-  ...['status', 'sessions.list', 'approvals.list', 'approvals.resolve', 'memory.list', 'memory.get', 'memory.forget'],
-]);
