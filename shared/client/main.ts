@@ -50,7 +50,7 @@ export const createClient = (options: ClientOptions) => {
       return { ...made, url: `${http.url}${plain}?${query === undefined ? '' : `${query}&`}ticket=${made.ticket}` };
     },
     /** A WebSocket, once the gateway has let us in. */
-    connect: (given: ConnectOptions = {}): Promise<Connection> => {
+    connect: async (given: ConnectOptions = {}): Promise<Connection> => {
       const WebSocket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
       if (WebSocket === undefined) throw new TypeError('there is no WebSocket here; give createClient one, such as that of "ws"');
       return new Connection(http, WebSocket, given).open();

@@ -1,10 +1,15 @@
-import { NatterApiError } from './errors.ts';
+import { NatterApiError, type ProblemDetails, problemFrom } from './errors.ts';
 import type { Frame } from './socket-frames.ts';
 
 /** Calls of one connection that the gateway makes at a time. */
-const callsAtOnce = 32;
+export const callsAtOnce = 32;
+/** Bytes of a frame that it takes. One that is larger, or no Unicode, would end the connection and all that it carries. */
+export const frameBytes = 256 * 1024;
 /** What may be asked twice, beside what has an `idempotencyKey`. */
 const reading = ['sessions.list', 'approvals.list', 'chat.history', 'agent.wait', 'status'];
+
+/** Half of a surrogate pair, as JSON.stringify writes it. */
+const halfCharacter = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 /** One call that has no answer yet. */
 interface Waiting {
@@ -33,19 +38,28 @@ export class Calls {
     const id = this.#count;
     const frame = JSON.stringify({ type: 'req', id, method, params });
     const isRepeatable = ('idempotencyKey' in params && params.idempotencyKey !== undefined) || reading.includes(method);
-    if (this.#waiting.size >= callsAtOnce) {
-      const detail = `this connection makes ${callsAtOnce} calls already; wait for one of them`;
-      settle({ error: new NatterApiError(0, { code: 'overloaded', detail }) });
+    const problem = this.#problemOf(frame);
+    if (problem !== null) {
+      settle({ error: new NatterApiError(0, problem) });
       return () => {};
     }
     this.#waiting.set(id, { frame, isRepeatable, isSent: this.#send(frame), settle });
     return () => void this.#waiting.delete(id);
   }
 
+  #problemOf(frame: string): ProblemDetails | null {
+    if (new TextEncoder().encode(frame).length > frameBytes)
+      return { code: 'too_large', detail: `params: more than ${frameBytes} bytes`, field: 'params' };
+    if (halfCharacter.test(frame))
+      return { code: 'invalid', detail: 'params: has a broken surrogate pair; send whole characters', field: 'params' };
+    if (this.#waiting.size < callsAtOnce) return null;
+    return { code: 'overloaded', detail: `this connection makes ${callsAtOnce} calls already; wait for one of them` };
+  }
+
   answered(frame: Extract<Frame, { type: 'res' }>): void {
     const call = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);
-    call?.settle(frame.ok ? { result: frame.result } : { error: new NatterApiError(0, frame.error) });
+    call?.settle(frame.ok ? { result: frame.result } : { error: new NatterApiError(0, problemFrom(frame.error)) });
   }
 
   /** There is a connection: sends what waits for one. */

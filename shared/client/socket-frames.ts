@@ -1,4 +1,4 @@
-import { NatterApiError, type ProblemDetails } from './errors.ts';
+import { NatterApiError } from './errors.ts';
 
 /** What a WebSocket has to be: that of browsers, of Node 22 or newer, or of the package `ws`. */
 export interface SocketEvent {
@@ -19,19 +19,16 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
 export type Frame =
   | { readonly type: 'hello'; readonly version: string; readonly methods: readonly string[] }
   | { readonly type: 'res'; readonly id: number; readonly ok: true; readonly result: unknown }
-  | { readonly type: 'res'; readonly id: number; readonly ok: false; readonly error: ProblemDetails }
+  | { readonly type: 'res'; readonly id: number; readonly ok: false; readonly error: unknown }
   | { readonly type: 'event'; readonly subscription: string; readonly id: string; readonly event: { readonly type: string } }
   | { readonly type: 'delta'; readonly subscription: string; readonly delta: object }
-  | { readonly type: 'end'; readonly subscription: string; readonly after: string; readonly error: ProblemDetails };
+  | { readonly type: 'end'; readonly subscription: string; readonly after: string; readonly error: unknown };
 
-/** The frame in a message; `null`: it is none. */
-export const frameIn = (text: string): Frame | null => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && 'type' in value ? (value as Frame) : null;
-  } catch {
-    return null;
-  }
+/** The frame in a message. Throws where it is none. */
+export const frameIn = (text: string): Frame => {
+  const value: unknown = JSON.parse(text);
+  if (typeof value === 'object' && value !== null && 'type' in value) return value as Frame;
+  throw new TypeError('this is no frame');
 };
 
 /** What is wrong where a new connection would not help: the program, or its token. */

@@ -41,11 +41,14 @@ export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions):
     isOver = true;
     ending(closeProblem(url, { code, reason }, failure));
   };
+  // A network that is gone would keep a goodbye waiting.
+  const close = (): void => {
+    socket.close(1000);
+    end(1006, '');
+  };
   const giveUp = (why: string): void => {
     failure = why;
-    socket.close();
-    // A network that is gone would keep the goodbye waiting.
-    end(1006, '');
+    close();
   };
   const look = (): void => {
     const quietMs = performance.now() - heardAt;
@@ -62,11 +65,14 @@ export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions):
     if (isOver) return;
     heardAt = performance.now();
     const text = String(data);
-    const frame = frameIn(text);
-    if (frame === null) return giveUp('it speaks another protocol');
-    if (frame.type !== 'hello') return take(frame, text.length);
-    isGreeted = true;
-    greeted();
+    try {
+      const frame = frameIn(text);
+      if (frame.type !== 'hello') return take(frame, text.length);
+      isGreeted = true;
+      greeted();
+    } catch {
+      giveUp('it speaks another protocol');
+    }
   });
-  return { send: (frame) => socket.send(frame), close: () => socket.close(1000), ended };
+  return { send: (frame) => socket.send(frame), close, ended };
 };

@@ -23,6 +23,8 @@ export class Subscription {
   });
   /** The connection on which the gateway was asked for it last. */
   askedOn: object | null = null;
+  /** How often it was refused in a row by what time mends. */
+  refusals = 0;
   /** It was full and is let go until its reader has come by. */
   isLetGo = false;
 
@@ -48,6 +50,7 @@ export class Subscription {
   }
   /** Takes the item of one frame, and the place after it, if it has one. */
   push(item: StreamItem, characters: number, place?: string): void {
+    this.refusals = 0;
     this.#after = place ?? this.#after;
     this.#items.push({ item, characters });
     this.#characters += characters;

@@ -1,34 +1,16 @@
-import { getEventListeners, once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 import { createClient, type StreamItem } from '../../../shared/client/main.ts';
 import { afterwards, startWorld, token } from '../gateway/setup.ts';
 import { startBalancer } from './balancer.ts';
+import { pretend } from './pretend.ts';
 
 const key = 'agent:main:main';
 const start = async (secret = token) => {
   const { gateway, host } = await startWorld();
   const balancer = await startBalancer([gateway.url]);
   return { balancer, host, client: createClient({ url: balancer.url, token: secret, WebSocket, patienceMs: 0 }) };
-};
-
-/** A gateway that says what it is told to, to each connection in turn. */
-const pretend = async (...turns: readonly ((say: (frame: object) => void, heard: any, socket: WebSocket) => void)[]) => {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
-  afterwards(async () => {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
-  });
-  let connections = 0;
-  server.on('connection', (socket) => {
-    const turn = turns[Math.min(connections, turns.length - 1)];
-    connections += 1;
-    socket.on('message', (data) => turn?.((frame) => socket.send(JSON.stringify(frame)), JSON.parse(data.toString()), socket));
-  });
-  const client = createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token, WebSocket });
-  return { client, connections: () => connections };
 };
 
 describe('calls over a WebSocket', () => {
@@ -121,11 +103,6 @@ describe('a connection', () => {
     });
     const nameless = createClient({ url: 'http://127.0.0.1:1', token: () => Promise.reject(new Error('no token')), WebSocket });
     await expect(nameless.connect()).rejects.toThrow('no token');
-  });
-
-  test('without a WebSocket says what to give', () => {
-    const client = createClient({ url: 'http://127.0.0.1:1', token });
-    if (!('WebSocket' in globalThis)) expect(() => client.connect()).toThrow(/"ws"/);
   });
 
   test('that ends for good ends what it carries, with the reason', async () => {

@@ -64,6 +64,11 @@ describe.each(silences)('who waits for %s', (_, start) => {
   });
 });
 
+test('a limit that no timer knows is none', async () => {
+  const { client } = await serve((_, response) => response.end('{}'));
+  expect(await client.get('/', { timeoutMs: Number.POSITIVE_INFINITY })).toEqual({});
+});
+
 test('nothing stays on the signal of calls that have ended', async () => {
   const { client } = await serve((_, response) => response.end('{}'));
   const { signal } = new AbortController();
