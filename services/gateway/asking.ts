@@ -41,8 +41,10 @@ export const asked = async (
   const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
   // A repeat within the broker's memory reaches no session, so nobody will answer it: what became of the first is looked up.
   if (duplicate) {
+    const noted = runs.noted(key, runId);
+    if (noted?.status === 'error') throw new Refusal(noted.error.code, noted.error.message);
+    // That the turn of a message has failed does not mean that the message was refused.
     const run = await runs.status(key, runId);
-    if (run?.status === 'error') throw new Refusal(run.error.code, run.error.message);
     if (run === null && ifSeq !== undefined) throw undecided();
     return run === null ? { runId, status: 'accepted' } : { runId, status: 'ok', outcome: 'duplicate' };
   }

@@ -28,9 +28,14 @@ export class Runs {
     this.#accepted.set(`${key} ${run.runId}`, run);
   }
 
+  /** What was noted of a run lately. */
+  noted(key: SessionKey, runId: string): Run | null {
+    return this.#accepted.get(`${key} ${runId}`) ?? null;
+  }
+
   /** The run as it is now; `null` if nothing is known of it after the sequence `after`. */
   async status(key: SessionKey, runId: string, after = 0): Promise<Run | null> {
-    return (await findRun(this.#ports, key, runId, after)).run ?? this.#accepted.get(`${key} ${runId}`) ?? null;
+    return (await findRun(this.#ports, key, runId, after)).run ?? this.noted(key, runId);
   }
 
   /** The run once it is over, or as it is after `waitMs` (`null`: unknown still). */
@@ -41,7 +46,7 @@ export class Runs {
   ): Promise<Run | null> {
     const found = await findRun(this.#ports, key, runId, after);
     const run = await this.#follow(key, runId, found, waitMs, signal);
-    return run ?? this.#accepted.get(`${key} ${runId}`) ?? null;
+    return run ?? this.noted(key, runId);
   }
 
   /**

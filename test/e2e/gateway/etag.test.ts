@@ -107,6 +107,17 @@ describe('If-Match', () => {
     expect((await stop()).body).toMatchObject({ outcome: 'duplicate' });
   });
 
+  it('a repeat of a message whose turn has failed is told what its first call was: that it was taken', async () => {
+    const { call } = await startWorld();
+    await say(call, 'one');
+    const headers = { 'if-match': await tagOf(call), 'idempotency-key': 'once' };
+    const post = (query = '') => call('POST', pathOf(key, `/messages${query}`), { headers, body: { text: 'fail' } });
+    const first = await post('?wait=5');
+    expect(first.body).toMatchObject({ status: 'error', error: { code: 'model_error' } });
+    expect(await post('?wait=5')).toMatchObject({ status: 200, body: first.body });
+    expect(await post()).toMatchObject({ status: 202, body: { status: 'accepted', duplicate: true } });
+  });
+
   it('"*" means a session that is there, and "0" one that is not', async () => {
     const { call } = await startWorld();
     const open = (match: string) => call('POST', pathOf(key, '/open'), { headers: { 'if-match': match }, body: {} });
