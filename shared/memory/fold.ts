@@ -47,10 +47,10 @@ export class MemoryFold {
   }
 
   add(commit: RecordedCommit): void {
-    let added = 0;
+    const within: Within = { added: 0, changed: new Set() };
     for (const event of commit.events) {
       if (event.type === 'session_deleted') this.#delete(commit, event);
-      if (event.type === 'memory_changed') added = this.#change(commit, event, added);
+      if (event.type === 'memory_changed') this.#change(commit, event, within);
     }
   }
 
@@ -65,27 +65,28 @@ export class MemoryFold {
   }
 
   /** Numbers all additions of the commit, also those that come to nothing. */
-  #change(commit: RecordedCommit, event: Changed, added: number): number {
+  #change(commit: RecordedCommit, event: Changed, within: Within): void {
     const reach = new Set(scopeNames(event.reach, commit.key));
-    let number = added;
     for (const change of event.changes) {
-      const id = change.op === 'add' ? memoryIdOf(commit, number++) : change.id;
-      this.#apply(commit, event, { change, id, reach });
+      const id = change.op === 'add' ? memoryIdOf(commit, within.added++) : change.id;
+      this.#apply(commit, event, { change, id, reach, within });
     }
-    return number;
   }
 
   #apply(
     commit: RecordedCommit,
     event: Changed,
-    { change, id, reach }: { change: MemoryChange; id: string; reach: ReadonlySet<string> },
+    { change, id, reach, within }: { change: MemoryChange; id: string; reach: ReadonlySet<string>; within: Within },
   ): void {
     const known = this.#entries.get(id);
     const scope = change.op === 'add' ? scopeName(change.scope, commit.key) : known?.scope;
     const isNews =
-      change.op === 'add' ? known === undefined && !this.#gone.has(id) : known !== undefined && known.source.seq <= commit.seq;
+      change.op === 'add'
+        ? known === undefined && !this.#gone.has(id)
+        : known !== undefined && (known.source.seq < commit.seq || within.changed.has(id));
     if (!isNews || scope === undefined || !reach.has(scope)) return;
     if (change.op === 'forget') return this.#drop(id);
+    within.changed.add(id);
     const place = { key: commit.key, seq: commit.seq };
     const { sessionId, fromRev, toRev, by, person, callId } = event;
     this.#keep({
@@ -153,6 +154,12 @@ export class MemoryFold {
     this.#byScope.get(entry.scope)?.delete(id);
     for (const { key } of entry.changes) this.#byKey.get(key)?.delete(id);
   }
+}
+
+/** How far a commit is: how many it has added so far, and what it has changed. What has its sequence and is not among these is of the time before. */
+interface Within {
+  added: number;
+  readonly changed: Set<string>;
 }
 
 const grouped = <K>(groups: Map<K, Set<string>>, name: K): Set<string> => {

@@ -4,38 +4,58 @@ import { actingSender } from '../../shared/context/running-turn.ts';
 import { MemoryFold } from '../../shared/memory/fold.ts';
 import { memoryReach, scopeName, scopeNames } from '../../shared/policy/memory-scope.ts';
 import { onBehalfOf } from '../../shared/policy/on-behalf.ts';
-import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
+import { type Identities, identitiesOf } from '../../shared/routing/identity.ts';
 import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
 import type { SessionEvent } from '../../shared/session/events.ts';
-import type { MemoryScope } from '../../shared/session/memory.ts';
+import type { MemoryChange, MemoryScope } from '../../shared/session/memory.ts';
 import { type IndexRow, summarize } from '../../shared/session/summary.ts';
 import type { Sender } from '../../shared/session/types.ts';
 import { commitTo, keyOf } from '../support/commits.ts';
+import { changed, deleted } from '../support/memories.ts';
 
 /**
- * Random histories of several people, links between their ids, and sessions of every kind. Each memory is marked with everybody who had a
- * part in what it was made of; nobody else may come to read it but by a scope that says so.
+ * Random histories of several people whose ids are linked and unlinked, and sessions of every kind that are deleted and erased. Each memory is
+ * marked with everybody who had a part in what it was made of; nobody else may come to read it but by a scope that says so.
  */
 type Reach = typeof memoryReach;
 
-const links: IdentityLinks = { ann: ['telegram:1', 'irc:1'], bob: ['telegram:2'], telegram: ['irc:9'] };
-const identities: Identities = identitiesOf(links);
+/** Who somebody is, whatever the links say of it: those are true, and not always complete. */
+const people: Readonly<Record<string, readonly string[]>> = {
+  ann: ['telegram:1', 'irc:1'],
+  bob: ['telegram:2'],
+  telegram: ['irc:9'],
+};
 const addresses = ['telegram:1', 'irc:1', 'telegram:2', 'irc:2', 'irc:9', 'web:ann'];
 const owner = 'irc:2';
+const whoIs = (name: string): string => Object.entries(people).find(([, ids]) => ids.includes(name))?.[0] ?? name;
 
-/** As the router makes them. */
-const person = fc.constantFrom(...addresses).map((address): Sender => {
-  const [channel = '', id = ''] = address.split(':');
-  const principal = identities.principalOf(channel, id);
-  return { id, role: principal === owner ? 'owner' : 'participant', principal };
-});
-/** A program of nobody, a sub-agent of somebody, and what an owner's own program says of a sender. */
-const program = fc.oneof(
-  fc.constant<Sender>({ id: 'api', role: 'program' }),
-  person.map((asker): Sender => ({ id: 'agent:main:main', role: 'program', principal: asker.principal, ...onBehalfOf(asker) })),
-  fc.constant<Sender>({ id: 'several', role: 'program', onBehalfOf: 'participant' }),
-  fc.constantFrom('ann', '1', 'telegram:1').map((id): Sender => ({ id, role: 'participant' })),
+/** Somebody says something: a person, a sub-agent of theirs, a program of nobody, and what an owner's own program says of a sender. */
+type Speaker =
+  | { readonly as: 'person' | 'subagent'; readonly address: string }
+  | { readonly as: 'sender'; readonly sender: Sender };
+const address = fc.constantFrom(...addresses);
+const speaker: fc.Arbitrary<Speaker> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ as: fc.constant('person' as const), address }) },
+  { weight: 1, arbitrary: fc.record({ as: fc.constant('subagent' as const), address }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom<Sender>(
+        { id: 'api', role: 'program' },
+        { id: 'several', role: 'program', onBehalfOf: 'participant' },
+        ...['ann', '1', 'telegram:1'].map((id): Sender => ({ id, role: 'participant' })),
+      )
+      .map((sender) => ({ as: 'sender' as const, sender })),
+  },
 );
+/** As the router makes them, by the links as they are then. */
+const senderOf = (said: Speaker, identities: Identities): Sender => {
+  if (said.as === 'sender') return said.sender;
+  const [channel = '', id = ''] = said.address.split(':');
+  const principal = identities.principalOf(channel, id);
+  const asker: Sender = { id, role: said.address === owner ? 'owner' : 'participant', principal };
+  return said.as === 'person' ? asker : { id: 'agent:main:main', role: 'program', principal, ...onBehalfOf(asker) };
+};
 const sessions = [
   'agent:main:main',
   'agent:main:dm:ann',
@@ -54,31 +74,31 @@ const sessions = [
   'agent:work:telegram:dm:1',
 ].map(keyOf);
 
-type Step =
-  | { readonly kind: 'turn'; readonly key: SessionKey; readonly senders: readonly Sender[]; readonly choose: number }
-  | { readonly kind: 'introspection'; readonly key: SessionKey; readonly choose: number }
-  | { readonly kind: 'delete'; readonly key: SessionKey };
-const key = fc.constantFrom(...sessions);
-const step: fc.Arbitrary<Step> = fc.oneof(
+/** Half of all happens where most can go wrong. */
+const key = fc.oneof(fc.constantFrom(...sessions), fc.constantFrom(...sessions.slice(0, 4)));
+const choose = fc.nat(59);
+const step = fc.oneof(
   {
-    weight: 6,
+    weight: 12,
     arbitrary: fc.record({
-      kind: fc.constant('turn' as const),
-      key,
-      choose: fc.nat(20),
-      senders: fc.array(fc.oneof({ weight: 4, arbitrary: person }, program), { minLength: 1, maxLength: 3 }),
+      ...{ kind: fc.constant('turn' as const), key, choose },
+      speakers: fc.array(speaker, { minLength: 1, maxLength: 3 }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('introspection' as const), key, choose: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), key }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('introspection' as const), key, choose }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('delete' as const), key, mode: fc.constantFrom('session', 'key', 'erased') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('link' as const),
+      links: fc.record(Object.fromEntries(Object.entries(people).map(([name, ids]) => [name, fc.subarray([...ids])]))),
+    }),
+  },
 );
-
-/** The person behind a sender, said once more: links, or the id as it is. Programs are what they were set to work for. */
-const whoIs = ({ principal, id, role }: Sender): string | null => {
-  if (role === 'program' && principal === undefined) return null;
-  const name = principal ?? id;
-  return Object.entries(links).find(([, ids]) => ids.includes(name))?.[0] ?? name;
-};
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 const isOwnSession = (text: SessionKey): boolean => ['main', 'dm'].includes(parseKey(text).kind);
 
@@ -86,9 +106,11 @@ const isOwnSession = (text: SessionKey): boolean => ['main', 'dm'].includes(pars
 const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
   const fold = new MemoryFold();
   const rows = new Map<SessionKey, IndexRow>();
-  /** Who had a part in a session since it began, and in a memory. */
+  /** Who had a part in a session since it began, and in a memory, and the sessions that the memory is from. */
   const present = new Map<SessionKey, Set<string>>();
-  const authors = new Map<string, ReadonlySet<string>>();
+  const authors = new Map<string, Set<string>>();
+  const origins = new Map<string, Set<SessionKey>>();
+  let identities = identitiesOf({});
   let seq = 0;
 
   const record = (on: SessionKey, events: SessionEvent[]): void => {
@@ -97,23 +119,35 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
     rows.set(on, summarize(rows.get(on) ?? null, commit));
     fold.add(commit);
   };
+  const change = (on: SessionKey, one: MemoryChange, reach: readonly MemoryScope[]): void =>
+    record(on, [{ ...changed([one], [...reach]) }]);
+  const entryOf = (id: string) => [...fold.entries()].find((entry) => entry.id === id);
 
   for (const one of steps) {
-    if (one.kind === 'delete') {
-      record(one.key, [
-        { type: 'session_deleted', v: 1, mode: 'session', sessionId: 's', generation: 1, epoch: 1, turnIds: [], reason: '' },
-      ]);
-      present.delete(one.key);
+    if (one.kind === 'link') {
+      identities = identitiesOf(Object.fromEntries(Object.entries(one.links).filter(([, ids]) => ids.length > 0)));
       continue;
     }
-    const senders = one.kind === 'turn' ? one.senders : [];
-    const here = present.get(one.key) ?? new Set();
-    present.set(one.key, here);
-    for (const sender of senders) {
-      const who = whoIs(sender);
-      if (who !== null) here.add(who);
+    if (one.kind === 'delete') {
+      record(one.key, [deleted(one.mode as 'session')]);
+      present.delete(one.key);
+      const left = [...fold.entries()].find(({ id }) => one.mode === 'erased' && origins.get(id)?.has(one.key));
+      if (left) return `${left.id} outlives ${one.key}`;
+      continue;
+    }
+    const senders = one.kind === 'turn' ? one.speakers.map((said) => senderOf(said, identities)) : [];
+    const wrote = present.get(one.key) ?? new Set();
+    present.set(one.key, wrote);
+    const programsOf = new Set<string>();
+    for (const [at, sender] of senders.entries()) {
+      const said = one.kind === 'turn' ? one.speakers[at] : undefined;
+      const name = said !== undefined && said.as !== 'sender' ? said.address : sender.id;
+      if (sender.role !== 'program') wrote.add(whoIs(name));
+      else if (sender.principal !== undefined) programsOf.add(whoIs(name));
       record(one.key, [{ type: 'user_message', v: 1, message: { messageId: `${seq}`, text: 'x', sender } }]);
     }
+    // A program has no part in what comes after its turn.
+    const here = new Set([...wrote, ...programsOf]);
     const participants = rows.get(one.key)?.participants ?? [];
     const sender = one.kind === 'turn' ? actingSender(senders) : undefined;
     const reach = reachOf({ key: one.key, participants, sender }, { mainKey: 'main', identities });
@@ -128,21 +162,32 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
       for (const who of here) if (!told.has(who)) return `${who} reads ${entry.scope} in ${one.key}`;
     }
 
-    // What it writes: any scope of its reach.
+    // What it changes: any memory there is, whether it may or not, or something new in any scope that it may write to.
+    const writes = scopeNames(reach.write, one.key);
+    const victim = [...fold.entries()][one.choose];
+    if (victim !== undefined) {
+      const isForget = one.choose % 2 === 0;
+      change(
+        one.key,
+        isForget ? { op: 'forget', id: victim.id, reason: '' } : { op: 'update', id: victim.id, text: 'y' },
+        reach.write,
+      );
+      const after = entryOf(victim.id);
+      if (!writes.includes(victim.scope) && after !== victim) return `${one.key} changes ${victim.scope}`;
+      if (after === undefined || after === victim) continue;
+      for (const who of here) authors.get(victim.id)?.add(who);
+      origins.get(victim.id)?.add(one.key);
+      continue;
+    }
     const scope = reach.write[one.choose % Math.max(1, reach.write.length)];
     if (scope === undefined) return 'nothing can be remembered';
     if (scope.kind === 'agent') {
       const isOwner = senders.every((each) => each.role === 'owner') && senders.length > 0;
       if (!isOwner || !isOwnSession(one.key) || here.size !== 1) return `${one.key} writes for the agent`;
     }
-    record(one.key, [
-      {
-        ...{ type: 'memory_changed', v: 1, by: 'agent', sessionId: 's', fromRev: 1, toRev: 1 },
-        changes: [{ op: 'add', scope, text: 'x' }],
-        reach: [...reach.write],
-      } as SessionEvent,
-    ]);
+    change(one.key, { op: 'add', scope, text: 'x' }, reach.write);
     authors.set(`${seq}-0`, new Set(here));
+    origins.set(`${seq}-0`, new Set([one.key]));
   }
   return null;
 };
