@@ -18,27 +18,32 @@ interface ToldSkillOrNone {
   readonly node?: string;
 }
 
-/** Says of all candidates, in their order, which the agent has, and of each other one why not. Pure. */
-export const explain = (candidates: readonly Candidate[], facts: SkillFacts): Explanation[] => {
+/** Says of all candidates, in their order, which the agent has, and of each other one why not. Pure, but for what a `judge` remembers. */
+export const explain = (candidates: readonly Candidate[], facts: SkillFacts, judge = gate): Explanation[] => {
   let room: number = limits.sessionSkills;
   let characters: number = limits.skillsPromptCharacters - frameCharacters;
   return candidates.map((candidate): Explanation => {
     const { skill, problem, shadowedBy } = candidate;
-    const not = (status: Explanation['status'], ...reasons: readonly string[]): Explanation => ({
-      ...{ candidate, skill, status, reasons, notes: [] },
-    });
-    if (skill === null) return not('unusable', `${problem ?? 'It cannot be read'}.`);
-    if (shadowedBy) return not('shadowed', `${shadowedBy.folder} has the same name and comes first (${shadowedBy.source}).`);
-    const verdict = gate(skill, facts);
-    if (!verdict.eligible) return not('ineligible', ...verdict.reasons);
+    if (skill === null) return not(candidate, 'unusable', [`${problem ?? 'It cannot be read'}.`]);
+    if (shadowedBy)
+      return not(candidate, 'shadowed', [`${shadowedBy.folder} has the same name and comes first (${shadowedBy.source}).`]);
+    const verdict = judge(skill, facts);
+    if (!verdict.eligible) return not(candidate, 'ineligible', verdict.reasons);
     const { notes, node } = verdict;
-    const told: ToldSkill = { skill, node };
-    if (room === 0) return not('ineligible', `The agent has ${limits.sessionSkills} skills already, and can have no more.`);
-    if (charactersOf(told) > characters) return not('ineligible', 'The system prompt has no room for it; switch others off.');
+    const cost = charactersOf({ skill, node });
+    if (room === 0) return not(candidate, 'ineligible', tooMany);
+    if (cost > characters) return not(candidate, 'ineligible', tooLong);
     room--;
-    characters -= charactersOf(told);
+    characters -= cost;
     return { candidate, skill, status: 'eligible', reasons: [], notes, ...(node !== undefined && { node }) };
   });
+};
+
+const tooMany = [`The agent has ${limits.sessionSkills} skills already, and can have no more.`];
+const tooLong = ['The system prompt has no room for it; switch others off.'];
+const not = (candidate: Candidate, status: Explanation['status'], reasons: readonly string[]): Explanation => {
+  const { skill } = candidate;
+  return { candidate, skill, status, reasons, notes: [] };
 };
 
 /** The skills that an agent has, as a session keeps them (A15/166). */

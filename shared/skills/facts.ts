@@ -4,14 +4,15 @@ import type { Config } from '../config/schema.ts';
 import { programEnvironment } from '../tools/environment.ts';
 import type { SkillFacts } from './gate.ts';
 
-/** The facts of this machine, as they are now. `env`: the process's environment. */
+/** The facts of this machine, as they are each time: programs come and go, and nothing else changes. `env`: the process's environment. */
 export const machineFacts = (
   config: Pick<Config, 'agent' | 'skills' | 'tools'>,
   env: Readonly<Record<string, string | undefined>>,
-  programsOn = programFinder(),
-): SkillFacts => {
-  const given = programEnvironment(env, config.tools.exec.environment, '');
-  return { os: process.platform, env, config, programEnv: new Set(Object.keys(given)), hasProgram: programsOn(given.PATH ?? '') };
+): (() => SkillFacts) => {
+  const { PATH = '', ...given } = programEnvironment(env, config.tools.exec.environment, '');
+  const programsOn = programFinder();
+  const lasting = { os: process.platform, env, config, programEnv: new Set(['PATH', ...Object.keys(given)]) };
+  return () => ({ ...lasting, hasProgram: programsOn(PATH) });
 };
 
 /**

@@ -12,19 +12,23 @@ export interface FrontMatter {
 
 /** A `SKILL.md` in two parts. Throws `invalid`. Only YAML is read, and none of it is ever run (A15/173). */
 export const frontMatterOf = (text: string): FrontMatter => {
-  const [opening = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const plain = text.replace(/^\ufeff/, '');
+  const first = plain.indexOf('\n');
+  const opening = (first === -1 ? plain : plain.slice(0, first)).replace(/\r$/, '');
   if (/^---\s*\S/.test(opening)) throw unusable(`begins with "${opening.slice(0, 20)}"; only YAML between "---" lines is read`);
   if (opening.trimEnd() !== '---') throw unusable('has no front matter; begin with "---", "name:", "description:" and "---"');
-  const end = lines.findIndex((line) => line.trimEnd() === '---');
-  if (end === -1) throw unusable('has front matter without an end; close it with a line "---"');
+  // The text below may be long, and is not taken apart.
+  const end = first === -1 ? null : closing.exec(plain.slice(first));
+  if (end === null) throw unusable('has front matter without an end; close it with a line "---"');
+  const from = first + end.index + end[0].length;
   return {
-    fields: fieldsIn(lines.slice(0, end).join('\n')),
-    body: lines
-      .slice(end + 1)
-      .join('\n')
-      .trim(),
+    fields: fieldsIn(inLines(plain.slice(first + 1, first + end.index + 1)).replace(/\n$/, '')),
+    body: inLines(plain.slice(from)).trim(),
   };
 };
+
+const closing = /\n---[^\S\n]*(?:\n|$)/;
+const inLines = (text: string): string => text.replaceAll('\r\n', '\n');
 
 const unusable = (problem: string): NatterError => new NatterError('invalid', `SKILL.md ${problem}`);
 

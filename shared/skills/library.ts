@@ -5,9 +5,10 @@ import { limits } from '../kit/limits.ts';
 import type { Logger } from '../kit/log.ts';
 import type { SkillRef } from '../session/memory.ts';
 import { type Explanation, eligibleSet, explain, noSkills, type SkillSet, setOf } from './explain.ts';
-import { machineFacts, programFinder } from './facts.ts';
+import { machineFacts } from './facts.ts';
 import type { SkillFacts } from './gate.ts';
 import { toolPlaces, withTools } from './install/places.ts';
+import { rememberingGate } from './judge.ts';
 import { loadSkills } from './load.ts';
 import { type SkillRoot, skillRoots } from './locations.ts';
 import type { Candidate } from './skill.ts';
@@ -38,7 +39,8 @@ export class SkillLibrary {
   readonly #roots: readonly SkillRoot[];
   /** Sets of skills that sessions may have begun with, by their references. */
   readonly #sets = new LRUCache<string, SkillSet>({ max: limits.skillSets });
-  readonly #programsOn = programFinder();
+  readonly #facts: () => SkillFacts;
+  readonly #judge = rememberingGate();
   #candidates: readonly Candidate[] = [];
   #explained: readonly Explanation[] = [];
   #current: SkillSet = noSkills;
@@ -50,7 +52,9 @@ export class SkillLibrary {
 
   private constructor(options: LibraryOptions) {
     this.#options = options;
-    this.#roots = options.roots ?? skillRoots(options.config);
+    const { config, env } = options;
+    this.#roots = options.roots ?? skillRoots(config);
+    this.#facts = options.facts ?? machineFacts(config, withTools(env, config.dataDir));
   }
 
   /** Reads the skills, and watches them if so configured. An agent without a workspace has none: it could not read them. */
@@ -104,13 +108,7 @@ export class SkillLibrary {
   }
 
   async #read(): Promise<void> {
-    const {
-      config,
-      env,
-      log,
-      reserved,
-      facts = () => machineFacts(config, withTools(env, config.dataDir), this.#programsOn),
-    } = this.#options;
+    const { config, log, reserved } = this.#options;
     const changed = this.#changed;
     this.#changed = new Set();
     try {
@@ -118,7 +116,7 @@ export class SkillLibrary {
       const known = this.#candidates;
       this.#candidates = await loadSkills({ roots: this.#roots, keepOut, known, ...(changed && { changed }) });
       const before = new Set(this.#explained.map(lineOf));
-      this.#explained = explain(this.#candidates, facts());
+      this.#explained = explain(this.#candidates, this.#facts(), this.#judge);
       this.#current = eligibleSet(this.#explained, reserved);
       this.#sets.set(keyOf(this.#current.refs), this.#current);
       const news = this.#explained.filter((one) => one.reasons.length > 0 && !before.has(lineOf(one)));

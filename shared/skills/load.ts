@@ -37,9 +37,9 @@ export const loadSkills = async ({ roots, keepOut = [], known = [], changed }: L
   for (const root of roots) {
     const { folders, problem } = foldersIn(root);
     const realRoot = folders.length === 0 ? root.path : realpathSync.native(root.path);
-    for (const folder of folders) {
+    for (const { folder, isLink } of folders) {
       const old = before.get(folder);
-      const isOld = old?.source === root.source && old.plugin === root.plugin && changed?.has(folder) === false;
+      const isOld = old?.source === root.source && old.plugin === root.plugin && !isLink && changed?.has(folder) === false;
       if (!isOld && performance.now() - began > atOnceMs) {
         await setImmediate();
         began = performance.now();
@@ -62,19 +62,21 @@ const entriesOf = (path: string): Dirent[] => {
 };
 
 /** A place may be a skill itself, as a plugin's may. */
-const foldersIn = ({ path, problem }: SkillRoot): { folders: readonly string[]; problem?: string | undefined } => {
+const foldersIn = ({ path, problem }: SkillRoot): { folders: readonly FoundFolder[]; problem?: string | undefined } => {
   if (problem !== undefined) return { folders: [], problem };
-  if (existsSync(join(path, 'SKILL.md'))) return { folders: [path] };
-  const names = entriesOf(path).map(({ name }) => name);
+  if (existsSync(join(path, 'SKILL.md'))) return { folders: [{ folder: path, isLink: false }] };
+  const entries = entriesOf(path).sort((one, other) => (one.name < other.name ? -1 : 1));
   const most = limits.skillFolders;
   return {
-    folders: names
-      .sort()
-      .slice(0, most)
-      .map((name) => join(path, name)),
-    ...(names.length > most && { problem: `has more than ${most} folders; the others are left out` }),
+    folders: entries.slice(0, most).map((entry) => ({ folder: join(path, entry.name), isLink: entry.isSymbolicLink() })),
+    ...(entries.length > most && { problem: `has more than ${most} folders; the others are left out` }),
   };
 };
+interface FoundFolder {
+  readonly folder: string;
+  /** It changes with what it leads to. */
+  readonly isLink: boolean;
+}
 
 interface Surroundings {
   /** The place as it really is. */
@@ -110,11 +112,13 @@ const skillIn = (root: SkillRoot, folder: string, real: string, listing: FolderL
 /** The first of each name counts (A15/144). */
 const shadowed = (found: readonly Candidate[]): Candidate[] => {
   const first = new Map<string, Skill>();
-  return found.map(({ shadowedBy, ...candidate }) => {
-    const { skill } = candidate;
-    const winner = skill && first.get(skill.name);
+  return found.map((candidate) => {
+    const { skill, shadowedBy } = candidate;
+    const winner = (skill && first.get(skill.name)) ?? undefined;
     if (skill && !winner) first.set(skill.name, skill);
-    return winner ? { ...candidate, shadowedBy: winner } : candidate;
+    if (winner === shadowedBy) return candidate;
+    const { shadowedBy: _, ...alone } = candidate;
+    return winner ? { ...alone, shadowedBy: winner } : alone;
   });
 };
 

@@ -56,9 +56,10 @@ const ours = z.object({
     .transform((specs) => specs.flatMap((spec) => installSpec.safeParse(spec).data ?? [])),
 });
 
-/** What begins a line, or obeys no eye: it must not get from a skill into a prompt or a terminal. */
-export const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-const oneLine = (text: string): string => text.replaceAll(new RegExp(unseen, 'gu'), ' ').replaceAll(/\s+/gu, ' ').trim();
+/** What begins a line, or no eye sees: it must not get from a skill into a prompt or a terminal. What joins letters and emoji may. */
+export const unseen = /\p{Cc}|\p{Zl}|\p{Zp}|(?![\u200c\u200d])\p{Cf}|[\u{e0100}-\u{e01ef}]/u;
+const allUnseen = new RegExp(unseen, 'gu');
+const oneLine = (text: string): string => text.replaceAll(allUnseen, ' ').replaceAll(/\s+/gu, ' ').trim();
 const fields = z.object({
   name: z
     .string('is missing')

@@ -25,18 +25,25 @@ const opening = [
 /** Characters that there are as soon as there is one skill. */
 export const frameCharacters = [...opening, '</available_skills>'].join('\n').length;
 /** Characters that one skill adds. */
-export const charactersOf = (told: ToldSkill): number => (told.skill.manifest.modelInvocable ? entryOf(told).length + 1 : 0);
+export const charactersOf = ({ skill, node }: ToldSkill): number => {
+  if (!skill.manifest.modelInvocable) return 0;
+  const known = characters.get(skill) ?? entryOf({ skill }).length + 1;
+  characters.set(skill, known);
+  return known + whereText(node).length;
+};
+/** A skill that was read does not change. */
+const characters = new WeakMap<Skill, number>();
 
-const entryOf = ({ skill: { name, location, manifest }, node }: ToldSkill): string => {
-  const where = node === undefined ? '' : ` (Run its programs on the node "${node}" with nodes.run.)`;
-  return [
+const whereText = (node: string | undefined): string =>
+  node === undefined ? '' : escaped(` (Run its programs on the node "${node}" with nodes.run.)`);
+const entryOf = ({ skill: { name, location, manifest }, node }: ToldSkill): string =>
+  [
     '  <skill>',
     `    <name>${escaped(name)}</name>`,
-    `    <description>${escaped(manifest.description + where)}</description>`,
+    `    <description>${escaped(manifest.description)}${whereText(node)}</description>`,
     `    <location>${escaped(location)}</location>`,
     '  </skill>',
   ].join('\n');
-};
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');

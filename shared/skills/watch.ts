@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
 import { limits } from '../kit/limits.ts';
-import { isWithin } from './folder.ts';
+import { isWithin, realOf } from './folder.ts';
 
 export interface WatchOptions {
   /** Folders of skills; one that is not there yet may come. */
@@ -19,8 +19,10 @@ const mostRests = 10;
 
 /** Watches folders of skills until it is closed (A15/165). Resolves when it listens. */
 export const watchSkills = async ({ places, debounceMs, changed, failed }: WatchOptions): Promise<{ close(): Promise<void> }> => {
-  const concerns = (path: string): boolean => places.some((place) => isWithin(place, path) || isWithin(path, place));
-  const watcher = watch([...new Set(places.map(anchorOf))], {
+  const watched = places.map((place) => ({ place, real: realPlace(place) }));
+  const all = [...new Set(watched.flatMap(({ place, real }) => [place, real]))];
+  const concerns = (path: string): boolean => all.some((place) => isWithin(place, path) || isWithin(path, place));
+  const watcher = watch([...new Set(all.map(anchorOf))], {
     ignored: (path) => !concerns(path),
     ignoreInitial: true,
     followSymlinks: false,
@@ -39,7 +41,7 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
     changed(heard);
   };
   watcher.on('all', (_, path) => {
-    const folder = folderOf(places, path);
+    const folder = folderOf(watched, path);
     if (folder === null) folders = null;
     else folders?.add(folder);
     clearTimeout(timer);
@@ -60,9 +62,20 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
 /** The place itself, or the folder above it that is there: what is missing may be made. */
 const anchorOf = (place: string): string => (existsSync(place) || dirname(place) === place ? place : anchorOf(dirname(place)));
 
+/** Where a place is that is a link: links are not followed. */
+const realPlace = (place: string): string =>
+  lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ? (realOf(place) ?? place) : place;
+
+interface WatchedPlace {
+  readonly place: string;
+  readonly real: string;
+}
 /** The folder of the skill that a path belongs to. `null`: it is a place, or above one. */
-const folderOf = (places: readonly string[], path: string): string | null => {
-  const place = places.find((candidate) => path !== candidate && isWithin(candidate, path));
-  const [name] = place === undefined ? [] : relative(place, path).split(sep);
-  return place === undefined || name === undefined ? null : join(place, name);
+const folderOf = (watched: readonly WatchedPlace[], path: string): string | null => {
+  for (const { place, real } of watched) {
+    const top = [place, real].find((folder) => path !== folder && isWithin(folder, path));
+    const [name] = top === undefined ? [] : relative(top, path).split(sep);
+    if (name !== undefined) return join(place, name);
+  }
+  return null;
 };

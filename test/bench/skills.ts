@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { configSchema } from '../../shared/config/schema.ts';
 import { eligibleSet, explain } from '../../shared/skills/explain.ts';
-import { machineFacts, programFinder } from '../../shared/skills/facts.ts';
+import { machineFacts } from '../../shared/skills/facts.ts';
+import { rememberingGate } from '../../shared/skills/judge.ts';
 import { loadSkills } from '../../shared/skills/load.ts';
 import type { Candidate } from '../../shared/skills/skill.ts';
 import type { Row } from './table.ts';
@@ -31,11 +32,12 @@ export const skills = async (): Promise<Row[]> => {
     const config = configSchema.parse({ agent: { workspace: root } });
     const roots = [{ source: 'extra', path: root }] as const;
     let known: readonly Candidate[] = [];
-    const programsOn = programFinder();
+    const facts = machineFacts(config, process.env);
+    const judge = rememberingGate();
     const measured = async (changed?: ReadonlySet<string>): Promise<number> => {
       const began = performance.now();
       known = await loadSkills({ roots, known, ...(changed && { changed }) });
-      eligibleSet(explain(known, machineFacts(config, process.env, programsOn)), new Set());
+      eligibleSet(explain(known, facts(), judge), new Set());
       return performance.now() - began;
     };
     const coldMs = await measured();

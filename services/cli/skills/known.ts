@@ -15,7 +15,7 @@ import { oneLine, type World } from '../terminal.ts';
 /** The configuration, the machine's facts as a service started here has them, and what is said of each folder. */
 export const readSkills = async (world: World, common: CommonOptions) => {
   const config = configOf(world, common);
-  const facts: SkillFacts = machineFacts(config, withTools(world.env, config.dataDir));
+  const facts: SkillFacts = machineFacts(config, withTools(world.env, config.dataDir))();
   const keepOut = [config.agent.workspace, config.dataDir].filter((path) => path !== undefined);
   const candidates = await loadSkills({ roots: skillRoots(config), keepOut });
   return { config, facts, explained: explain(candidates, facts) };

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
@@ -102,6 +102,30 @@ describe('A15/165: with a watch changes count once they have come to rest', () =
     await until(from, ['a', 'b']);
     rmSync(folder.at(place), { recursive: true });
     await until(from, ['b']);
+  });
+  test('also where the place is a link to another folder', async () => {
+    folder.write('dotfiles/skills/a/SKILL.md', skillText('a'));
+    symlinkSync('../dotfiles/skills', folder.at('work/skills'));
+    const from = await library({ load: { watch: true, watchDebounceMs: 20 } });
+    expect(await names(from)).toEqual(['a']);
+    const { refs } = await from.take(begins);
+    put('dotfiles/skills/b', 'b');
+    await until(from, ['a', 'b']);
+    put('dotfiles/skills/a', 'a', 'Changed.');
+    await vi.waitFor(async () => expect((await from.take(begins)).refs[0]).not.toEqual(refs[0]), {
+      timeout: 10_000,
+      interval: 20,
+    });
+    rmSync(folder.at('dotfiles/skills/a'), { recursive: true });
+    await until(from, ['b']);
+  });
+  test('and of a skill that is a link to another of the same place', async () => {
+    put('work/skills/real', 'a');
+    symlinkSync('real', folder.at('work/skills/alias'));
+    const from = await library({ load: { watch: true, watchDebounceMs: 20 } });
+    const { refs } = await from.take(begins);
+    put('work/skills/real', 'a', 'Changed.');
+    await vi.waitFor(async () => expect((await from.take(begins)).refs).not.toEqual(refs), { timeout: 10_000, interval: 20 });
   });
   test('many changes are one reading', async () => {
     const from = await library({ load: { watch: true, watchDebounceMs: 250 } });

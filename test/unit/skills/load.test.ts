@@ -275,6 +275,28 @@ describe('A15/165: reading again', () => {
     const second = await load({}, first, new Set([folder.at('work/skills/b')]));
     expect(told(second)).toEqual(['workspace a', 'workspace changed too']);
   });
+  test('but a link, which changes with what it leads to', async () => {
+    put('work/skills/real', 'a');
+    symlinkSync('real', folder.at('work/skills/alias'));
+    const first = await load();
+    put('work/skills/real', 'a', '', 'Changed.');
+    const second = await load({}, first, new Set([folder.at('work/skills/real')]));
+    expect(told(second)).toEqual(['workspace a', 'workspace a < workspace']);
+    expect(second[0]?.skill?.digest).toBe(second[1]?.skill?.digest);
+    expect(second[0]?.skill?.digest).not.toBe(first[0]?.skill?.digest);
+  });
+  test('one that is not read again keeps what was made of it, until another stands before it', async () => {
+    put('work/.agents/skills/a', 'a');
+    put('work/.agents/skills/b', 'b');
+    const first = await load();
+    put('work/skills/a', 'a');
+    const second = await load({}, first, new Set([folder.at('work/skills/a')]));
+    expect(told(second)).toEqual(['workspace a', 'agents a < workspace', 'agents b']);
+    expect(second[2]).toBe(first[1]);
+    renameSync(folder.at('work/skills/a'), folder.at('gone'));
+    const third = await load({}, second, new Set([folder.at('work/skills/a')]));
+    expect(told(third)).toEqual(['agents a', 'agents b']);
+  });
   test('the text of a skill is what it is now, by the same rules', async () => {
     put('work/skills/a', 'a', '', 'First.');
     const [skill] = countingSkills(await load());

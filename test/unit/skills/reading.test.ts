@@ -42,6 +42,12 @@ describe('A15/173: hostile front matter is refused', () => {
   test('what cannot be seen is no part of a description', () => {
     expect(read('---\nname: a\ndescription: "b\\e[31m\\x85c\\u202ed"\n---\n').description).toBe('b [31m c d');
   });
+  test('nor what is hidden from people and plain to a model; what joins letters and emoji stays', () => {
+    const hidden = [...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    const description = `Tells${hidden} the\u200b weather\u{e0101}\ufeff👩\u200d🚀\ufe0f.`;
+    expect(read(`---\nname: a\ndescription: "${description}"\n---\n`).description).toBe('Tells the weather 👩\u200d🚀\ufe0f.');
+    expect(read(`---\nname: a\ndescription: ${description}\n---\n`).description).toBe('Tells the weather 👩\u200d🚀\ufe0f.');
+  });
   test('names of the prototype are names like any other', () => {
     const manifest = withFields(
       '__proto__: {always: true, polluted: 1}\nconstructor: {prototype: {polluted: 1}}\nmetadata: {__proto__: {natter: {always: true}}, natter: {__proto__: {always: true}}}',
