@@ -6,8 +6,9 @@ const banner = '<!-- Generated from the code by `npx vitest run test/unit/config
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 
 const typeOf = (node: SchemaNode): string => {
-  const choices = node.enum ?? node.anyOf?.map((choice) => choice.const);
-  if (choices !== undefined) return choices.map(code).join(', ');
+  if (node.const !== undefined) return code(node.const);
+  if (node.enum !== undefined) return node.enum.map(code).join(', ');
+  if (node.anyOf !== undefined) return [...new Set(node.anyOf.map(typeOf))].join(', ');
   if (node.type === 'array') return `list of ${typeOf(node.items ?? {})}`;
   const name = { string: 'text', integer: 'whole number', number: 'number', boolean: 'true or false', object: 'map' }[
     node.type ?? ''

@@ -16,6 +16,8 @@ describe('docs/configuration.md (A14/140, 141)', () => {
     expect(Object.values(effects).filter((effect) => !effect.endsWith('.'))).toEqual([]);
   });
 
+  test('has a type for every key', () => expect(configurationMarkdown()).not.toMatch(/undefined|anything/));
+
   test('has an example that can be used', () => {
     const example = /```json5\n([\s\S]*?)```/.exec(configurationMarkdown())?.[1] ?? '';
     expect(configSchema.parse(JSON5.parse(example)).session.dmScope).toBe('per-channel-peer');
