@@ -26,6 +26,13 @@ export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOption
 /** The configuration a command works with. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
+/** Where the broker of this installation is, for the commands that work there; they would change another system than a `--url` names. */
+export const atBroker = (world: World, options: CommonOptions): Config => {
+  if (options.url === undefined) return configOf(world, options);
+  const advice = 'name that with --data-dir, or NATS_URL';
+  throw new NatterError('invalid', `--url: this command works at the broker of an installation, not at a gateway; ${advice}`);
+};
+
 /** The gateway and its token: `--url` and `--token` or `--token-file`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
 export const gatewayOf = (world: World, options: CommonOptions): { url: string; token: string } => {
   const config = configOf(world, options);

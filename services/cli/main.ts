@@ -91,6 +91,7 @@ const createProgram = (world: World): Command => {
     .option('--token-file <file>', 'a file that has its token')
     .option('--config <file>', 'the configuration file (or NATTER_CONFIG)')
     .option('--data-dir <folder>', 'the data directory (or NATTER_DATA_DIR)')
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(natter <command> --help tells more)')
     .exitOverride();
   for (const add of [

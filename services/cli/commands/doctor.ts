@@ -26,7 +26,9 @@ const examineBroker = async (config: Config, world: World): Promise<Finding[]> =
     const { existingBroker } = await import('../runtime/broker.ts');
     const { brokerReport } = await import('../runtime/examination.ts');
     const report = await brokerReport(config, existingBroker(config, installationIn(config.dataDir)));
-    const found = [broker.brokerVersion(report), broker.jetStream(report)];
+    const version = broker.brokerVersion(report);
+    if (version.level === 'fail') return [version];
+    const found = [version, broker.jetStream(report)];
     if (report.storage === null) return found;
     found.push(broker.clockSkew(report), broker.streams(report));
     if (report.missing.length > 0) return found;
@@ -36,7 +38,8 @@ const examineBroker = async (config: Config, world: World): Promise<Finding[]> =
       ...[broker.lookBacks(config, report), broker.deadLetters(report), door.tokens(config, report.tokens, world.now())],
     ];
   } catch (error) {
-    return [fail('broker', messageOf(error), 'start natter up, or check NATS_URL and its token')];
+    const [detail = '', ...fix] = messageOf(error).split('; ');
+    return [fail('broker', detail, fix.join('; ') || 'see its log')];
   }
 };
 
@@ -44,9 +47,12 @@ const examineGateway = (world: World, options: CommonOptions): Promise<Finding> 
   looked('gateway', 'start natter up', async () => {
     const client = clientOf(world, options);
     const [problem] = await problemsOf(() => client.get('/readyz'));
-    return problem === undefined
-      ? ok('gateway', `${client.url} is ready`)
-      : fail('gateway', problem, 'start natter up; see its log');
+    if (problem !== undefined) return fail('gateway', problem, 'start natter up; see its log');
+    // That one takes no token; this one takes that of every role.
+    const [refused] = await problemsOf(() => client.get('/v1/approvals', { query: { limit: 1 } }));
+    if (refused === undefined) return ok('gateway', `${client.url} is ready`);
+    const [detail = '', fix = 'see its log'] = refused.split('; ');
+    return fail('gateway', `${client.url} is ready, and refuses: ${detail}`, fix);
   });
 
 /** What is looked at, in the order it is told. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import pc from 'picocolors';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
-import { type CommonOptions, configOf } from '../access.ts';
+import { atBroker, type CommonOptions } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
 import { installationIn } from '../installation.ts';
 import type { ErasureReport } from '../runtime/erasure.ts';
@@ -49,7 +49,7 @@ export const eraseCommand = (program: Command, world: World): void => {
       const { yes, reason, json, ...common } = command.optsWithGlobals<EraseOptions>();
       const key = checkedKey(text);
       if (reason.length > 200) throw new NatterError('invalid', '--reason: use at most 200 characters');
-      const config = configOf(world, common);
+      const config = atBroker(world, common);
       // Loaded only when it is needed: the client of the broker is large.
       const { existingBroker } = await import('../runtime/broker.ts');
       const { eraseSession, lastCommit, withEraser } = await import('../runtime/erasure.ts');

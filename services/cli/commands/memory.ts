@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
-import { type CommonOptions, clientOf, configOf, wholeNumber } from '../access.ts';
+import { atBroker, type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { installationIn } from '../installation.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';
 import { ago } from '../time.ts';
@@ -125,11 +125,13 @@ export const memoryCommand = (program: Command, world: World): void => {
     .command('rebuild')
     .description('make the memory anew from the log; needs the broker, and a checkpoint service that does it')
     .action(async (_: unknown, command: Command) => {
-      const config = configOf(world, command.optsWithGlobals<CommonOptions>());
+      const config = atBroker(world, command.optsWithGlobals<CommonOptions>());
       // Loaded only when it is needed: the client of the broker is large.
       const { existingBroker } = await import('../runtime/broker.ts');
       const { rebuildMemory } = await import('../runtime/memory.ts');
       await rebuildMemory(config, existingBroker(config, installationIn(config.dataDir)));
-      terminal.out('the checkpoint service makes the memory anew from the log; natter status shows memory_position grow');
+      terminal.out(
+        'the checkpoint service makes the memory anew from the log; the metric natter_memory_position says how far it is',
+      );
     });
 };

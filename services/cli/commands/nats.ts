@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommonOptions, configOf } from '../access.ts';
+import { atBroker, type CommonOptions } from '../access.ts';
 import { installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
 
@@ -24,7 +24,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .description('create the streams and consumers on the broker; changes nothing that is there and right')
     .action(async (_: unknown, command: Command) => {
       const { existingBroker, provisionBroker } = await import('../runtime/broker.ts');
-      const config = configOf(world, command.optsWithGlobals<CommonOptions>());
+      const config = atBroker(world, command.optsWithGlobals<CommonOptions>());
       const created = await provisionBroker(config, existingBroker(config, installationIn(config.dataDir)));
       world.terminal.out(created.length === 0 ? 'everything was there' : `created ${created.length} streams and consumers`);
     });

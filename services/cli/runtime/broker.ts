@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { obtainServer } from '../../../shared/adapters/nats/server/install.ts';
 import { startManagedServer } from '../../../shared/adapters/nats/server/managed.ts';
@@ -37,7 +38,32 @@ const external = ({ nats }: Config): BrokerAddress | null =>
 export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
   const address = external(config) ?? installation.broker();
   if (address !== null) return address;
-  throw new NatterError('unavailable', `no broker: start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
+  throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
+};
+
+/** What is wrong with the connection to a broker, where that should be, and what to do; never its password. */
+export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
+  const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
+  const advice =
+    nats.url === undefined ? 'start "natter up"' : 'start it, or mend nats.url and nats.token (NATS_URL, NATS_TOKEN)';
+  return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
+};
+
+/** A connection for one piece of work. Throws `NatterError('unavailable')` where there is no broker. */
+export const withBroker = async <T>(
+  config: Config,
+  address: BrokerAddress,
+  name: string,
+  work: (connection: NatsConnection) => Promise<T>,
+): Promise<T> => {
+  const connection = await openConnection({ ...address, name, requestTimeoutMs: config.nats.requestTimeoutMs });
+  try {
+    const problem = disconnection(connection);
+    if (problem !== null) throw unreachable(config, address, problem);
+    return await work(connection);
+  } finally {
+    await closeConnection(connection);
+  }
 };
 
 /** Starts our own broker, or uses the configured one. Writes down where it is for other processes of this installation. */
@@ -55,7 +81,11 @@ export const startBroker = async (world: World, config: Config, installation: In
     onRestart: (url) => void provisionAgain(config, { servers: url, token }, log),
   });
   installation.writeBroker({ servers: server.url, token, pid: process.pid });
-  return { servers: server.url, token, managed: true, stop: () => server.stop() };
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    installation.removeBroker();
+  };
+  return { servers: server.url, token, managed: true, stop };
 };
 
 /** After a restart: its consumers were in its memory (ADR 5). Tries until it works; meanwhile the services report what is missing. */
@@ -73,13 +103,10 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
 };
 
 /** Makes the broker have our streams and consumers. Throws `NatterError('unsupported')` when it has others under their names. */
-export const provisionBroker = async (config: Config, broker: BrokerAddress): Promise<readonly string[]> => {
-  const connection = await openConnection({
-    ...broker,
-    name: 'natter provision',
-    requestTimeoutMs: config.nats.requestTimeoutMs,
-  });
-  try {
+export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
+  withBroker(config, broker, 'natter provision', async (connection) => {
+    const [problem] = connectionProblems(connection);
+    if (problem !== undefined) throw unreachable(config, broker, problem);
     const { created, drift } = await provision(connection, topologyFor(config), { update: true });
     if (drift.length === 0) return created;
     const lines = drift
@@ -90,7 +117,4 @@ export const provisionBroker = async (config: Config, broker: BrokerAddress): Pr
       'unsupported',
       [`the broker's streams are not as this version needs them; ${advice}:`, ...lines].join('\n'),
     );
-  } finally {
-    await connection.close();
-  }
-};
+  });

@@ -1,5 +1,4 @@
 import { uuidv7 } from 'uuidv7';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/config/load.ts';
@@ -10,7 +9,7 @@ import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { isErasure } from '../../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import type { BrokerAddress } from './broker.ts';
+import { type BrokerAddress, unreachable, withBroker } from './broker.ts';
 
 /** What was asked for, and by whom; both stay in the log. */
 export interface ErasureRequest {
@@ -106,18 +105,18 @@ export const withEraser = async <T>(
   address: BrokerAddress,
   work: (ports: Ports, eraser: Eraser) => Promise<T>,
 ): Promise<T> => {
-  const { requestTimeoutMs } = config.nats;
-  const client = { ...address, name: 'natter erase' };
-  const connection = await openConnection({ ...client, requestTimeoutMs });
-  const ports = await openNats(config, { ...client, clock: systemClock });
-  try {
-    const [problem] = ports.problems();
-    if (problem !== undefined) throw new NatterError('unavailable', problem);
-    const { events, snapshots, clock } = ports;
-    const subjects = subjectsUnder(config.prefix);
-    return await work(ports, await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs }));
-  } finally {
-    await ports.close();
-    await connection.close();
-  }
+  const name = 'natter erase';
+  return withBroker(config, address, name, async (connection) => {
+    const ports = await openNats(config, { ...address, name, clock: systemClock });
+    try {
+      const [problem] = ports.problems();
+      if (problem !== undefined) throw unreachable(config, address, problem);
+      const { events, snapshots, clock } = ports;
+      const { requestTimeoutMs } = config.nats;
+      const subjects = subjectsUnder(config.prefix);
+      return await work(ports, await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs }));
+    } finally {
+      await ports.close();
+    }
+  });
 };

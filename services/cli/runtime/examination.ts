@@ -1,19 +1,18 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
-import { connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
+import { isNewEnough } from '../../../shared/adapters/nats/server/version.ts';
 import type { Config } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport, IssuedToken } from '../../../shared/ports.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
-import { type BrokerAddress, topologyFor } from './broker.ts';
+import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 
 /** What the broker has, against what it should have. */
 export interface BrokerReport {
   readonly version: string;
-  /** What JetStream stores, and may, where it says that; `null`: it is not enabled. */
+  /** What JetStream stores, and may, where it says that; `null`: it is not enabled, or the broker is too old. */
   readonly storage: { readonly usedBytes: number; readonly limitBytes: number | null } | null;
   /** How far our clock is behind the broker's. */
   readonly skewMs: number;
@@ -34,14 +33,11 @@ export interface BrokerReport {
 const nothing = { restored: [], drift: [], lastSeq: 0, cursors: [], queues: [], processes: [], deadLetters: 0, tokens: [] };
 
 /** Looks at the broker. Creates nothing but consumers of ours that are gone. Throws `NatterError('unavailable')`. */
-export const brokerReport = async (config: Config, address: BrokerAddress): Promise<BrokerReport> => {
-  const { requestTimeoutMs: timeout } = config.nats;
-  const connection = await openConnection({ ...address, name: 'natter doctor', requestTimeoutMs: timeout });
-  try {
-    const [problem] = connectionProblems(connection);
-    if (problem !== undefined) throw new NatterError('unavailable', problem);
+export const brokerReport = (config: Config, address: BrokerAddress): Promise<BrokerReport> =>
+  withBroker(config, address, 'natter doctor', async (connection) => {
+    const { requestTimeoutMs: timeout } = config.nats;
     const { version = 'unknown', jetstream: isEnabled = false } = connection.info ?? {};
-    if (!isEnabled) return { version, storage: null, skewMs: 0, missing: [], ...nothing };
+    if (!isEnabled || !isNewEnough(version)) return { version, storage: null, skewMs: 0, missing: [], ...nothing };
     const topology = topologyFor(config);
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
     const storage = await storageOf(manager);
@@ -53,10 +49,7 @@ export const brokerReport = async (config: Config, address: BrokerAddress): Prom
       drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
       ...(await contents(config, address)),
     };
-  } finally {
-    await connection.close();
-  }
-};
+  });
 
 const storageOf = async (manager: JetStreamManager): Promise<BrokerReport['storage']> => {
   const { storage, limits } = await manager.getAccountInfo();

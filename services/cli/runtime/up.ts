@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import { dangers } from '../../../shared/policy/dm-safety.ts';
 import { startTracing } from '../../../shared/telemetry/start.ts';
+import { refusePublicBind } from '../../gateway/main.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { gatewayToken, type Installation, installationIn } from '../installation.ts';
 import type { World } from '../terminal.ts';
@@ -27,6 +28,7 @@ const tracesMs = 1_500;
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
   const { config, childArguments } = settle(world, options);
+  refusePublicBind(config.gateway);
   const installation = installationIn(config.dataDir);
   installation.prepare();
   const token = gatewayToken(config, installation);
@@ -64,7 +66,6 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     terminal.note('stopping …');
     await system.stop();
     await tracing.stop(tracesMs);
-    installation.removeBroker();
     if (chatting) closeSync(logFile);
   }
 };

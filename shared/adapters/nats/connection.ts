@@ -68,20 +68,26 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
   };
 };
 
+/** Why there is no broker at the other end, of whatever kind; `null`: there is one. */
+export const disconnection = (connection: NatsConnection): string | null => {
+  if (connection.isClosed()) return 'the connection to the broker is closed';
+  const protocol = connection instanceof NatsConnectionImpl ? connection.protocol : null;
+  if (protocol === null || protocol.connected) return null;
+  return `not connected to the broker${protocol.lastError ? `: ${messageOf(protocol.lastError)}` : ''}`;
+};
+
 /** Why this connection is not usable now; empty: it is. */
 export const connectionProblems = (connection: NatsConnection): readonly string[] => {
-  if (connection.isClosed()) return ['the connection to the broker is closed'];
-  const protocol = connection instanceof NatsConnectionImpl ? connection.protocol : null;
-  if (protocol === null) return [];
-  if (!protocol.connected)
-    return [`not connected to the broker${protocol.lastError ? `: ${messageOf(protocol.lastError)}` : ''}`];
+  const away = disconnection(connection);
+  if (away !== null) return [away];
+  if (!(connection instanceof NatsConnectionImpl)) return [];
   const { version = '' } = connection.info ?? {};
   if (!isNewEnough(version)) return [`the broker is nats-server ${version}; Natter needs ${minimumServerVersion} or newer`];
   return connection.info?.jetstream ? [] : ['the broker runs without JetStream'];
 };
 
-/** A drain waits for the broker; one that is away must not hold up a stop. */
-const closeConnection = async (connection: NatsConnection): Promise<void> => {
+/** Never rejects. A drain waits for the broker; one that is away must not hold up a stop. */
+export const closeConnection = async (connection: NatsConnection): Promise<void> => {
   if (connection.isClosed()) return;
   if (connectionProblems(connection).length === 0) await Promise.race([connection.drain().catch(() => {}), after(1_000)]);
   await connection.close().catch(() => {});

@@ -133,7 +133,7 @@ describe('natter doctor', () => {
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'address', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
-      ...['streams', 'log', 'queues', 'cursors', 'processes', 'dead letters', 'tokens', 'gateway'],
+      ...['streams', 'log', 'queues', 'cursors', 'processes', 'look backs', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
     expect(found.jetstream?.detail).toMatch(/stored/);
@@ -146,6 +146,13 @@ describe('natter doctor', () => {
     expect(process.exitCode).not.toBe(1);
     await call('DELETE', `/v1/tokens/${made.id}`);
     expect(await natter('doctor')).toMatch(/^ok {4}tokens /m);
+  });
+
+  test('a token that the gateway does not take fails, though the gateway is ready', async () => {
+    expect(await natter('doctor', '--token', 'not-that-one')).toMatch(
+      /^fail {2}gateway +\S+ is ready, and refuses: .*token.*\n +→ give/m,
+    );
+    expect(process.exitCode).toBe(1);
   });
 
   test('an unknown key of the configuration fails by its name', async () => {

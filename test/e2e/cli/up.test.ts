@@ -130,6 +130,7 @@ describe('commands', () => {
 
   test.each([
     [['bogus'], 2, /unknown command/],
+    [['gateway', 'call', '--help'], 0, /--params[\s\S]*Global Options:[\s\S]*--url[\s\S]*--token-file/],
     [['send', 'bad key', 'x'], 2, /session key contains " "/],
     [['send', 'agent:main:main'], 2, /missing required argument/],
     [['sessions', '--active', 'soon'], 2, /use a whole number/],
@@ -145,7 +146,7 @@ describe('commands', () => {
     [['sessions', '--token', 'wrong'], 1, /--token-file/],
     [['sessions', '--token-file', 'no-such-file'], 2, /--token-file: cannot read no-such-file/],
     [['send', 'agent:main:bad', '[[fail BROKEN]]', '--wait'], 1, /BROKEN|asked the offline model to fail/],
-  ])('%j fails with code %i and says why', async (args, code, why) => {
+  ])('%j ends with code %i and says why', async (args, code, why) => {
     const result = await natter(...args);
     expect(result.code).toBe(code);
     expect(result.stderr + result.stdout).toMatch(why);
