@@ -122,10 +122,9 @@ export const forgetMemory = async (
   const entry = await memoryOf(context, asker, id);
   await permitChange(context, asker.principal, entry.scope);
   const parsed = parseScopeName(entry.scope);
-  const [first] = entry.changes;
-  if (parsed === null || first === undefined) throw noSuchMemory();
+  if (parsed === null) throw noSuchMemory();
   const change = { op: 'forget', id, reason } as const;
-  return { id, ...(await changed(context, asker, { key: first.key, change, scope: parsed.scope, idempotencyKey })) };
+  return { id, ...(await changed(context, asker, { key: placeOf(parsed), change, scope: parsed.scope, idempotencyKey })) };
 };
 
 interface Wanted extends MemoryWish {

@@ -114,8 +114,10 @@ export const permitChange = async (context: Reading, principal: Principal, name:
  * The session whose log has what people want remembered: the session itself, else one of the agent that nobody talks in, so that nobody
  * who takes part in another reads of it.
  */
-export const placeOf = ({ scope, agentId, key }: NonNullable<ReturnType<typeof parseScopeName>>): SessionKey =>
-  scope.kind === 'session' && key !== undefined ? key : (`agent:${agentId}:memory` as SessionKey);
+export const placeOf = ({ scope, agentId, key }: NonNullable<ReturnType<typeof parseScopeName>>): SessionKey => {
+  if (scope.kind === 'session' && key !== undefined) return key;
+  return (agentId === '' ? 'memory' : `agent:${agentId}:memory`) as SessionKey;
+};
 
 /** The name of the scope that a caller means: in full, or in one word where there is only one of them. */
 export const scopeNamed = ({ config, access }: Reading, principal: Principal, given: string): string => {

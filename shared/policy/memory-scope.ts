@@ -114,10 +114,11 @@ export const parseScopeName = (
 ): { readonly scope: MemoryScope; readonly agentId: string; readonly key?: SessionKey } | null => {
   const [kind, agentId = '', ...rest] = name.split(':');
   const principal = rest.join(':');
-  const isAgent = sessionKeyProblem(`agent:${agentId}:main`) === null;
+  // Keys without an agent have a memory too.
+  const isAgent = agentId === '' || sessionKeyProblem(`agent:${agentId}:main`) === null;
   switch (kind) {
     case 'agent':
-      return isAgent && principal === '' ? { scope: { kind }, agentId } : null;
+      return isAgent && rest.length === 0 ? { scope: { kind }, agentId } : null;
     case 'person': {
       const scope = isAgent && isEscaped(principal) ? memoryScope.safeParse({ kind, principal: unescapeText(principal) }) : null;
       return scope?.success ? { scope: scope.data, agentId } : null;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { placeOf } from '../../services/gateway/memory.ts';
 import { actingSender } from '../../shared/context/running-turn.ts';
 import { MemoryFold } from '../../shared/memory/fold.ts';
-import { memoryReach, scopeName, scopeNames } from '../../shared/policy/memory-scope.ts';
+import { memoryReach, parseScopeName, scopeName, scopeNames } from '../../shared/policy/memory-scope.ts';
 import { onBehalfOf } from '../../shared/policy/on-behalf.ts';
 import { type Identities, identitiesOf } from '../../shared/routing/identity.ts';
 import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
@@ -216,12 +217,21 @@ test.each(Object.entries(broken))('the property notices a rule %s', (_, rule) =>
 });
 
 const text = fc.oneof(fc.constantFrom('a', 'a:b', ':', '%3A', 'dm:1', 'main', 'x y', 'é', '\u0000'), fc.string({ maxLength: 6 }));
-test('A7/82: two scopes never have one name', () => {
-  const scope = fc.oneof(
-    fc.constant<MemoryScope>({ kind: 'agent' }),
-    fc.constant<MemoryScope>({ kind: 'session' }),
-    text.filter((principal) => principal.length > 0 && principal.isWellFormed()).map(personal),
+const scope = fc.oneof(
+  fc.constant<MemoryScope>({ kind: 'agent' }),
+  fc.constant<MemoryScope>({ kind: 'session' }),
+  text.filter((principal) => principal.length > 0 && principal.isWellFormed()).map(personal),
+);
+test('A7/82: a name says whose memory it is, also of a session without an agent', () => {
+  fc.assert(
+    fc.property(fc.oneof(key, fc.constantFrom('main', 'telegram:dm:1').map(keyOf)), scope, (one, a) => {
+      const parsed = parseScopeName(scopeName(a, one));
+      expect(parsed).toMatchObject({ scope: a, agentId: parseKey(one).agentId });
+      if (parsed) expect(scopeName(parsed.scope, placeOf(parsed))).toBe(scopeName(a, one));
+    }),
   );
+});
+test('A7/82: two scopes never have one name', () => {
   fc.assert(
     fc.property(key, scope, key, scope, (one, a, other, b) => {
       if (scopeName(a, one) !== scopeName(b, other)) return true;
