@@ -2,6 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionCommand } from '../../shared/session/commands.ts';
 import type { IndexRow } from '../../shared/session/summary.ts';
 import type { QueueRule } from '../../shared/session/types.ts';
 import { type Run, waitedFor } from '../../shared/session-tools/run.ts';
@@ -112,11 +113,9 @@ const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void =>
   throw new NatterError('overloaded', `a turn runs, and ${roomIn(queue)} messages may wait behind it; try again later`);
 };
 
-/** What a session reads of what a caller says: of a command the message that it brings, `undefined` where it brings none. */
-export const messageTextOf = (context: GatewayContext, asker: Asker, said: SaidToKey): string | undefined => {
-  const { data } = envelopeFor(context, asker, said);
-  return 'message' in data ? data.message?.text : undefined;
-};
+/** What a session is told when a caller says this: a message, or what its text commands. */
+export const toldBy = (context: GatewayContext, asker: Asker, said: SaidToKey): SessionCommand =>
+  envelopeFor(context, asker, said).data;
 
 type SaidToKey = Pick<Posting, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
 

@@ -8,7 +8,7 @@ import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { noSuchSession } from './history.ts';
 import { visibleText } from './live-text.ts';
-import { messageTextOf, post } from './posting.ts';
+import { post, toldBy } from './posting.ts';
 import { Refusal } from './problem.ts';
 import { askedRunOf, beginningOf } from './run-beginning.ts';
 import { type RunEvent, RunTeller } from './run-events.ts';
@@ -31,8 +31,8 @@ export interface Said {
   readonly once: string;
   readonly field: string;
 }
-/** `answersFirst`: it does not wait behind a turn that waits for a person itself. `background`: what the session is told before it. */
-type Message = Told & Said & { readonly answersFirst?: true; readonly background?: string };
+/** `background`: what the session is told before it. */
+type Message = Told & Said & { readonly background?: string };
 
 /** The run of a message. */
 export const runIdFor = (asker: Asker, { key, once }: Pick<Message, 'key' | 'once'>): string =>
@@ -45,7 +45,7 @@ export const runIdFor = (asker: Asker, { key, once }: Pick<Message, 'key' | 'onc
 export const tellMessage = async (
   context: GatewayContext,
   asker: Asker,
-  { key, text, once, field, answersFirst, background = '', signal }: Message,
+  { key, text, once, field, background = '', signal }: Message,
   take: TakeEvents,
 ): Promise<void> => {
   const { access, feed, ports } = context;
@@ -53,12 +53,13 @@ export const tellMessage = async (
   const seen = await access.enter(asker.principal, key);
   const { position } = feed;
   const known = await beginningOf(ports, key, runId, seen);
+  const told = toldBy(context, asker, { key, text, idempotencyKey: once, literal: false });
   if (known !== null) {
-    const same = { key, text, idempotencyKey: once, literal: false };
-    if (known.text !== undefined && known.text !== messageTextOf(context, asker, same)) throw saidOtherwise(field);
+    const same = 'message' in told ? told.message?.text : undefined;
+    if (known.text !== undefined && known.text !== same) throw saidOtherwise(field);
     return follow(context, asker, { key, runId, after: known.after, signal }, take);
   }
-  if (answersFirst) await refuseUnanswered(context, key);
+  if (told.type === 'post_message' && told.queue?.mode !== 'interrupt') await refuseUnanswered(context, key);
   if (background !== '') await tellBefore(context, asker, { key, text: background, idempotencyKey: undefined, signal });
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
@@ -90,6 +91,7 @@ const saidOtherwise = (field: string): NatterError =>
     },
   );
 
+/** What would wait behind a turn that waits for a person itself: its stream would not end, and a page that shows one at a time could not answer. */
 const refuseUnanswered = async ({ sessions }: GatewayContext, key: SessionKey): Promise<void> => {
   const { approval = null } = (await sessions.get(key)) ?? {};
   if (approval !== null) throw new Refusal('session_busy', `a person is asked; answer approval ${approval.approvalId} first`);

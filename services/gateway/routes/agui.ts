@@ -17,7 +17,7 @@ export const aguiRoutes = (app: FastifyInstance, context: GatewayContext): void 
     const place = { key, frames: aguiEvents({ threadId, runId, sessionKey: key }) };
     return streamRun(context, request, reply, place, async (signal, take) => {
       if ('answer' in asked) return tellAnswered(context, request, { key, signal, ...asked.answer }, take);
-      return tellMessage(context, request, { key, signal, ...asked.message, answersFirst: true, background }, take);
+      return tellMessage(context, request, { key, signal, ...asked.message, background }, take);
     });
   });
 };

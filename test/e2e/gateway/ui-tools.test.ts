@@ -148,6 +148,17 @@ describe('A5/62: an approval', () => {
     expect(anew.chat.error).toBeUndefined();
   });
 
+  test('while it is open no message is taken that would wait behind it; commands are, and the answer', async () => {
+    const { tools, chat } = await asked();
+    const other = chatAt(tools.url, 'owner', 'asking');
+    await other.chat.sendMessage({ text: 'and now?' });
+    expect([other.streams[0]?.status, other.chat.error?.message]).toEqual([409, expect.stringContaining('session_busy')]);
+    await other.chat.sendMessage({ text: '/stop' });
+    expect([other.chat.status, other.streams[1]?.status]).toEqual(['ready', 200]);
+    expect(await tools.eventsOf(keyIn(chat.lastMessage), 'turn_aborted')).toHaveLength(1);
+    expect(await tools.eventsOf(keyIn(chat.lastMessage), 'user_message')).toHaveLength(1);
+  });
+
   test('A8/89: whoever may not answer is refused, and an approval that is not there is unknown', async () => {
     const tools = await startTools();
     const key = 'agent:main:telegram:default:dm:1';
