@@ -30,11 +30,9 @@ const piecesOf = (text: string): string[] =>
 
 /** Finds in a text what programs and tools alone have said, and neither a line that counts nor what is `known`; `undefined`: nothing. */
 export const borrowingFrom = (lines: readonly Entry[], known: readonly string[]): ((text: string) => string | undefined) => {
-  const others = lines.filter(({ line }) => line === undefined);
-  const strange = plainOf([
-    ...others.flatMap(({ role, program, text }) => (role === 'toolResult' || program ? [text] : [])),
-    ...others.flatMap(({ calls = [] }) => calls.map((call) => call.arguments)),
-  ]);
+  const isStrange = ({ role, program, line }: Entry): boolean =>
+    line === undefined && (role === 'toolResult' || program === true);
+  const strange = plainOf(lines.flatMap((entry) => (isStrange(entry) ? [entry.text] : [])));
   const familiar = plainOf([...lines.flatMap(({ line, text }) => (line === undefined ? [] : [text])), ...known]);
   const strangePieces = new Set(piecesOf(strange));
   return (text) => {
