@@ -27,6 +27,7 @@ export const mcpRoutes = (app: FastifyInstance, context: GatewayContext): void =
   app.route({
     method: ['POST', 'GET', 'DELETE'],
     url: '/mcp',
+    exposeHeadRoute: false,
     // What a tool changes is its own to say.
     config: { changes: 'nothing' },
     onRequest: refuseBrowsers,

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { rawClient } from './raw-client.ts';
+import { registeredRoutes } from './registered-routes.ts';
 import { afterwards, callerOf, pathOf, startWorld, token } from './setup.ts';
 
 /** Issue 5: HTTP itself, as clients that go by its rules, or nearly, speak it (RFC 9110, RFC 9112). */
@@ -28,6 +29,18 @@ describe('HEAD', () => {
     const stranger = callerOf(gateway.url, null);
     expect((await stranger('HEAD', '/livez')).status).toBe(200);
     expect((await stranger('HEAD', '/v1/sessions')).status).toBe(401);
+  });
+
+  it('breaks no route, and wants a token where GET does', async () => {
+    const { call, gateway } = await startWorld();
+    const stranger = callerOf(gateway.url, null);
+    const routes = (await registeredRoutes()).filter(({ method }) => method === 'GET');
+    for (const { url } of routes) {
+      const path = url.replace(':key', 'agent%3Amain%3Amain').replaceAll(/:\w+/g, 'x').replace('*', '/x');
+      const isOpen = url === '/livez' || url === '/readyz';
+      expect([path, (await stranger('HEAD', path)).status]).toEqual([path, isOpen ? 200 : 401]);
+      expect((await call('HEAD', path)).status, path).toBeLessThan(500);
+    }
   });
 
   it('opens no stream', async () => {
