@@ -16,11 +16,13 @@ const seen: Readonly<Record<Name, readonly string[]>> = {
   eve: [],
   telegram: [ofAnn, ofBoth],
   discord: [ofBob],
+  telegramGroups: [ofBoth],
   annAtTelegram: [ofAnn, ofBoth],
   admin: all,
   reader: all,
   approver: [],
   approverAtTelegram: [],
+  approverOfGroups: [],
 };
 const everybody = Object.entries(seen) as [Name, readonly string[]][];
 

@@ -18,11 +18,13 @@ const tokens = {
   eve: { role: 'participant', principal: 'telegram:9' },
   telegram: { role: 'channel', namespace: 'telegram' },
   discord: { role: 'channel', namespace: 'discord' },
+  telegramGroups: { role: 'channel', namespace: 'telegram:group' },
   annAtTelegram: { role: 'channel', namespace: 'telegram', principal: 'telegram:1' },
   admin: { role: 'admin' },
   reader: { role: 'read-only' },
   approver: { role: 'approver' },
   approverAtTelegram: { role: 'approver', namespace: 'telegram' },
+  approverOfGroups: { role: 'approver', namespace: 'telegram:group' },
 } as const;
 export type Name = keyof typeof tokens | 'owner';
 export const names = ['owner', ...Object.keys(tokens)] as readonly Name[];
