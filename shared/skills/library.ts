@@ -4,6 +4,7 @@ import { messageOf } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { Logger } from '../kit/log.ts';
 import type { SkillRef } from '../session/memory.ts';
+import { oneLine } from '../tools/one-line.ts';
 import { type Explanation, eligibleSet, explain, noSkills, type SkillSet, setOf } from './explain.ts';
 import { machineFacts } from './facts.ts';
 import type { SkillFacts } from './gate.ts';
@@ -84,7 +85,9 @@ export class SkillLibrary {
   /** Why some are missing that should be there. */
   problems(): string[] {
     const unusable = this.#explained.filter(({ status }) => status === 'unusable');
-    return unusable.slice(0, 20).map(({ candidate, reasons }) => `skill ${candidate.folder}: ${reasons.join(' ')}`);
+    return unusable
+      .slice(0, 20)
+      .map(({ candidate, reasons }) => oneLine(`skill ${candidate.folder}: ${reasons.join(' ')}`, 1_000));
   }
 
   /** Reads what may have changed. Whoever asks while it is being read waits for one more reading, together with the others. */

@@ -1,13 +1,21 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
 import { z } from 'zod';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import type { Tool, ToolEnd } from '../ports.ts';
 import { defineTool } from './define.ts';
 import { quoted } from './one-line.ts';
-import { allowedUrl, checkHosts, type HostAddress, type Internet, internet, plainUrl, publicAddresses } from './web-hosts.ts';
+import {
+  allowedUrl,
+  checkHosts,
+  type HostAddress,
+  type Internet,
+  internet,
+  pinnedTo,
+  plainUrl,
+  publicAddresses,
+} from './web-hosts.ts';
 
 /** Reads one page of an allowed host (I12). Throws `invalid` for a list of hosts that cannot be understood. */
 export const webFetchTool = (hosts: readonly string[], net: Internet = internet): Tool => {
@@ -59,13 +67,6 @@ const ask = (url: URL, addresses: readonly HostAddress[], signal: AbortSignal): 
       .on('close', () => refuse('the connection ended'))
       .end();
   });
-
-const pinnedTo =
-  (addresses: readonly HostAddress[]): LookupFunction =>
-  (_, { all }, callback) => {
-    if (all) return callback(null, [...addresses]);
-    callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-  };
 
 const endOf = async (response: IncomingMessage, url: URL): Promise<ToolEnd> => {
   try {

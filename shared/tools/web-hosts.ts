@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { NatterError } from '../kit/errors.ts';
 import { quoted } from './one-line.ts';
@@ -97,3 +98,11 @@ export const publicAddresses = async (
   if (addresses.length > 0 && addresses.every(({ address }) => isPublic(address))) return addresses;
   throw new NatterError('invalid', `url: the host ${quoted(host)} is not on the public internet`, { field: 'url' });
 };
+
+/** For a connection to the addresses that were judged: the name is not looked up again. */
+export const pinnedTo =
+  (addresses: readonly HostAddress[]): LookupFunction =>
+  (_, { all }, callback) => {
+    if (all) return callback(null, [...addresses]);
+    callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+  };

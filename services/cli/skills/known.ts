@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import type { Config } from '../../../shared/config/load.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { type Explanation, explain } from '../../../shared/skills/explain.ts';
 import { machineFacts } from '../../../shared/skills/facts.ts';
@@ -16,10 +17,13 @@ import { oneLine, type World } from '../terminal.ts';
 export const readSkills = async (world: World, common: CommonOptions) => {
   const config = configOf(world, common);
   const facts: SkillFacts = machineFacts(config, withTools(world.env, config.dataDir))();
-  const keepOut = [config.agent.workspace, config.dataDir].filter((path) => path !== undefined);
-  const candidates = await loadSkills({ roots: skillRoots(config), keepOut });
+  const candidates = await loadSkills({ roots: skillRoots(config), keepOut: ownFolders(config) });
   return { config, facts, explained: explain(candidates, facts) };
 };
+
+/** Folders that are in no skill. */
+export const ownFolders = ({ agent, dataDir }: Config): string[] =>
+  [agent.workspace, dataDir].filter((path) => path !== undefined);
 
 /** What is said of a folder that is a skill. */
 export interface KnownSkill extends Explanation {

@@ -9,6 +9,7 @@ import { compareSkills, publishSkill, type SyncRow } from '../../../shared/skill
 import { type CommonOptions, configOf } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
 import { oneLine, table, type World } from '../terminal.ts';
+import { ownFolders } from './known.ts';
 
 export interface RegistryOptions extends CommonOptions {
   readonly yes?: boolean;
@@ -144,7 +145,7 @@ export const syncWithRegistry = async (world: World, options: SyncOptions): Prom
   const { terminal } = world;
   const config = configOf(world, options);
   const registry = registryOf(world, config);
-  const rows = await compareSkills(registry, folderOf(config, options));
+  const rows = await compareSkills(registry, folderOf(config, options), ownFolders(config));
   for (const line of syncLines(rows)) terminal.out(line);
   const ours = rows.filter(({ next }) => next !== null);
   if (ours.length === 0) return terminal.note('nothing is to be published');

@@ -54,7 +54,7 @@ export const checkLines = (explained: readonly Explanation[]): string[] =>
     const changed =
       one.skill && installedAs(one.skill)?.isChanged ? ['It was changed since it was installed from the registry.'] : [];
     return [
-      `${colours[one.status](one.status.padEnd(10))}  ${pc.bold(nameOf(one))}  ${pc.dim(one.candidate.folder)}`,
+      `${colours[one.status](one.status.padEnd(10))}  ${pc.bold(nameOf(one))}  ${pc.dim(oneLine(one.candidate.folder, 400))}`,
       ...[...one.reasons, ...one.notes, ...changed].map((text) => `            ${oneLine(text, 400)}`),
     ];
   });

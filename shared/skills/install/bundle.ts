@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
-import { listFolder } from '../folder.ts';
+import { basename, extname } from 'node:path';
+import { listFolder, readListed } from '../folder.ts';
 import type { BundleFile } from './registry.ts';
 
 /** A skill as registries know it (A15/164): its files of text, without those that are hidden or belong to `node_modules`. */
@@ -19,9 +18,9 @@ const isText = (path: string): boolean => textEndings.has(extname(basename(path)
 
 /** The files that are published. Throws `invalid` for a folder that is no skill's. */
 export const bundleOf = (folder: string): BundleFile[] =>
-  listFolder(folder)
-    .files.filter(({ path, link }) => link === undefined && !isLeftOut(path) && isText(path))
-    .map(({ path }) => ({ path, bytes: readFileSync(join(folder, path)) }));
+  [...readListed(folder, listFolder(folder)).files].flatMap(([path, bytes]) =>
+    !isLeftOut(path) && isText(path) ? [{ path, bytes }] : [],
+  );
 
 const sha256 = (data: Uint8Array | string): string => createHash('sha256').update(data).digest('hex');
 

@@ -6,6 +6,7 @@ import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { isLoopback } from '../../kit/loopback.ts';
 import { quoted } from '../../tools/one-line.ts';
+import { type HostAddress, type Internet, internet, pinnedTo, publicAddresses } from '../../tools/web-hosts.ts';
 
 /** Files of the web, for registries and downloads: over TLS, bounded, and with no token for anybody else (A15/173, I12). */
 export interface WebRequest {
@@ -15,7 +16,10 @@ export interface WebRequest {
   readonly token?: string;
   /** What is sent. Without it something is asked for. */
   readonly body?: { readonly type: string; readonly bytes: Uint8Array };
+  /** Default: the one that there is. */
+  readonly net?: Internet;
 }
+const downloadMs = 3_600_000;
 
 const onThisMachine = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 const shown = ({ origin, pathname }: URL): string => quoted(`${origin}${pathname}`, 300);
@@ -31,9 +35,13 @@ export const webAddress = (text: string, field: string, base?: URL): URL => {
 };
 
 /** The bytes of an answer, at most `mostBytes`. Throws `not_found`, `unauthorized`, `overloaded`, `too_large`, `invalid` or `unavailable`. */
-export const fetchBytes = async (request: WebRequest, mostBytes: number): Promise<Buffer> => {
+export const fetchBytes = async (
+  request: WebRequest,
+  mostBytes: number,
+  withinMs: number = limits.downloadStallMs,
+): Promise<Buffer> => {
   const chunks: Buffer[] = [];
-  await take(request, mostBytes, (chunk) => chunks.push(chunk));
+  await within(withinMs, request, (asked) => take(asked, mostBytes, (chunk) => chunks.push(chunk)));
   return Buffer.concat(chunks);
 };
 
@@ -48,15 +56,28 @@ export const fetchFile = async (
   const handle = openSync(file, 'wx', 0o600);
   try {
     let bytes = 0;
-    await take(request, mostBytes, (chunk, of) => {
+    const write = (chunk: Buffer, of: number | null): void => {
       hash.update(chunk);
       for (let done = 0; done < chunk.length; ) done += writeSync(handle, chunk, done);
       bytes += chunk.length;
       progress(bytes, of);
-    });
+    };
+    await within(downloadMs, request, (asked) => take(asked, mostBytes, write));
     return hash.digest('hex');
   } finally {
     closeSync(handle);
+  }
+};
+
+/** An answer that comes in drops would never stall, and never end. */
+const within = async (ms: number, request: WebRequest, work: (request: WebRequest) => Promise<void>): Promise<void> => {
+  const over = AbortSignal.timeout(ms);
+  try {
+    await work({ ...request, signal: AbortSignal.any([request.signal, over]) });
+  } catch (cause) {
+    request.signal.throwIfAborted();
+    if (!over.aborted) throw cause;
+    throw new NatterError('unavailable', `${shown(request.url)}: the answer took longer than ${ms / 1_000} s`, { cause });
   }
 };
 
@@ -85,12 +106,14 @@ const take = async (
   }
 };
 
-/** Goes where the answer leads. What is sent goes to nobody else, and only this machine leads to this machine. */
+/** Goes where the answer leads. What is sent goes to nobody else, and what is open to everybody leads to nothing that is not. */
 const follow = async (first: WebRequest): Promise<{ response: IncomingMessage; url: URL }> => {
+  const { net = internet } = first;
   let request = first;
+  let addresses: readonly HostAddress[] | undefined;
   for (let redirects = 0; redirects <= limits.webRedirects; redirects++) {
     const { url, body, token, signal } = request;
-    const response = await ask(request);
+    const response = await ask(request, addresses);
     const status = response.statusCode ?? 0;
     const next = response.headers.location;
     if (status >= 200 && status < 300) return { response, url };
@@ -98,10 +121,17 @@ const follow = async (first: WebRequest): Promise<{ response: IncomingMessage; u
     if (status < 300 || status >= 400 || next === undefined || body !== undefined) throw refusal(url, status, response);
     const to = webAddress(next, `${shown(url)} leads elsewhere`, url);
     if (onThisMachine(to) && !onThisMachine(first.url)) throw new NatterError('invalid', `${shown(url)} leads to this machine`);
+    addresses = (await isOpen(first.url, net)) ? await publicAddresses(to, net) : undefined;
     request = { url: to, signal, ...(token !== undefined && to.origin === url.origin && { token }) };
   }
   throw new NatterError('invalid', `${shown(first.url)} leads elsewhere more than ${limits.webRedirects} times`);
 };
+
+const isOpen = (url: URL, net: Internet): Promise<boolean> =>
+  publicAddresses(url, net).then(
+    () => true,
+    () => false,
+  );
 
 const codes = {
   401: 'unauthorized',
@@ -119,7 +149,7 @@ const refusal = (url: URL, status: number, { headers }: IncomingMessage): Natter
   return new NatterError(code, `${shown(url)} answers with HTTP ${status}${when}`, later);
 };
 
-const ask = ({ url, signal, token, body }: WebRequest): Promise<IncomingMessage> =>
+const ask = ({ url, signal, token, body }: WebRequest, addresses?: readonly HostAddress[]): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const refuse = (why: string, cause?: unknown) =>
       reject(signal.aborted ? signal.reason : new NatterError('unavailable', `${shown(url)}: no answer: ${why}`, { cause }));
@@ -131,7 +161,8 @@ const ask = ({ url, signal, token, body }: WebRequest): Promise<IncomingMessage>
     };
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
     // Whatever the environment says of certificates.
-    const options = { agent: false, method: body ? 'POST' : 'GET', headers, rejectUnauthorized: true, signal };
+    const lookup = addresses && { lookup: pinnedTo(addresses) };
+    const options = { agent: false, method: body ? 'POST' : 'GET', headers, rejectUnauthorized: true, signal, ...lookup };
     const request = start(url, options, resolve);
     request.setTimeout(limits.downloadStallMs, () => request.destroy(new Error('nothing came for too long')));
     request.on('error', (cause: NodeJS.ErrnoException) => refuse(cause.code ?? cause.message, cause));

@@ -12,6 +12,8 @@ const patterns = {
   uv: /^[a-z0-9](?:[\w.-]*[a-z0-9])?(?:\[[a-z0-9][\w.,-]*\])?(?:==[a-z0-9][\w.+!]*)?$/i,
 } as const;
 export type ManagedKind = keyof typeof patterns;
+/** Managers take such a name for a file of the folder they run in. */
+const isFile = /\.(tar|tar\.\w+|tgz|zip|whl|rb)$/i;
 
 const fields = { brew: 'formula', node: 'package', go: 'module', uv: 'package' } as const;
 const characters = 214;
@@ -20,6 +22,6 @@ const characters = 214;
 export const packageName = (kind: ManagedKind, name: string | undefined): string => {
   const field = fields[kind];
   if (name === undefined) throw new NatterError('invalid', `install: ${field} is missing for the kind ${kind}`, { field });
-  if (patterns[kind].test(name) && name.length <= characters) return name;
+  if (patterns[kind].test(name) && !isFile.test(name) && name.length <= characters) return name;
   throw new NatterError('invalid', `install: ${field}: ${quoted(name)} is no name of a package that ${kind} installs`, { field });
 };

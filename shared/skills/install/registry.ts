@@ -63,7 +63,7 @@ export const registryAt = ({ address, token, signal }: RegistryOptions) => {
     return { url, signal, ...(token !== undefined && { token }) };
   };
   const ask = async <T>(schema: z.ZodType<T>, asked: WebRequest): Promise<T> => {
-    const bytes = await fetchBytes(asked, limits.registryBytes);
+    const bytes = await fetchBytes(asked, limits.registryBytes, asked.body && limits.installMs);
     return answer(schema, bytes, asked.url.pathname);
   };
   return {

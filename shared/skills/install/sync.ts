@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { hasCode, messageOf } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { hasCode } from '../../kit/errors.ts';
+import { loadSkills } from '../load.ts';
+import type { Candidate } from '../skill.ts';
 import { bundleOf, fingerprint } from './bundle.ts';
 import { lockFolder } from './from-registry.ts';
 import { readLock, slugPattern } from './lock.ts';
@@ -19,16 +20,17 @@ export interface SyncRow {
   readonly problem?: string;
 }
 
-/** Compares all skills of a folder with the registry (A15/164). */
-export const compareSkills = async (registry: Registry, folder: string): Promise<SyncRow[]> => {
+/** Compares all skills of a folder with the registry (A15/164). What sessions would not take for one is none: `keepOut` as for those. */
+export const compareSkills = async (registry: Registry, folder: string, keepOut: readonly string[]): Promise<SyncRow[]> => {
   const { skills: installed } = readLock(lockFolder(folder));
   const rows: SyncRow[] = [];
-  for (const slug of existsSync(folder) ? readdirSync(folder).sort().slice(0, limits.skillFolders) : []) {
-    if (!existsSync(join(folder, slug, 'SKILL.md'))) continue;
+  for (const candidate of await loadSkills({ roots: [{ source: 'extra', path: folder }], keepOut })) {
+    const slug = basename(candidate.folder);
+    if (!existsSync(join(candidate.folder, 'SKILL.md'))) continue;
     rows.push(
       Object.hasOwn(installed, slug)
         ? rowOf(slug, 'installed', installed[slug]?.version ?? null)
-        : await compare(registry, folder, slug),
+        : await compare(registry, slug, candidate),
     );
   }
   return rows;
@@ -39,11 +41,11 @@ const rowOf = (slug: string, state: SyncRow['state'], version: string | null, mo
   ...more,
 });
 
-const compare = async (registry: Registry, folder: string, slug: string): Promise<SyncRow> => {
+const compare = async (registry: Registry, slug: string, { skill, problem = '' }: Candidate): Promise<SyncRow> => {
+  if (skill === null) return rowOf(slug, 'unusable', null, { problem });
   if (!slugPattern.test(slug))
     return rowOf(slug, 'unusable', null, { problem: 'name its folder with small letters, digits and "-"' });
-  const files = filesOf(join(folder, slug));
-  if (typeof files === 'string') return rowOf(slug, 'unusable', null, { problem: files });
+  const files = bundleOf(skill.folder);
   try {
     const { match, latest } = await registry.resolve(slug, fingerprint(files));
     if (match !== null) return rowOf(slug, 'same', match);
@@ -54,14 +56,6 @@ const compare = async (registry: Registry, folder: string, slug: string): Promis
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
     return rowOf(slug, 'new', null, { files, next: firstVersion });
-  }
-};
-
-const filesOf = (folder: string): readonly BundleFile[] | string => {
-  try {
-    return bundleOf(folder);
-  } catch (error) {
-    return messageOf(error);
   }
 };
 

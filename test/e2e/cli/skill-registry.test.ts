@@ -238,6 +238,21 @@ describe('A15/164: sync', () => {
     configure({ registryToken: { env: 'CLAWHUB_TOKEN' } });
   });
 
+  test('A15/173: what is no skill is not published, nor read: a link elsewhere, a folder with the agent in it', async () => {
+    folder.write('private/SKILL.md', skillText('private'));
+    folder.write('private/diary.txt', 'secret');
+    symlinkSync('../../private', folder.at('workspace/skills/linked'));
+    folder.write('workspace/skills/broken/SKILL.md', 'nothing');
+    folder.write('workspace/skills/nothing/notes.txt', 'no skill at all');
+    const said = await natter('sync', '--all');
+    expect(said).toMatch(/linked +unusable .*is a link that leads elsewhere/);
+    expect(said).toMatch(/broken +unusable .*has no front matter/);
+    expect(said).not.toContain('nothing');
+    folder.write('workspace/SKILL.md', skillText('workspace'));
+    expect(await natter('sync', '--all', '--dir', folder.path)).toMatch(/workspace +unusable .*has the files of the agent in it/);
+    expect(registry.published.map(({ payload }) => payload.slug).sort()).toEqual(['mine', 'private']);
+  });
+
   test('compares; publishes what is new, then nothing, then what has changed', async () => {
     await natter('install', 'weather', '--yes');
     expect(await natter('sync', '--dry-run')).toMatch(/mine +new +- +1\.0\.0 +SKILL.md, notes.txt\nweather +installed/);

@@ -101,6 +101,14 @@ describe('A15/169–171: natter skills install, for a skill that is here', () =>
     expect(await natter('install', 'chart')).toBe('');
   });
 
+  test('nor can the name of a folder', async () => {
+    folder.write('extra/x\neligible    chart/SKILL.md', skillText('x'));
+    const said = (await natter('check')) + (await natter('list'));
+    expect(said.split('\n').filter((line) => line.startsWith('eligible'))).toEqual([
+      expect.stringMatching(/^eligible +summarize /),
+    ]);
+  });
+
   test('a skill cannot write lines of ours', async () => {
     withNpm('');
     const spoof = {

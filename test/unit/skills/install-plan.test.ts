@@ -149,6 +149,12 @@ describe('A15/173: only names of packages reach a manager', () => {
     ['go', './cmd'],
     ['uv', 'a==1 --index-url'],
     ['uv', 'a>=1'],
+    ['uv', 'a-1.0-py3-none-any.whl'],
+    ['node', 'a.tgz'],
+    ['node', 'a@b.tar.gz'],
+    ['node', '@a/b.tar'],
+    ['brew', 'a.rb'],
+    ['brew', 'a.bottle.tar.gz'],
     ['brew', 'a/b'],
     ['brew', 'a/b/c/d'],
   ] as const)('%s refuses %j', (kind, name) => expect(() => packageName(kind, name)).toThrow());

@@ -148,7 +148,12 @@ test('A15/173: of a pinned skill another version is not there, and people are to
 test('A15/142: what cannot be used is a problem, told with its folder', async () => {
   folder.write('work/skills/a/SKILL.md', '# No front matter');
   const from = await library(unwatched);
-  expect(from.problems()).toEqual([expect.stringMatching(/^skill .*\/work\/skills\/a: SKILL\.md has no front matter/)]);
+  folder.write('work/skills/b\n/SKILL.md', skillText('b'));
+  await from.refresh();
+  expect(from.problems()).toEqual([
+    expect.stringMatching(/^skill .*\/work\/skills\/a"?: SKILL\.md has no front matter/),
+    expect.stringMatching(/^[^\n]*its name has characters that cannot be seen[^\n]*$/),
+  ]);
 });
 
 test('A15/168: an agent without a workspace has no skills', async () => {
