@@ -52,6 +52,7 @@ export class LiveAnswer {
 
   /** The step's text as it is recorded. */
   step(text: string, step: number): string {
+    if (!text.startsWith(this.#toldOfStep)) this.#forgetSpace();
     const rest = text.startsWith(this.#toldOfStep) ? this.#tellOfStep(text.slice(this.#toldOfStep.length)) : this.#break();
     [this.#step, this.#toldOfStep, this.#held] = [Math.max(this.#step, step), '', ''];
     return rest;
@@ -75,6 +76,13 @@ export class LiveAnswer {
     if (!known.startsWith(this.#toldOfStep)) return this.#break();
     this.#again = null;
     return this.#add(known.slice(this.#toldOfStep.length));
+  }
+
+  /** A marker takes away white space in front of the text too, which was told by then where the marker is at its end. */
+  #forgetSpace(): void {
+    const known = this.#toldOfStep.trimStart();
+    this.#told = this.#told.slice(0, this.#told.length - this.#toldOfStep.length) + known;
+    this.#toldOfStep = known;
   }
 
   #begun(text: string): string {

@@ -48,6 +48,19 @@ describe('one step', () => {
     }
   });
 
+  test.each(['\n\nHere you go.\n<NO_REPLY>', ' <NO_REPLY><b>', ' a <NO_REPLY> b <NO_REPLY>'])(
+    '%j: white space in front that a marker behind it takes away may have been told; nothing else is other than recorded',
+    (text) => {
+      for (let size = 1; size <= text.length; size++) {
+        const told = new LiveAnswer();
+        const recorded = withoutSilence(text);
+        const all = tell(told, piecesOf(text, size)) + told.step(recorded, 1) + told.end(recorded);
+        expect([all.trimStart(), told.isBroken]).toEqual([recorded, false]);
+        expect(told.step('next', 2) + told.end(`${recorded}\n\nnext`)).toBe('\n\nnext');
+      }
+    },
+  );
+
   test('after a missing piece the rest comes with the record', () => {
     const told = new LiveAnswer();
     const live = tell(
