@@ -67,7 +67,8 @@ export const feed = async (
       await client.post('/v1/inbound', envelope, { patienceMs, repeatable: true });
       return true;
     } catch (error) {
-      if (!(error instanceof NatterApiError) || error.status === 0 || error.status === 401 || error.status >= 500) throw error;
+      if (!(error instanceof NatterApiError) || error.code === 'unexpected') throw error;
+      if (error.status === 0 || error.status === 401 || error.status >= 500) throw error;
       refused.push({ id: envelope.id, reason: error.message });
       return false;
     }
