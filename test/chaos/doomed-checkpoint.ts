@@ -7,44 +7,60 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import type { Model, Ports, WorkQueue } from '../../shared/ports.ts';
 
 /**
- * A checkpoint service as a process that ends itself with SIGKILL at one moment of looking back: `DOOM_AT` counts the moments before and after
- * each message that it publishes or handles, each position of its requests and each step of its model; 0: never. Used by
- * `test/e2e/checkpoint/killed-anywhere.test.ts`.
+ * A checkpoint service as a process that ends itself with SIGKILL, or freezes with SIGSTOP, at one moment of looking back. `DOOM_AT` counts the
+ * moments before and after each message that it publishes or handles, each position of its requests and each step of its model, or names the
+ * first of a kind; 0: never. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
+ * that is none, and never answers about what is poison. Used by `test/e2e/checkpoint/doomed.ts`.
  */
-const { DOOM_AT = '0', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
+const { DOOM_AT = '0', DOOM_BY = 'SIGKILL', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
 
 let moments = 0;
-const moment = (): void => {
+let underWay = 0;
+let isDoomed = false;
+const tell = (text: string): Promise<unknown> => new Promise((resolve) => process.send?.(text, undefined, undefined, resolve));
+const moment = async (name: string): Promise<void> => {
   moments += 1;
-  if (moments === Number(DOOM_AT)) process.kill(process.pid, 'SIGKILL');
+  if (isDoomed || ![String(moments), name].includes(DOOM_AT)) return;
+  isDoomed = true;
+  if (DOOM_BY === 'SIGSTOP') await tell('frozen');
+  process.kill(process.pid, DOOM_BY);
 };
-const around = async <T>(work: () => Promise<T>): Promise<T> => {
-  moment();
+const around = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+  underWay += 1;
+  await moment(`before ${name}`);
   const result = await work();
-  moment();
+  await moment(`after ${name}`);
+  underWay -= 1;
+  if (isDoomed && underWay === 0) await tell('at rest');
   return result;
 };
 
-const doomedQueue = <T>(queue: WorkQueue<T>): WorkQueue<T> => ({
+const doomedQueue = <T>(name: string, queue: WorkQueue<T>): WorkQueue<T> => ({
   ...queue,
-  publish: (message) => around(() => queue.publish(message)),
-  consume: (options) => queue.consume({ ...options, handle: (delivery) => around(() => options.handle(delivery)) }),
+  publish: (message) => around(name, () => queue.publish(message)),
+  consume: (options) => queue.consume({ ...options, handle: (delivery) => around('look back', () => options.handle(delivery)) }),
 });
 const doomedPorts = (ports: Ports): Ports => ({
   ...ports,
-  checkpoints: doomedQueue(ports.checkpoints),
-  commands: doomedQueue(ports.commands),
+  checkpoints: doomedQueue('request', ports.checkpoints),
+  commands: doomedQueue('command', ports.commands),
   cursors: {
     get: (name) => ports.cursors.get(name),
     put: (name, seq) =>
-      name === 'checkpoint-requests' ? around(() => ports.cursors.put(name, seq)) : ports.cursors.put(name, seq),
+      name === 'checkpoint-requests' ? around('cursor', () => ports.cursors.put(name, seq)) : ports.cursors.put(name, seq),
   },
 });
 const offline = new OfflineModel(systemClock);
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const model: Model = {
   name: offline.name,
   windowTokens: offline.windowTokens,
-  step: (request, onText, signal) => around(() => offline.step(request, onText, signal)),
+  step: (request, onText, signal) =>
+    around('answer', async () => {
+      if (request.prompt.includes('poison')) return { kind: 'failed', code: 'model_auth', message: 'not about this' };
+      if (request.step === 1) return { kind: 'reply', text: 'Sure!', model: offline.name, usage };
+      return offline.step(request, onText, signal);
+    }),
 };
 
 const config = configSchema.parse({ prefix: DOOM_PREFIX, nats: { partitions: 1 } });

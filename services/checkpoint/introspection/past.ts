@@ -4,7 +4,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { readThrough } from '../../../shared/kit/read-through.ts';
 import { readable } from '../../../shared/kit/readable.ts';
 import type { Ports } from '../../../shared/ports.ts';
-import type { EventOf, SessionEvent } from '../../../shared/session/events.ts';
+import type { EventOf } from '../../../shared/session/events.ts';
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/wire/envelope.ts';
 
 /** What of a request is to be looked back on next: whole commits, as many as a model takes at a time. */
@@ -50,26 +50,27 @@ const readSlice = async (ports: LogPorts, wanted: Wanted, through: number, chara
   let notes: Notes = { workingMemory: '', description: '' };
   let notesSeq = 0;
   const done: Done[] = [];
+  const failed: Done[] = [];
   if (wanted.fromRev > wanted.toRev) return null;
   for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
     for (const event of commit.events) {
       if (event.type === 'session_deleted' && commit.rev >= wanted.fromRev) return null;
       // Also of another generation: the commit in which one ends and the next begins is looked back on once, with the first (C10).
-      if (event.type === 'introspected' || isOurs(wanted, event, commit)) done.push(event);
+      if (event.type === 'introspection_failed') (isOurs(wanted, commit) ? done : failed).push(event);
+      if (event.type === 'introspected') done.push(event);
       if (event.type !== 'introspected' || event.sessionId !== wanted.sessionId) continue;
       notes = { workingMemory: event.workingMemory ?? notes.workingMemory, description: event.description ?? notes.description };
       notesSeq = commit.seq;
     }
     slice.add(commit);
   }
-  const left = firstOpen(wanted, done);
+  const left = alone(firstOpen(wanted, done), failed);
   if (left.fromRev !== wanted.fromRev || left.toRev !== wanted.toRev) return left;
   const end = slice.end();
   return end && { fromRev: wanted.fromRev, toRev: end.rev, toSeq: end.seq, entries: slice.entries, notes, notesSeq };
 };
 
-const isOurs = (wanted: Wanted, event: SessionEvent, { command }: RecordedCommit): event is EventOf<'introspection_failed'> =>
-  event.type === 'introspection_failed' && command.id.startsWith(commandPrefix(wanted));
+const isOurs = (wanted: Wanted, { command }: RecordedCommit): boolean => command.id.startsWith(commandPrefix(wanted));
 
 type Done = EventOf<'introspected'> | EventOf<'introspection_failed'>;
 
@@ -83,6 +84,12 @@ const firstOpen = ({ toRev, ...wanted }: Left, done: readonly Done[]): Left => {
     afterSeq = range.toSeq ?? afterSeq;
   }
   return { fromRev, afterSeq, toRev };
+};
+
+/** A range up to where one begins or ends that has failed with another request: that is tried for itself, or it would take others with it. */
+const alone = ({ fromRev, toRev, afterSeq }: Left, failed: readonly Done[]): Left => {
+  const ends = failed.map((range) => (range.fromRev > fromRev ? range.fromRev - 1 : range.toRev));
+  return { fromRev, afterSeq, toRev: Math.min(toRev, ...ends.filter((end) => end >= fromRev)) };
 };
 
 const createSlice = ({ sessionId, fromRev, toRev }: Wanted, characters: number) => {
