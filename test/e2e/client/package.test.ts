@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
   version: string;
-  exports: { './client': { types: string; import: string } };
+  exports: { './client': { types: string; default: string } };
 };
 const project = mkdtempSync(join(tmpdir(), 'natter-client-'));
 const packed = join(project, 'packed');
@@ -61,6 +61,12 @@ console.log((await client.runs.wait('main', runId)).reply);`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, [join(project, 'main.js'), gateway.url, token]);
   expect(stdout).toBe('you said: hello\n');
+});
+
+test('CommonJS requires it as it is', async () => {
+  write('main.cjs', "console.log(typeof require('natter/client').createClient);");
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', join(project, 'main.cjs')]);
+  expect(stdout).toBe('function\n');
 });
 
 /** Runs a program, with all that it imports, where there is what browsers have and nothing else. */

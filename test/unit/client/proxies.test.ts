@@ -96,6 +96,14 @@ describe('an address', () => {
     expect(seen).toEqual([]);
   });
 
+  test('that redirects is told in a browser too, which says no more than that', async () => {
+    const opaque = { ok: false, status: 0, statusText: '', type: 'opaqueredirect', headers: new Headers(), body: null };
+    const client = createClient({ url: 'http://127.0.0.1:1', token: '', fetch: async () => opaque as unknown as Response });
+    const problem = { code: 'unexpected', status: 0, message: expect.stringContaining('leads to another address') };
+    await expect(client.get('/')).rejects.toMatchObject(problem);
+    await expect(client.events().next()).rejects.toMatchObject(problem);
+  });
+
   test.each(['localhost:4600', 'gateway', 'ws://localhost:4600', 'http://user:word@localhost:4600'])(
     '%s that is none is told at once',
     async (url) => {

@@ -126,6 +126,8 @@ const answerTo = ({ operation, query, headers }: Sent, response: ServerResponse)
 const requestsOf = async (name: MethodName): Promise<readonly Sent[]> => {
   const sent: Sent[] = [];
   const { client } = await serve(async (request, response) => {
+    // A token never stands in an address.
+    expect([request.headers.authorization, request.url?.includes('secret')]).toEqual(['Bearer secret-token', false]);
     const one = await sentBy(request);
     sent.push(one);
     answerTo(one, response);
