@@ -250,7 +250,12 @@ export const sections: readonly Section[] = [
     name: 'A15',
     title: 'Skills',
     first: 142,
-    later: true,
+    // A page of documentation that points to another; there is none here.
+    later: [175],
+    partly: {
+      167: 'the gates know nodes, and nothing in Natter names one',
+      172: 'the gates know sandboxes, and Natter has none',
+    },
     features: [
       'a skill is a directory with SKILL.md',
       'locations and their order',

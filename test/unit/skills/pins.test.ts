@@ -12,7 +12,7 @@ import { fileTools } from '../../../shared/tools/files.ts';
 import { scope } from '../tools/calling.ts';
 import { skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
 
-/** A skill that is pinned is what the owner has read, whenever something of it is used. */
+/** What is in a skill's folder is used as it is; of one that is pinned as the owner has read it. */
 let folder: TemporaryFolder;
 let skills: readonly Skill[];
 beforeEach(async () => {
@@ -87,6 +87,23 @@ describe('A15/173: exec', () => {
     expect(await run(pins())).toEqual({ outcome: 'error', text: expect.stringMatching(/the skill "a" .*was changed since/) });
     expect((await run({})).text).toContain('something else');
   });
+});
+
+test('A15/174: only SKILL.md has to be there; scripts and templates beside it are run and read where the skill is', async () => {
+  const plain = await loadSkills({ roots: [{ source: 'workspace', path: folder.at('work/skills'), inWorkspace: 'skills' }] });
+  folder.write('work/skills/a/scripts/greet.sh', 'cat "$(dirname "$0")/../templates/greeting.txt"');
+  folder.write('work/skills/a/templates/greeting.txt', 'Hello.');
+  const found = await loadSkills({ roots: [{ source: 'workspace', path: folder.at('work/skills'), inWorkspace: 'skills' }] });
+  expect([...plain, ...found].map(({ skill, problem }) => skill?.name ?? problem)).toEqual(['a', 'a']);
+  skills = countingSkills(found);
+  const exec = execTool({
+    ...{ exec: { enabled: true, environment: [], timeoutMs: 20_000 }, workspace: folder.at('work') },
+    ...{ env: { PATH: process.env.PATH }, clock: systemClock, skills: pins() },
+  });
+  expect((await call(exec, { command: ['sh', 'skills/a/scripts/greet.sh'] })).text).toBe('[exit code 0]\nHello.');
+  expect(
+    (await call(fileTools(folder.at('work'), 'read-only', pins())[0], { path: 'skills/a/templates/greeting.txt' })).text,
+  ).toBe('Hello.');
 });
 
 test('A15/173: what is read is what was listed, though a folder was exchanged for a link meanwhile', () => {
