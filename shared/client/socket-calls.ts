@@ -6,7 +6,7 @@ export const callsAtOnce = 32;
 /** Bytes of a frame that it takes. One that is larger, or no Unicode, would end the connection and all that it carries. */
 export const frameBytes = 256 * 1024;
 /** What may be asked twice, beside what has an `idempotencyKey`. */
-const reading = ['sessions.list', 'approvals.list', 'chat.history', 'agent.wait', 'status'];
+export const reading = ['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'chat.history', 'agent.wait', 'status'];
 
 /** Half of a surrogate pair, as JSON.stringify writes it. */
 const halfCharacter = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
