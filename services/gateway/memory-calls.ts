@@ -81,6 +81,7 @@ const changesOf = (commit: RecordedCommit, id: string): object[] => {
           ...(person !== undefined && { person }),
           ...(callId !== undefined && { callId }),
           op: change.op,
+          ...(change.from && { from: change.from }),
           ...(change.op === 'forget' ? { reason: change.reason } : { text: change.text }),
         })),
     );

@@ -7,8 +7,8 @@ import type { Entry } from './entry.ts';
 import type { ShownMemory } from './prompt.ts';
 
 const [add, update, forget] = memoryChange.options;
-/** Numbers of the lines that a change rests on. */
-const basis = { from: z.array(z.int()).min(1).max(limits.introspectionChanges) };
+/** Each change says what it rests on. */
+const basis = { from: add.shape.from.unwrap() };
 const change = z.discriminatedUnion('op', [add.omit({ scope: true }).extend(basis), update.extend(basis), forget.extend(basis)]);
 /** What the model has to answer (A7/82). Whose an added memory is, is not for it to say. */
 const introspectionAnswer = z.object({
@@ -93,7 +93,7 @@ const changesOf = (
   if (scope === undefined) return [];
   const known = new Set(memories.map(({ text }) => plain(text)));
   const byPlace = new Map<string, MemoryChange>();
-  for (const { from: _, ...change } of changes) {
+  for (const change of changes) {
     const place = change.op === 'add' ? `add ${plain(change.text)}` : `of ${change.id}`;
     if (change.op === 'add' && known.has(plain(change.text))) continue;
     byPlace.set(place, change.op === 'add' ? { ...change, scope } : change);

@@ -8,14 +8,15 @@ import type { Entry } from './entry.ts';
  */
 
 /**
- * Numbers the lines that a memory may rest on: messages. Where what is added is a person's, the session is theirs alone, and only what no
- * program said counts. What the agent said never does: a tool may have put it in its mouth.
+ * Leaves a number to the lines that a memory may rest on alone: messages. Where what is added is a person's, the session is theirs alone, and
+ * only what no program said counts. What the agent said never does: a tool may have put it in its mouth.
  */
 export const withLines = (entries: readonly Entry[], reach: readonly MemoryScope[]): Entry[] => {
   const isPersonal = reach.some(({ kind }) => kind === 'person');
-  return entries.map((entry, at) =>
-    entry.role === 'user' && !(isPersonal && entry.program) ? { ...entry, line: at + 1 } : entry,
-  );
+  return entries.map((entry) => {
+    const { line: _, ...others } = entry;
+    return entry.role !== 'user' || (isPersonal && entry.program) ? others : entry;
+  });
 };
 
 /** Characters that two texts have in common by no accident. */

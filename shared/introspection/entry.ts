@@ -6,7 +6,7 @@ import type { RecordedCommit } from '../wire/envelope.ts';
 
 /** One thing that was said or done, as the model that looks back is told of it. */
 export interface Entry {
-  /** Its number, if a memory may rest on it. */
+  /** Its number, if a memory may rest on it: the rev of its commit. */
   readonly line?: number;
   readonly role: TranscriptMessage['role'];
   /** To the second, UTC. */
@@ -34,7 +34,11 @@ export const entriesOf = (commit: RecordedCommit, sessionId: string, bounds: Ent
   const sessionIds = sessionIdsOf(commit);
   return messagesOf(commit)
     .filter(({ id }) => sessionIds[Number(id.split('.')[1])] === sessionId)
-    .map((message) => ({ ...entryOf(message, bounds), ...(isByProgram(commit, message) && { program: true }) }));
+    .map((message) => ({
+      ...(message.role === 'user' && { line: commit.rev }),
+      ...entryOf(message, bounds),
+      ...(isByProgram(commit, message) && { program: true }),
+    }));
 };
 
 const isByProgram = ({ events }: RecordedCommit, { id }: TranscriptMessage): boolean => {

@@ -16,11 +16,13 @@ export type MemoryScope = z.infer<typeof memoryScope>;
 
 const memoryId = z.string().min(1).max(limits.idCharacters);
 const memoryText = z.string().min(1).max(limits.memoryCharacters);
+/** Revs of the messages that a look back rests it on. */
+const from = z.array(z.int().min(1)).min(1).max(limits.introspectionChanges).optional();
 /** What becomes of the long-term memory. A new memory's id is made of where it is recorded: `<seq>-<number in the commit>`. */
 export const memoryChange = z.discriminatedUnion('op', [
-  z.object({ op: z.literal('add'), scope: memoryScope, text: memoryText }),
-  z.object({ op: z.literal('update'), id: memoryId, text: memoryText }),
-  z.object({ op: z.literal('forget'), id: memoryId, reason: z.string().max(500) }),
+  z.object({ op: z.literal('add'), scope: memoryScope, text: memoryText, from }),
+  z.object({ op: z.literal('update'), id: memoryId, text: memoryText, from }),
+  z.object({ op: z.literal('forget'), id: memoryId, reason: z.string().max(500), from }),
 ]);
 export type MemoryChange = z.infer<typeof memoryChange>;
 /** Changes together with all that whoever makes them may touch: what is somebody else's stays as it is. */

@@ -21,6 +21,7 @@ interface Read extends Remembered {
     readonly person?: string;
     readonly text?: string;
     readonly reason?: string;
+    readonly from?: readonly number[];
   })[];
 }
 interface Answered {
@@ -85,11 +86,12 @@ export const memoryCommand = (program: Command, world: World): void => {
       if (json) return terminal.out(asJson(read, 2));
       terminal.out(`${read.id}  ${read.scope}`);
       terminal.out(oneLine(read.text, 4_000));
-      for (const { at, op, by, person, key, fromRev, toRev, seq, reason, text } of read.history) {
+      for (const { at, op, by, person, key, fromRev, toRev, from, seq, reason, text } of read.history) {
         const who = person === undefined ? by : `${by} ${person}`;
+        const rests = from === undefined ? '' : `, resting on ${from.join(', ')}`;
         const what = op === 'forget' ? (reason ?? '') : (text ?? '');
         terminal.out(
-          `${new Date(at).toISOString()}  ${op} by ${who}, from ${key} revs ${fromRev}–${toRev} (commit ${seq}): ${oneLine(what, 200)}`,
+          `${new Date(at).toISOString()}  ${op} by ${who}, from ${key} revs ${fromRev}–${toRev}${rests} (commit ${seq}): ${oneLine(what, 200)}`,
         );
       }
     });

@@ -162,6 +162,7 @@ export const memoryRead = memory.extend({
       op: z.enum(['add', 'update', 'forget']),
       text: z.string().optional(),
       reason: z.string().optional(),
+      from: z.array(z.int().min(1)).optional(),
     }),
   ),
 });

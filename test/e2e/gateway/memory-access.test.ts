@@ -45,6 +45,24 @@ test('A8/89: a scope that is none is told so, whoever asks', async () => {
   }
 });
 
+test('A7/82: why something is believed is told to the very message', async () => {
+  const { as, said, done, hostPorts } = await startDoor();
+  await said(group, ['telegram:1']);
+  const change = { op: 'add' as const, scope: { kind: 'session' as const }, text: 'tea at five', from: [1] };
+  const by = { id: 'test', role: 'owner' } as const;
+  await done(group, { type: 'change_memory', memory: { changes: [change], reach: [{ kind: 'session' }] }, by });
+  const { seq = 0 } = (await hostPorts.events.last(group)) ?? {};
+  const place = { key: group, seq };
+  await hostPorts.memory.position();
+  const { source } = memoryOf(seq, '');
+  const entry = memoryOf(seq, change.text, { scope: `session:${group}`, source: { ...source, ...place }, changes: [place] });
+  await hostPorts.memory.put({ entries: [entry], gone: [] }, seq);
+  await vi.waitFor(async () => {
+    const { body } = await as.ann('GET', `/v1/memory/${entry.id}`);
+    expect(body.history).toMatchObject([{ op: 'add', text: 'tea at five', key: group, seq, from: [1] }]);
+  });
+});
+
 test('I12: why a person has something of theirs forgotten is not told where others have come since', async () => {
   const { as, said, hostPorts } = await startDoor();
   const main = keyOf('agent:main:main');

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { lookedBack } from '../../../shared/adapters/model/offline-introspection.ts';
 import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
-import { withLines } from '../../../shared/introspection/basis.ts';
 import { type Entry, entriesOf } from '../../../shared/introspection/entry.ts';
 import { introspectionPrompt, type LookBack, readPrompt } from '../../../shared/introspection/prompt.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -18,7 +17,7 @@ const lookBack = (change: Partial<LookBack> = {}): LookBack => ({
 });
 /** What it answers, without the lines that changes rest on: those it was given. */
 const asOffline = ({ memories = [], entries = [], ...change }: Partial<LookBack>) => {
-  const lines = withLines(entries, []);
+  const lines = entries.map((entry, at) => (entry.role === 'user' ? { ...entry, line: at + 1 } : entry));
   const text = lookedBack(introspectionPrompt(lookBack({ ...change, memories, entries: lines })).prompt);
   const read = readAnswer(text, { memories, lines });
   if ('problem' in read) throw new Error(read.problem);
@@ -119,7 +118,13 @@ describe('A7/82: answers', () => {
     const answer = { ...right, memory: memory.map((change) => ({ ...change, from: [1] })) };
     expect(outcomeOf(answer, memories, [session, person])).toEqual({
       ...{ workingMemory: 'w', description: 'd' },
-      memory: { reach: [session, person], changes: [{ op: 'add', text: 'Bees fly', scope: person }, memory[3]] },
+      memory: {
+        reach: [session, person],
+        changes: [
+          { op: 'add', text: 'Bees fly', scope: person, from: [1] },
+          { ...memory[3], from: [1] },
+        ],
+      },
     });
     expect(outcomeOf(answer, memories, [session]).memory?.changes[0]).toMatchObject({ scope: session });
     expect(outcomeOf(answer, memories, [])).toEqual({ workingMemory: 'w', description: 'd' });

@@ -28,13 +28,20 @@ export const clock: Clock = {
 
 const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
 export const reply = (text: string): StepOutcome => ({ kind: 'reply', text, model: 'scripted', usage });
-/** An answer; changes that do not say otherwise rest on the first line. */
-export const answerOf = ({ memory = [], ...change }: { memory?: readonly object[]; description?: string } = {}): StepOutcome =>
-  reply(
-    JSON.stringify({ workingMemory: 'w', description: 'd', memory: memory.map((one) => ({ from: [1], ...one })), ...change }),
-  );
+export const answerOf = (change: object = {}): StepOutcome =>
+  reply(JSON.stringify({ workingMemory: 'w', description: 'd', memory: [], ...change }));
 export const failure = (code: string): StepOutcome => ({ kind: 'failed', code, message: `it says ${code}` });
 
+/** Changes that do not say what they rest on rest on the first line that counts. */
+const resting = (outcome: StepOutcome, { prompt }: ModelRequest): StepOutcome => {
+  const [, line = '0'] = /"line":(\d+)/.exec(prompt) ?? [];
+  if (outcome.kind !== 'reply' || !outcome.text.startsWith('{')) return outcome;
+  const { memory, ...answer } = JSON.parse(outcome.text);
+  return {
+    ...outcome,
+    text: JSON.stringify({ ...answer, memory: memory.map((one: object) => ({ from: [Number(line)], ...one })) }),
+  };
+};
 /** A model that answers what the test says, and keeps what it was asked. */
 export const scripted = (answer: (request: ModelRequest, asked: number) => StepOutcome, windowTokens = 128_000) => {
   const asked: ModelRequest[] = [];
@@ -43,7 +50,7 @@ export const scripted = (answer: (request: ModelRequest, asked: number) => StepO
     windowTokens,
     step: async (request) => {
       asked.push(request);
-      return answer(request, asked.length);
+      return resting(answer(request, asked.length), request);
     },
   };
   return { model, asked };
