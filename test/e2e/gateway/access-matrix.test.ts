@@ -77,7 +77,7 @@ const showEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promi
     const look = async () => {
       const { status, body } = await ask(door, secretOf(name), place);
       const shown = [...new Set(status === row.ok ? shows(body) : [`${status}`])].sort().join('');
-      expect({ name, shown }).toEqual({ name, shown: wanted });
+      expect(`${name} sees ${shown}`).toBe(`${name} sees ${wanted}`);
     };
     // Lists and streams are a moment behind the log.
     await vi.waitFor(look, 3_000).catch((error: Error) => wrong.push(error.message));

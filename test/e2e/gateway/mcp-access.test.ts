@@ -1,31 +1,16 @@
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type Door, type Name, secretOf, startDoor } from './access-rig.ts';
-import { asked, direct, overHttp, use } from './mcp-rig.ts';
+import { direct, overHttp, use } from './mcp-rig.ts';
 import { callerOf, startWorld, token } from './setup.ts';
 
-/** Who may do what by MCP, and what the door refuses before it listens (A8/89, I11). */
+/** What is seen by MCP as it happens, and what the door refuses before it listens (A8/89, I11); who may do what is in the access matrix. */
 
 const group = 'agent:main:telegram:group:-100';
 const as = (door: Door, name: Name) => overHttp(door.url, secretOf(name));
 const ids = (answer: { events: { key: string }[] }) => new Set(answer.events.map(({ key }) => key));
 
 describe('access', () => {
-  test.each([
-    ['sessions_history', {}],
-    ['sessions_send', { message: 'hi', timeoutSeconds: 5 }],
-    ['events_wait', { timeoutSeconds: 0 }],
-    ['events_wait', { after: '0', timeoutSeconds: 5 }],
-  ])('A8/89: %s %j: a session of somebody else and one that is not there are answered alike', async (name, given) => {
-    const door = await startDoor();
-    await door.said(direct, ['telegram:1']);
-    const eve = await as(door, 'eve');
-    const foreign = await use(eve, name, { ...given, sessionKey: direct });
-    expect(foreign).toMatch(/^not_found: /);
-    expect(await use(eve, name, { ...given, sessionKey: 'agent:main:nowhere' })).toBe(foreign);
-    expect(await use(await as(door, 'ann'), name, { ...given, sessionKey: direct })).not.toBe(foreign);
-  });
-
   test('A8/89-90: lists and waits have what the caller may see, whoever gave them the cursor', async () => {
     const door = await startDoor();
     await door.said(direct, ['telegram:1']);
@@ -50,49 +35,6 @@ describe('access', () => {
     const waited = use(ann, 'events_wait', { sessionKey: direct, after: '0', timeoutSeconds: 10 });
     await use(ann, 'sessions_send', { sessionKey: direct, message: 'hello', timeoutSeconds: 0 });
     expect(ids(await waited)).toEqual(new Set([direct]));
-  });
-
-  test('A5/62: an approval is answered by whom it names, and unknown to strangers', async () => {
-    const door = await startDoor();
-    await asked(door, 'k3x9', ['bob']);
-    const respond = async (name: Name) =>
-      use(await as(door, name), 'approvals_respond', { approvalId: 'k3x9', decision: 'allow-once', sessionKey: direct });
-    expect(await respond('eve')).toMatch(/^approval_unknown: /);
-    expect(await respond('ann')).toMatch(/^approval_forbidden: /);
-    expect(await use(await as(door, 'eve'), 'approvals_list')).toEqual({ approvals: [], nextCursor: null });
-    expect(await respond('owner')).toMatchObject({ approvalId: 'k3x9', outcome: 'accepted' });
-  });
-});
-
-describe('roles', () => {
-  const forbidden = /^forbidden: /;
-
-  test('I7, I8: a token that changes nothing reads by every tool that reads, and by no other', async () => {
-    const door = await startDoor();
-    await asked(door, 'k3x9');
-    const reader = await as(door, 'reader');
-    await vi.waitFor(async () => expect(await use(reader, 'sessions_list')).toMatchObject({ count: 1 }));
-    expect(await use(reader, 'sessions_history', { sessionKey: direct })).toMatchObject({ sessionKey: direct });
-    expect(ids(await use(reader, 'events_wait', { after: '0', timeoutSeconds: 5 }))).toEqual(new Set([direct]));
-    expect(await use(reader, 'approvals_list')).toMatchObject({ approvals: [{ approvalId: 'k3x9' }] });
-    const answer = { approvalId: 'k3x9', decision: 'allow-once', sessionKey: direct };
-    expect(await use(reader, 'approvals_respond', answer)).toMatch(forbidden);
-    expect(await use(reader, 'sessions_send', { sessionKey: direct, message: 'hi', timeoutSeconds: 0 })).toMatch(forbidden);
-  });
-
-  test('A5/62: an approver sees what waits, answers it, and sees and writes nothing else', async () => {
-    const door = await startDoor();
-    await asked(door, 'k3x9');
-    const approver = await as(door, 'approver');
-    await vi.waitFor(async () =>
-      expect(await use(approver, 'approvals_list')).toMatchObject({ approvals: [{ approvalId: 'k3x9' }] }),
-    );
-    expect(await use(approver, 'sessions_list')).toMatchObject({ count: 0 });
-    expect(await use(approver, 'sessions_history', { sessionKey: direct })).toMatch(/^not_found: /);
-    expect(await use(approver, 'events_wait', { after: '0', timeoutSeconds: 0 })).toMatchObject({ events: [] });
-    expect(await use(approver, 'sessions_send', { sessionKey: direct, message: 'hi', timeoutSeconds: 0 })).toMatch(forbidden);
-    const answer = { approvalId: 'k3x9', decision: 'allow-once', sessionKey: direct };
-    expect(await use(approver, 'approvals_respond', answer)).toMatchObject({ outcome: 'accepted' });
   });
 });
 
