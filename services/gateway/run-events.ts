@@ -1,3 +1,4 @@
+import { cutOff } from '../../shared/context/call-block.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { EventOf, SessionEvent } from '../../shared/session/events.ts';
 import type { ToolCall, ToolOutcome } from '../../shared/session/types.ts';
@@ -59,7 +60,7 @@ export class RunTeller {
   readonly #runId: string;
   readonly #answer: Answer;
   readonly #told = new LiveAnswer('');
-  readonly #calls = new Map<string, Called & { isTold: boolean; isAsked: boolean }>();
+  readonly #calls = new Map<string, Called & { isTold: boolean; isAsked: boolean; isBegun: boolean }>();
   /** Calls that have not ended: the next step is not before they have. */
   readonly #open = new Set<string>();
   #answered: string | undefined;
@@ -118,7 +119,7 @@ export class RunTeller {
     switch (event.type) {
       case 'model_step': {
         this.#model = event.model;
-        const step = { step: event.step, messageId: this.#idOf(event.step), isTold: false, isAsked: false };
+        const step = { step: event.step, messageId: this.#idOf(event.step), isTold: false, isAsked: false, isBegun: false };
         for (const call of event.flush ? [] : (event.calls ?? [])) {
           this.#calls.set(call.callId, { ...call, ...step });
           this.#open.add(call.callId);
@@ -126,7 +127,7 @@ export class RunTeller {
         return;
       }
       case 'tool_call_started':
-        return this.#call(event.callId);
+        return this.#call(event.callId, true);
       case 'tool_result':
         return this.#result(event);
       case 'approval_requested':
@@ -139,8 +140,9 @@ export class RunTeller {
     }
   }
 
-  #call(callId: string): void {
+  #call(callId: string, isBegun = false): void {
     const call = this.#calls.get(callId);
+    if (call !== undefined) call.isBegun ||= isBegun;
     if (call === undefined || call.isTold) return;
     call.isTold = true;
     this.#begin(call.step);
@@ -155,13 +157,12 @@ export class RunTeller {
     if (call === undefined) return;
     this.#open.delete(callId);
     this.#call(callId);
-    this.#closeText();
-    this.#events.push({ type: 'result', callId, outcome, text, wasAsked: call.isAsked });
+    this.#tellResult({ callId, outcome, text, wasAsked: call.isAsked });
   }
 
   #ask({ approvalId, action, tool, expiresAt, asks = 'run', callId = approvalId }: EventOf<'approval_requested'>): void {
     const step = Math.max(1, this.#step);
-    const own = { callId, tool: tool ?? 'approval', arguments: JSON.stringify({ action }), isTold: false, isAsked: true };
+    const own = { callId, tool: tool ?? 'approval', arguments: JSON.stringify({ action }), isTold: false, isBegun: false };
     const call = this.#calls.get(callId) ?? { ...own, step, messageId: this.#idOf(step) };
     this.#calls.set(callId, { ...call, isAsked: true });
     this.#call(callId);
@@ -180,11 +181,26 @@ export class RunTeller {
   #end(run: RunEnd['run']): void {
     if (this.#answered !== undefined) this.#unmute();
     if (run.status === 'ok' && this.#saysNothing) this.#say(this.#answer.text, Math.max(1, this.#step));
+    if (run.status !== 'awaiting_approval') this.#cutOff();
     this.#close();
     const { tokens } = this.#answer;
     const asked = run.status === 'awaiting_approval' ? this.#asked : null;
     const [sessionId, model, earlier] = [this.#sessionId, this.#model, this.#earlier];
     this.#events.push({ type: 'end', run, asked, sessionId, model, tokens, earlier });
+  }
+
+  /** A call that was told and has not ended when its turn does never will: a page would wait for it, or ask for it again and again. */
+  #cutOff(): void {
+    for (const callId of this.#open) {
+      const call = this.#calls.get(callId);
+      if (call?.isTold) this.#tellResult({ callId, ...cutOff(call.isBegun), wasAsked: call.isAsked });
+    }
+    this.#open.clear();
+  }
+
+  #tellResult(result: Omit<RunResult, 'type'>): void {
+    this.#closeText();
+    this.#events.push({ type: 'result', ...result });
   }
 
   #say(text: string, step: number): void {

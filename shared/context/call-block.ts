@@ -31,14 +31,16 @@ export const resultMessage = (
   text: pages === undefined ? copy(text) : `${text}\n[Page 1 of ${pages}. read_output has the others, by call id ${callId}.]`,
 });
 
+/** What is said of a call that has no result when its turn ends. */
+export const cutOff = (isBegun: boolean) =>
+  isBegun
+    ? ({ outcome: 'unknown', text: 'Cut off: the turn ended first. It may have taken effect.' } as const)
+    : ({ outcome: 'error', text: 'Cut off: the turn ended before this was run.' } as const);
+
 /** The messages of a block: calls and results in one order, whichever came first. What has no result when its turn ends was cut off. */
 export const messagesOf = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
   { role: 'assistant', text, calls },
   ...calls.map(
-    ({ callId, tool }): ModelMessage =>
-      results.get(callId) ??
-      (begun.has(callId)
-        ? { role: 'tool', callId, tool, outcome: 'unknown', text: 'Cut off: the turn ended first. It may have taken effect.' }
-        : { role: 'tool', callId, tool, outcome: 'error', text: 'Cut off: the turn ended before this was run.' }),
+    ({ callId, tool }): ModelMessage => results.get(callId) ?? { role: 'tool', callId, tool, ...cutOff(begun.has(callId)) },
   ),
 ];

@@ -129,6 +129,19 @@ describe('a run', () => {
     expect(events.at(-1)).toMatchObject({ run: { status: 'awaiting_approval' }, asked: { approvalId: 'k', callId: 'c1' } });
   });
 
+  test.each([
+    [3, { outcome: 'unknown', wasAsked: true }],
+    [2, { outcome: 'error', wasAsked: true }],
+  ])('that is stopped behind commit %i: the call that was told has ended too', (commits, ended) => {
+    const stop = { type: 'turn_aborted', v: 1, turn, reason: 'stop' } as SessionEvent;
+    const [last] = history.slice(commits - 1);
+    const teller = new RunTeller('run');
+    for (const commit of history.slice(0, commits)) teller.take(commit);
+    const events = teller.take({ ...(last as RecordedCommit), seq: 9, events: [stop] });
+    expect(joined(events)).toEqual(['result', 'step_ended', 'end']);
+    expect(events[0]).toMatchObject({ callId: 'c1', text: expect.stringMatching('^Cut off'), ...ended });
+  });
+
   test('that says something else than what was told is told no further', () => {
     const teller = new RunTeller('run');
     const [begun, recorded] = history;

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { callerOf, openBroker, startDoor } from './setup.ts';
+import { fakeTools } from '../../support/fake-tools.ts';
+import { startWhole } from '../whole.ts';
+import { callerOf, openBroker, pathOf, startDoor } from './setup.ts';
 import { chatAt, framesOf, shown, startTools } from './ui-rig.ts';
 
 /** Issue 5: what UI message streams do when things go wrong that their clients cannot see. */
@@ -33,4 +35,19 @@ test.each([
   await gateway.stop(1_000);
   const { status, text } = await answer;
   expect([status, status === 200 ? framesOf(text) : JSON.parse(text).code]).toEqual([503, 'unavailable']);
+});
+
+test('a call that was granted and then cut off by /stop has ended for the page too, which would ask what became of it for ever', async () => {
+  const tools = fakeTools({ name: 'slow', usual: 'ask', run: () => new Promise(() => {}) });
+  const { gateways, until, eventsOf, as } = await startWhole({ tools });
+  const { chat, streams, chunks } = chatAt(gateways[0]?.url ?? '', 'owner', 'agent:main:cli:cut');
+  await chat.sendMessage({ text: '[[tool slow {}]] done?' });
+  const [asked] = await eventsOf('agent:main:cli:cut', 'approval_requested');
+  await chat.addToolApprovalResponse({ id: asked?.approvalId ?? '', approved: true });
+  await until(async () => expect(await eventsOf('agent:main:cli:cut', 'tool_call_started')).toHaveLength(1));
+  await as.owner('POST', pathOf('agent:main:cli:cut', '/stop'), { body: {} });
+  await until(() => expect(shown(chat.lastMessage).at(-1)).toEqual(['slow', 'output-error']));
+  await until(() => expect(chat.status).toBe('ready'));
+  expect((await chunks()).map(({ type }) => type)).toEqual(['start', 'tool-output-error', 'abort', 'finish']);
+  expect(streams).toHaveLength(2);
 });
