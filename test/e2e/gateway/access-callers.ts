@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { problemStatus } from '../../../services/gateway/problem.ts';
 import { bytesOf, type Door, secretOf } from './access-rig.ts';
-import type { Place } from './access-world.ts';
+import { type Place, soon } from './access-world.ts';
 import { callerOf, openStream } from './setup.ts';
 import { connect, knock, opened } from './websocket-client.ts';
 
@@ -75,7 +75,7 @@ const reached = (id = '0'): number => Number.parseInt(id, 10);
 /** Waits until somebody who sees all has been told all. */
 const untilAll = async ({ ports }: Door, lastOf: () => string | undefined): Promise<void> => {
   const { lastSeq } = await ports.events.info();
-  await vi.waitFor(() => expect(reached(lastOf())).toBe(lastSeq), { interval: 5 });
+  await vi.waitFor(() => expect(reached(lastOf())).toBe(lastSeq), soon);
 };
 
 /** What a stream of all events has told by the time that it has told the owner all. */

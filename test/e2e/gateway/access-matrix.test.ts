@@ -5,7 +5,7 @@ import { type Asking, asks } from './access-asks.ts';
 import type { Ask } from './access-callers.ts';
 import { configOf, type Door, type Name, names, secretOf, startDoor } from './access-rig.ts';
 import { open, type Row, rows } from './access-table.ts';
-import { everywhere, type Place } from './access-world.ts';
+import { everywhere, type Place, soon } from './access-world.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { connect } from './websocket-client.ts';
 
@@ -80,7 +80,7 @@ const showEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promi
       expect(`${name} sees ${shown}`).toBe(`${name} sees ${wanted}`);
     };
     // Lists and streams are a moment behind the log.
-    await vi.waitFor(look, 3_000).catch((error: Error) => wrong.push(error.message));
+    await vi.waitFor(look, soon).catch((error: Error) => wrong.push(error.message));
   }
   return wrong;
 };

@@ -32,6 +32,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   e: { key: (cell) => `agent:main:telegram:${cell}:dm:9`, people: [] },
 };
 
+/** However busy the machine is. */
+export const soon = { interval: 2, timeout: 5_000 };
+
 /** What a call is about. `id` is that of a run, an approval or a memory, whatever the world is of. */
 export interface Place {
   readonly letter: string;
@@ -83,7 +86,7 @@ export const approvals = worldOf(async ({ as, host, done }, key, letter, cell) =
   if (!isThere(letter)) return approvalId;
   host.hold();
   const { runId } = (await as.owner('POST', pathOf(key, '/messages'), { body: { text: 'clean up' } })).body;
-  await vi.waitFor(() => expect(host.state(key as SessionKey).machine.value).toBe('running'), { interval: 1 });
+  await vi.waitFor(() => expect(host.state(key as SessionKey).machine.value).toBe('running'), soon);
   const approvers = [letter === 'c' ? 'bob' : 'telegram:1'];
   const request = { approvalId, tool: 'exec', action: 'run rm -r build', expiresAt: 4e12, approvers };
   await done(key, { type: 'request_approval', turn: { id: runId, attempt: 1 }, ...request });
@@ -110,7 +113,7 @@ export const memories: World = {
     const entry = { id, scope, text: `of ${letter}`, createdAt: 1, updatedAt: 1, source, changes: [{ key: place, seq }] };
     // As if it were ahead of all that follows: nobody waits for it.
     await door.hostPorts.memory.put({ entries: [entry], gone: [] }, 1e9);
-    await vi.waitFor(async () => expect((await door.as.owner('GET', `/v1/memory/${id}`)).status).toBe(200), { interval: 1 });
+    await vi.waitFor(async () => expect((await door.as.owner('GET', `/v1/memory/${id}`)).status).toBe(200), soon);
     return { letter, key: scope, id };
   },
 };
