@@ -50,6 +50,9 @@ export const withQuery = (path: string, query: Query = {}): string => {
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 };
 
+/** A name that is empty, `.` or `..`, which an address cannot have: it would mean another. */
+const lostName = /^[^?]*(?:\/\.{1,2}(?:[/?]|$)|\/\/|[^?]\/(?:\?|$))/;
+
 /** The path of a session, with its key as one segment. */
 export const sessionPath = (key: string, rest = ''): string => `/v1/sessions/${encodeURIComponent(key)}${rest}`;
 
@@ -57,7 +60,7 @@ export const sessionPath = (key: string, rest = ''): string => `/v1/sessions/${e
 export const createHttp = (options: HttpOptions): Http => {
   const url = options.url.replace(/\/+$/, '');
   const { patienceMs = defaultPatienceMs } = options;
-  const token = async (): Promise<string> => {
+  const tokenGiven = async (): Promise<string> => {
     if (typeof options.token === 'string') return options.token;
     try {
       return await options.token();
@@ -66,8 +69,11 @@ export const createHttp = (options: HttpOptions): Http => {
       throw cause instanceof TypeError ? unreachable('where the token comes from', cause) : cause;
     }
   };
+  // A token that is kept in a file has its line break.
+  const token = async (): Promise<string> => (await tokenGiven()).trim();
 
   const request = async (path: string, { headers: given, ...init }: RequestInit & { readonly signal: AbortSignal }) => {
+    if (lostName.test(path)) throw new NatterApiError(0, { code: 'invalid', detail: `${path} has a part that names nothing` });
     const headers = new Headers(given);
     headers.set('authorization', `Bearer ${await token()}`);
     const address = `${url}${path}`;

@@ -48,7 +48,7 @@ export class Connection {
   /** Connects. Throws `NatterApiError` when the gateway does not let us in, or is not there in time. */
   open(): Promise<this> {
     return new Promise((resolve, reject) => {
-      this.#run(() => resolve(this)).then((error) => reject(error ?? closed()), reject);
+      this.#run(() => resolve(this)).then(() => reject(this.#closing.signal.reason), reject);
     });
   }
 
@@ -59,7 +59,7 @@ export class Connection {
     { timeoutMs = defaultTimeoutMs, signal }: SocketCallOptions = {},
   ): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#closing.signal.aborted) throw closed();
+    this.#closing.signal.throwIfAborted();
     const detail = `no answer from ${this.#http.url} within ${timeoutMs / 1_000} s`;
     const limit = new Limit(timeoutMs, () => new NatterApiError(0, { code: 'timeout', detail }), signal);
     const answer = new Promise<T>((resolve, reject) => {
@@ -77,23 +77,23 @@ export class Connection {
    * while and then served from the log; live text is lost meanwhile.
    */
   async subscribe(filter: Omit<FollowOptions, 'onWaiting'> = {}): Promise<AsyncGenerator<StreamItem, void>> {
-    if (this.#closing.signal.aborted) throw closed();
+    this.#closing.signal.throwIfAborted();
     return this.#subscriptions.add(filter);
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#closing.abort(closed());
   }
 
-  /** Connects again and again, until it is closed, or there is no use in it: then resolves with why. */
-  async #run(opened: () => void): Promise<unknown> {
+  /** Connects again and again, until it is closed, or there is no use in it. */
+  async #run(opened: () => void): Promise<void> {
     const reason = await this.#stay(opened).catch((error: unknown) => error);
-    this.#closing.abort();
-    this.#calls.lost(reason ?? closed(), true);
+    this.#closing.abort(reason);
+    this.#calls.lost(this.#closing.signal.reason, true);
     this.#subscriptions.end(reason);
-    return reason;
   }
 
+  /** Resolves with why there is no use in it; closed, with nothing. */
   async #stay(opened: () => void): Promise<unknown> {
     const { signal } = this.#closing;
     let giveUpAt = performance.now() + (this.#options.patienceMs ?? this.#http.patienceMs);

@@ -24,6 +24,13 @@ const greeting =
     heard.type === 'auth' ? say({ type: 'hello' }) : then(say, heard, socket);
 
 describe('a token', () => {
+  test('may have the line break of the file that it is kept in, here as over HTTP', async () => {
+    const { balancer } = await start();
+    const client = createClient({ url: balancer.url, token: () => `${token}\n`, WebSocket });
+    expect(await client.get('/v1/sessions')).toHaveProperty('sessions');
+    expect(await closedAfterwards(await client.connect()).call('status')).toHaveProperty('status');
+  });
+
   test('that cannot be renewed while there is no network is asked for again, as for calls over HTTP', async () => {
     const { balancer } = await start();
     let asked = 0;
@@ -107,6 +114,22 @@ describe('a connection', () => {
       expect((await items.next()).value).toMatchObject({ type: 'notice', after: '4' });
     },
   );
+
+  test('that has ended for good says why to whoever comes later', async () => {
+    const { client } = await pretend(
+      greeting((say, { id }, socket) => {
+        say({ type: 'res', id, ok: true, result: {} });
+        socket.close(4401, 'the token has ended');
+      }),
+    );
+    const connection = await client.connect();
+    await connection.call('status');
+    const problem = { code: 'unauthorized', message: 'the token has ended' };
+    await vi.waitFor(() => expect(connection.call('status')).rejects.toMatchObject(problem));
+    await expect(connection.subscribe()).rejects.toMatchObject(problem);
+    connection.close();
+    await expect(connection.call('status')).rejects.toMatchObject(problem);
+  });
 
   test('that hears what nobody knows yet goes on', async () => {
     const { client, connections } = await pretend(

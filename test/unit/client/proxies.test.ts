@@ -114,9 +114,11 @@ describe('an address', () => {
   );
 
   test('a token that no header can have is told at once', async () => {
-    const client = createClient({ url: 'http://127.0.0.1:1', token: 'secret…' });
-    await expect(client.get('/')).rejects.toThrow(TypeError);
-    await expect(client.events().next()).rejects.toThrow(TypeError);
+    for (const token of ['secret…', () => undefined as unknown as string]) {
+      const client = createClient({ url: 'http://127.0.0.1:1', token });
+      await expect(client.get('/')).rejects.toThrow(TypeError);
+      await expect(client.events().next()).rejects.toThrow(TypeError);
+    }
   });
 });
 

@@ -163,6 +163,25 @@ describe.each(names)('%s', (name) => {
   });
 });
 
+test.each(['', '.', '..'])('%j names nothing: an address would lose it, and mean another', async (name) => {
+  const paths: unknown[] = [];
+  const { client } = await serve((request, response) => {
+    paths.push(request.url);
+    response.end('{}');
+  });
+  const { sessions, runs, approvals } = client;
+  const called = [
+    () => sessions.state(name),
+    () => sessions.stop(name),
+    () => all(sessions.messages(name)),
+    () => runs.get('main', name),
+    () => approvals.resolve(name, 'deny'),
+    () => client.events({ key: name }).next(),
+  ];
+  for (const call of called) await expect((async () => call())()).rejects.toMatchObject({ code: 'invalid' });
+  expect(paths).toEqual([]);
+});
+
 test('all that a route takes can be said', async () => {
   const said = new Set<string>();
   for (const name of names) {
