@@ -82,6 +82,20 @@ describe.each([
     expect((await provision(connection, topology)).drift).toEqual(expected);
   });
 
+  test("a limit that would discard the oldest is drift, and taken away when asked; one that refuses the newest is the operator's", async () => {
+    await provision(connection, topology);
+    await manager.streams.update('NATTER_TIMERS', { max_msgs: 10, max_bytes: 100_000 });
+    await manager.streams.update('NATTER_EVENTS', { max_msgs_per_subject: 5, max_bytes: 1_000_000 });
+    const found = (await provision(connection, topology)).drift.map(({ resource, field }) => `${resource}: ${field}`);
+    expect(found.sort()).toEqual(['NATTER_EVENTS: max_msgs_per_subject', 'NATTER_TIMERS: max_bytes', 'NATTER_TIMERS: max_msgs']);
+    const { updated, drift } = await provision(connection, topology, { update: true });
+    expect({ updated: updated.toSorted(), drift }).toEqual({ updated: ['NATTER_EVENTS', 'NATTER_TIMERS'], drift: [] });
+    expect((await manager.streams.info('NATTER_EVENTS')).config).toMatchObject({
+      max_msgs_per_subject: -1,
+      max_bytes: 1_000_000,
+    });
+  });
+
   test('updates what is safe to update, only when asked', async () => {
     await provision(connection, topology);
     const larger = changed('NATTER_DEAD', { maxMessageBytes: 900_000, duplicateWindowMs: 60_000 });

@@ -1,17 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type ConsumerConfig,
   type ConsumerInfo,
   JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
-  type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
-import { type ConsumerSpec, pinGroup, type StreamSpec, type Topology } from '../../wire/topology.ts';
+import type { ConsumerSpec, StreamSpec, Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
+import { consumerConfig, type NewStream, streamConfig } from './stream-config.ts';
 
 /** One setting on the broker that is not as the topology wants it. `resource` is `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`. */
 interface Drift {
@@ -37,6 +36,11 @@ const updatable = new Set([
   'ack_wait',
   'priority_timeout',
 ]);
+
+/** Limits on what is kept. To take one away loses nothing; ours are never given to a stream that has none. */
+const keptLimits = ['max_msgs', 'max_bytes', 'max_msgs_per_subject'];
+const isUpdatable = ({ field, wanted }: Drift): boolean =>
+  updatable.has(field) || (keptLimits.includes(field) && wanted === 'unset');
 
 /** What a stream keeps for life: the first two once it has them, the last whatever it is. */
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
@@ -140,7 +144,7 @@ const settle = async <C extends object>(
 ): Promise<void> => {
   const drift = differences(resource, wanted, found);
   if (drift.length === 0) return;
-  if (!work.update || !drift.every(({ field }) => updatable.has(field))) {
+  if (!work.update || !drift.every(isUpdatable)) {
     work.drift.push(...drift);
     return;
   }
@@ -156,65 +160,19 @@ const differences = (resource: string, wanted: object, found: object): Drift[] =
     .map((drift) => (isIrrevocable(drift) ? { ...drift, wanted: `${drift.wanted} ${madeAnew}` } : drift));
 };
 
-/** The broker leaves out what is at its default; `false`, 0 and absence are then the same. */
+/** The broker leaves out what is at its default; `false`, 0, -1 (no limit) and absence are then the same. */
 const canonical = (value: unknown): string =>
-  value === undefined || value === false || value === 0 || value === 'default' ? 'unset' : JSON.stringify(value);
-
-type NewStream = Partial<StreamConfig> & { name: string };
-
-const streamConfig = (spec: StreamSpec): NewStream => ({
-  name: spec.name,
-  subjects: [...spec.subjects],
-  retention: spec.retention,
-  storage: 'file',
-  // The broker allows schedules only with "old"; without a limit on messages nothing is ever discarded, and a full disk refuses the newest.
-  discard: spec.schedules || spec.bounds ? 'old' : 'new',
-  num_replicas: spec.replicas,
-  max_msg_size: spec.maxMessageBytes,
-  duplicate_window: nanos(spec.duplicateWindowMs),
-  max_age: spec.bounds ? nanos(spec.bounds.maxAgeMs) : 0,
-  ...(spec.bounds && { max_bytes: spec.bounds.maxBytes, max_msgs_per_subject: spec.bounds.maxMessagesPerSubject }),
-  ...{ deny_purge: false, allow_direct: spec.directReads },
-  allow_msg_ttl: spec.messageTtl,
-  allow_msg_schedules: spec.schedules,
-  // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
-  persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
-  ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
-  // Erasure overwrites single messages (ADR 8); no running service has the right to.
-  ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: false }),
-  // Scheduled messages replace each other, which the broker does by roll-up, and turns on by itself.
-  ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
-});
-
-/** What the key-value client expects of a bucket's stream. A removed or expired key leaves a marker for a while, so that watchers hear of it. */
-const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
-  max_msgs_per_subject: 1,
-  deny_delete: spec.erasable !== true,
-  ...(spec.messageTtl ? { subject_delete_marker_ttl: nanos(60_000) } : {}),
-});
-
-type NewConsumer = Partial<ConsumerConfig>;
-
-const consumerConfig = (spec: ConsumerSpec): NewConsumer => ({
-  name: spec.name,
-  durable_name: spec.name,
-  filter_subject: spec.filter,
-  ack_policy: 'explicit',
-  max_ack_pending: spec.maxAckPending ?? 1,
-  ack_wait: nanos(spec.ackWaitMs),
-  ...(spec.pinMs === undefined
-    ? {}
-    : { priority_groups: [pinGroup], priority_policy: 'pinned_client', priority_timeout: nanos(spec.pinMs) }),
-  mem_storage: spec.inMemory,
-});
+  value === undefined || value === false || value === 0 || value === -1 || value === 'default' ? 'unset' : JSON.stringify(value);
 
 /** Another process was faster. */
 const orExisting = async (streams: JetStreamManager['streams'], config: NewStream): Promise<StreamInfo> => {
   try {
     return await streams.add(config);
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === nameInUse) return streams.info(config.name);
-    throw error;
+    if (!(error instanceof JetStreamApiError && error.code === nameInUse)) throw error;
+    const made = await orMissing(streams.info(config.name));
+    if (made !== null) return made;
+    throw new NatterError('unavailable', `the stream ${config.name} is being made by somebody else`);
   }
 };
 
