@@ -24,11 +24,15 @@ export interface Shown {
   readonly lines: readonly Entry[];
 }
 
+/** What is made of the answer has room in a command, whatever characters it has. */
+const answerCharacters = limits.commandBytes / 4;
+
 /** The answer, or what is wrong with it in words that the model can act on. All of it is right, or nothing of it counts. */
 export const readAnswer = (
   text: string,
   shown: Shown,
 ): { readonly answer: IntrospectionAnswer } | { readonly problem: string } => {
+  if (text.length > answerCharacters) return { problem: `it is longer than ${answerCharacters} characters` };
   let value: unknown;
   try {
     value = JSON.parse(unfenced(text));

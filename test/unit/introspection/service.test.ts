@@ -199,6 +199,11 @@ describe('A7/82: answers of the model', () => {
 
   it.each([
     ['no JSON', reply('no')],
+    [
+      'more than a command has room for',
+      answerOf({ memory: Array(32).fill({ op: 'add', text: '世'.repeat(3_990), from: [1] }) }),
+    ],
+    ['all of it in the prototype', reply(' {"__proto__":{"workingMemory":"w","description":"d","memory":[]}}')],
     ['one change that is right and one that is not', answerOf({ memory: [{ op: 'add', text: 'a' }, { op: 'add' }] })],
     ['a memory that it was not shown', answerOf({ memory: [{ op: 'forget', id: '9-0', reason: 'x' }] })],
     ['an operation that is none', answerOf({ memory: [{ op: 'drop', id: '1-0' }] })],
