@@ -22,10 +22,12 @@ export const machineFacts = (
 export const programFinder = (): ((path: string) => (name: string) => boolean) => {
   const listings = new Map<string, Listing>();
   const listingOf = (folder: string): Listing => {
-    const changedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    // A link may lead to another folder by now, and the time of a change can be set, but not that of the setting.
+    const stamp = stat ? `${stat.dev} ${stat.ino} ${stat.ctimeMs}` : '';
     const known = listings.get(folder);
-    if (known?.changedAt === changedAt) return known;
-    const listing = { folder, changedAt, names: namesIn(folder) };
+    if (known?.stamp === stamp) return known;
+    const listing = { folder, stamp, names: namesIn(folder) };
     listings.set(folder, listing);
     return listing;
   };
@@ -43,7 +45,7 @@ export const programFinder = (): ((path: string) => (name: string) => boolean) =
 
 interface Listing {
   readonly folder: string;
-  readonly changedAt: number;
+  readonly stamp: string;
   readonly names: ReadonlySet<string>;
 }
 const namesIn = (folder: string): ReadonlySet<string> => {

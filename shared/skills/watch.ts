@@ -19,10 +19,11 @@ const mostRests = 10;
 
 /** Watches folders of skills until it is closed (A15/165). Resolves when it listens. */
 export const watchSkills = async ({ places, debounceMs, changed, failed }: WatchOptions): Promise<{ close(): Promise<void> }> => {
-  const watched = places.map((place) => ({ place, real: realPlace(place) }));
-  const all = [...new Set(watched.flatMap(({ place, real }) => [place, real]))];
-  const concerns = (path: string): boolean => all.some((place) => isWithin(place, path) || isWithin(path, place));
-  const watcher = watch([...new Set(all.map(anchorOf))], {
+  let watched = watchedNow(places);
+  const concerns = (path: string): boolean =>
+    watched.some(({ place, real }) => [place, real].some((folder) => isWithin(folder, path) || isWithin(path, folder)));
+  const anchors = new Set(anchorsOf(watched));
+  const watcher = watch([...anchors], {
     ignored: (path) => !concerns(path),
     ignoreInitial: true,
     followSymlinks: false,
@@ -42,8 +43,15 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
   };
   watcher.on('all', (_, path) => {
     const folder = folderOf(watched, path);
-    if (folder === null) folders = null;
-    else folders?.add(folder);
+    if (folder === null) {
+      folders = null;
+      // A place that is a link may lead elsewhere now.
+      watched = watchedNow(places);
+      for (const anchor of anchorsOf(watched)) {
+        if (!anchors.has(anchor)) watcher.add(anchor);
+        anchors.add(anchor);
+      }
+    } else folders?.add(folder);
     clearTimeout(timer);
     since ??= performance.now();
     timer = setTimeout(tell, Math.min(debounceMs, since + mostRests * debounceMs - performance.now()));
@@ -62,14 +70,20 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
 /** The place itself, or the folder above it that is there: what is missing may be made. */
 const anchorOf = (place: string): string => (existsSync(place) || dirname(place) === place ? place : anchorOf(dirname(place)));
 
-/** Where a place is that is a link: links are not followed. */
-const realPlace = (place: string): string =>
-  lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ? (realOf(place) ?? place) : place;
-
 interface WatchedPlace {
   readonly place: string;
+  /** Where it is, if it is a link: links are not followed. */
   readonly real: string;
 }
+const watchedNow = (places: readonly string[]): WatchedPlace[] =>
+  places.map((place) => {
+    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink();
+    return { place, real: (isLink && realOf(place)) || place };
+  });
+
+const anchorsOf = (watched: readonly WatchedPlace[]): string[] =>
+  watched.flatMap(({ place, real }) => [anchorOf(place), anchorOf(real)]);
+
 /** The folder of the skill that a path belongs to. `null`: it is a place, or above one. */
 const folderOf = (watched: readonly WatchedPlace[], path: string): string | null => {
   for (const { place, real } of watched) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { skillsCommand } from '../../../services/cli/commands/skills.ts';
 import { zipOf } from '../../support/archives.ts';
 import { natterWith } from '../../support/natter.ts';
@@ -29,11 +29,11 @@ afterEach(async () => {
   process.exitCode = undefined;
 });
 
-const configure = (more: object): void => {
+const configure = (more: object, agent: object = { workspace: folder.at('workspace') }): void => {
   folder.write(
     'natter.json',
     JSON.stringify({
-      agent: { workspace: folder.at('workspace') },
+      agent,
       skills: { registry: registry.url, allowBundled: [], ...more },
     }),
   );
@@ -69,6 +69,17 @@ describe('A15/164: search and install', () => {
     // Whoever installs the same version elsewhere has the same digest.
     await natter('install', 'weather', '--yes', '--force', '--dir', folder.at('other/skills'));
     expect(JSON.parse(readFileSync(folder.at('other/.clawhub/lock.json'), 'utf8')).skills.weather.digest).toBe(digest);
+  });
+
+  test('without a workspace into the folder skills of the current folder', async () => {
+    configure({}, {});
+    const place = vi.spyOn(process, 'cwd').mockReturnValue(folder.at('here'));
+    try {
+      await natter('install', 'weather', '--yes');
+    } finally {
+      place.mockRestore();
+    }
+    expect(existsSync(folder.at('here/skills/weather/SKILL.md'))).toBe(true);
   });
 
   test('a version that is named, and the folder that all agents have', async () => {

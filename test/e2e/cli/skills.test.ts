@@ -94,6 +94,7 @@ describe('A15/169–171: natter skills install, for a skill that is here', () =>
     expect(said).toContain(
       `runs    ["npm","install","--global","--prefix=${folder.at('tools')}","--ignore-scripts","--no-audit","--no-fund","@charts/chart"]`,
     );
+    expect(said).toMatch(/npm.* Chart +brings chart\n/);
     expect(said).toMatch(/installed {2}npm\nchart is eligible\n$/);
     expect(readFileSync(folder.at('tools/bin/chart'), 'utf8')).toBe('#!/bin/sh\n');
     expect(await natter('check')).toMatch(/eligible +chart/);

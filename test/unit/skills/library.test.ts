@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
@@ -55,6 +55,15 @@ describe('A15/166: without a watch a session keeps the skills that it began with
     const set = await other.take({ taken: true, refs });
     expect(set.refs).toEqual(refs);
     expect(set.section).not.toContain('skills/c');
+  });
+  test('also when they are there again only then', async () => {
+    put('work/skills/a', 'a');
+    const { refs } = await (await library(unwatched)).take(begins);
+    rmSync(folder.at('work/skills/a'), { recursive: true });
+    put('work/skills/b', 'b');
+    const other = await library(unwatched);
+    put('work/skills/a', 'a');
+    expect((await other.take({ taken: true, refs })).refs).toEqual(refs);
   });
   test('if a digest is not there any more it takes those of now', async () => {
     put('work/skills/a', 'a');
@@ -118,6 +127,18 @@ describe('A15/165: with a watch changes count once they have come to rest', () =
     });
     rmSync(folder.at('dotfiles/skills/a'), { recursive: true });
     await until(from, ['b']);
+  });
+  test('and where that link is exchanged for another', async () => {
+    put('one/skills/a', 'a');
+    put('two/skills/b', 'b');
+    symlinkSync('../one/skills', folder.at('work/skills'));
+    const from = await library({ load: { watch: true, watchDebounceMs: 20 } });
+    expect(await names(from)).toEqual(['a']);
+    symlinkSync('../two/skills', folder.at('work/new'));
+    renameSync(folder.at('work/new'), folder.at('work/skills'));
+    await until(from, ['b']);
+    put('two/skills/c', 'c');
+    await until(from, ['b', 'c']);
   });
   test('and of a skill that is a link to another of the same place', async () => {
     put('work/skills/real', 'a');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, truncateSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../shared/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -306,6 +306,26 @@ describe('A15/165: reading again', () => {
     symlinkSync('/etc/passwd', folder.at('work/skills/a/x'));
     expect(() => readSkillText(skill)).toThrow(/leads out of the folder/);
   });
+});
+
+test('A15/154: programs come and go, also where the time of their folder stays', () => {
+  for (const name of ['one', 'two']) chmodSync(folder.write(`${name}/${name}`, ''), 0o755);
+  const still = () => ['one', 'two'].map((name) => utimesSync(folder.at(name), 1, 1));
+  still();
+  symlinkSync('one', folder.at('bin'));
+  const on = programFinder();
+  const found = () => ['one', 'two', 'three'].filter(on(folder.at('bin')));
+  expect(found()).toEqual(['one']);
+  chmodSync(folder.write('one/three', ''), 0o755);
+  still();
+  expect(found()).toEqual(['one', 'three']);
+  chmodSync(folder.at('one/three'), 0o644);
+  expect(found()).toEqual(['one']);
+  symlinkSync('two', folder.at('new'));
+  renameSync(folder.at('new'), folder.at('bin'));
+  expect(found()).toEqual(['two']);
+  renameSync(folder.at('two'), folder.at('gone'));
+  expect(found()).toEqual([]);
 });
 
 test('A15/154: programs are looked up on the path, without a shell; only files that can be run count', () => {

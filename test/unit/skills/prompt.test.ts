@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reservedCommands, skillCallIn } from '../../../shared/routing/chat-command.ts';
 import { commandName, skillCommands } from '../../../shared/skills/commands.ts';
-import { skillsSection } from '../../../shared/skills/prompt.ts';
+import { charactersOf, skillsSection } from '../../../shared/skills/prompt.ts';
 import { skillOf } from './folders.ts';
 
 describe('A15/168: what the prompt costs', () => {
@@ -20,6 +20,13 @@ describe('A15/168: what the prompt costs', () => {
     expect(skillsSection([{ skill }])).toMatch(
       / {2}<skill>\n {4}<name>a-b<\/name>\n {4}<description>Reads &lt;b&gt; &amp; &quot;c&quot; it&apos;s<\/description>\n {4}<location>skills\/a-b\/SKILL\.md<\/location>\n {2}<\/skill>\n<\/available_skills>$/,
     );
+  });
+  test('what is counted for each is what it adds, also on a node', () => {
+    const base = told('a');
+    for (const more of [{ skill: skillOf('b', {}, { description: 'b & "c"' }) }, { skill: skillOf('d'), node: 'the "mac"' }, { skill: skillOf('d') }]) {
+      const added = skillsSection([...base, more]).length - skillsSection(base).length;
+      expect([charactersOf(more), charactersOf(more)]).toEqual([added, added]);
+    }
   });
   test('A15/149: one that the model may not call is not in it', () => {
     const hidden = { skill: skillOf('hidden', {}, { 'disable-model-invocation': true }) };
