@@ -13,6 +13,7 @@ import { checkpointCommand } from './commands/checkpoint.ts';
 import { compactCommand } from './commands/compact.ts';
 import { completionsCommand } from './commands/completions.ts';
 import { configCommand } from './commands/config.ts';
+import { deadLettersCommand } from './commands/dead-letters.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eraseCommand } from './commands/erase.ts';
@@ -112,6 +113,7 @@ const createProgram = (world: World): Command => {
     whyResetCommand,
     ingestCommand,
     doctorCommand,
+    deadLettersCommand,
     auditCommand,
     exportCommand,
     eraseCommand,

@@ -130,8 +130,9 @@ export const memoryCommand = (program: Command, world: World): void => {
       const config = atBroker(world, command.optsWithGlobals<CommonOptions>());
       // Loaded only when it is needed: the client of the broker is large.
       const { existingBroker } = await import('../runtime/broker.ts');
-      const { rebuildMemory } = await import('../runtime/memory.ts');
-      await rebuildMemory(config, existingBroker(config, installationIn(config.dataDir)));
+      const { withPorts } = await import('../runtime/ports.ts');
+      // The log is read from its beginning by whoever writes the memory.
+      await withPorts(config, existingBroker(config, installationIn(config.dataDir)), ({ memory: store }) => store.reset());
       terminal.out(
         'the checkpoint service makes the memory anew from the log; the metric natter_memory_position says how far it is',
       );

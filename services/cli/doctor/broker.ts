@@ -130,5 +130,5 @@ export const deadLetters = ({ deadLetters: count }: Pick<BrokerReport, 'deadLett
     : warn(
         'dead letters',
         `${count} messages could not be processed`,
-        'nats stream view NATTER_DEAD shows them; then see docs/operations.md',
+        'natter dead-letters says which and why; see "Dead letters" in docs/operations.md',
       );

@@ -1,15 +1,14 @@
 import { uuidv7 } from 'uuidv7';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/config/load.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Erased, Eraser, Ports } from '../../../shared/ports.ts';
 import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import { isErasure } from '../../../shared/session/evolve.ts';
 import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { type BrokerAddress, unreachable, withBroker } from './broker.ts';
+import { type BrokerAddress, withBroker } from './broker.ts';
+import { withPorts } from './ports.ts';
 
 /** What was asked for, and by whom; both stay in the log. */
 export interface ErasureRequest {
@@ -105,18 +104,12 @@ export const withEraser = async <T>(
   address: BrokerAddress,
   work: (ports: Ports, eraser: Eraser) => Promise<T>,
 ): Promise<T> => {
-  const name = 'natter erase';
-  return withBroker(config, address, name, async (connection) => {
-    const ports = await openNats(config, { ...address, name, clock: systemClock });
-    try {
-      const [problem] = ports.problems();
-      if (problem !== undefined) throw unreachable(config, address, problem);
+  const { requestTimeoutMs } = config.nats;
+  const subjects = subjectsUnder(config.prefix);
+  return withBroker(config, address, 'natter erase', (connection) =>
+    withPorts(config, address, async (ports) => {
       const { events, snapshots, clock } = ports;
-      const { requestTimeoutMs } = config.nats;
-      const subjects = subjectsUnder(config.prefix);
-      return await work(ports, await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs }));
-    } finally {
-      await ports.close();
-    }
-  });
+      return work(ports, await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs }));
+    }),
+  );
 };

@@ -8,6 +8,7 @@ import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { auditCommand } from '../../../services/cli/commands/audit.ts';
+import { deadLettersCommand } from '../../../services/cli/commands/dead-letters.ts';
 import { doctorCommand } from '../../../services/cli/commands/doctor.ts';
 import { statusCommand } from '../../../services/cli/commands/status.ts';
 import type { Finding } from '../../../services/cli/doctor/finding.ts';
@@ -35,7 +36,11 @@ const env = (): Record<string, string> => ({
 const configIn = (given: Record<string, string>) => loadConfig({ env: given, home });
 const call = (...given: Parameters<ReturnType<typeof callerOf>>) => callerOf(system.gateway.url, token)(...given);
 const natter = async (...words: string[]): Promise<string> => {
-  const run = natterWith([auditCommand, doctorCommand, statusCommand], { home, env: env(), now: () => Date.now() });
+  const run = natterWith([auditCommand, deadLettersCommand, doctorCommand, statusCommand], {
+    home,
+    env: env(),
+    now: () => Date.now(),
+  });
   return stripVTControlCharacters(await run(...words));
 };
 const examined = async (): Promise<Record<string, Finding>> => {
@@ -162,6 +167,20 @@ describe('natter doctor', () => {
       config: { level: 'fail', detail: expect.stringMatching(/natter\.json:1: gatway/) },
     });
     expect(process.exitCode).toBe(1);
+  });
+
+  test('a dead letter is a warning that names the command which tells of it; what was said is only in --json', async () => {
+    const ports = await openNats(configIn(env()), { name: 'test', clock: systemClock, servers: server.url });
+    onTestFinished(() => ports.close());
+    const letter = { id: 'x-1', service: 'router', reason: 'it is garbage', subject: 'natter.inbound.irc.x', at: Date.now() };
+    await ports.deadLetters.put({ ...letter, bytes: Buffer.from('planted') });
+    expect(await examined()).toMatchObject({
+      'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
+    });
+    const text = await natter('dead-letters');
+    expect(text).toMatch(/^WHEN +OF +WHY +SUBJECT\nnow +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
+    expect(deadLetters).toEqual([{ ...letter, bytes: Buffer.from('planted').toString('base64') }]);
   });
 
   test('a stream that is gone, and then a broker that is', async () => {

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { DeadLetter } from '../../../shared/ports.ts';
+import { atBroker, type CommonOptions, wholeNumber } from '../access.ts';
+import { installationIn } from '../installation.ts';
+import { asJson, oneLine, table, type World } from '../terminal.ts';
+import { ago } from '../time.ts';
+
+interface DeadLettersOptions extends CommonOptions {
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** `natter dead-letters`: the messages that nobody could process, the newest first. What was in them only `--json` shows, as base64. */
+export const deadLettersCommand = (program: Command, world: World): void => {
+  program
+    .command('dead-letters')
+    .description('list the messages that nobody could process, newest first; needs the broker')
+    .option('--limit <count>', 'how many', wholeNumber(1, limits.pageRows), 50)
+    .option('--json', 'every entry with its bytes, as JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { limit, json, ...common } = command.optsWithGlobals<DeadLettersOptions>();
+      const config = atBroker(world, common);
+      // Loaded only when it is needed: the client of the broker is large.
+      const { existingBroker } = await import('../runtime/broker.ts');
+      const { withPorts } = await import('../runtime/ports.ts');
+      const letters = await withPorts(config, existingBroker(config, installationIn(config.dataDir)), ({ deadLetters }) =>
+        deadLetters.list(limit),
+      );
+      if (json) world.terminal.out(asJson({ deadLetters: letters.map(inText) }, 2));
+      else if (letters.length === 0) world.terminal.note('there are no dead letters');
+      else for (const line of linesOf(letters, world.now())) world.terminal.out(line);
+    });
+};
+
+const inText = ({ bytes, ...letter }: DeadLetter) => ({ ...letter, bytes: Buffer.from(bytes).toString('base64') });
+
+const linesOf = (letters: readonly DeadLetter[], now: number): string[] =>
+  table(
+    ['WHEN', 'OF', 'WHY', 'SUBJECT'],
+    letters.map(({ at, service, reason, subject }) => [ago(at, now), service, oneLine(reason, 100), oneLine(subject, 80)]),
+  );

@@ -1,0 +1,17 @@
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { Config } from '../../../shared/config/load.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports.ts';
+import { type BrokerAddress, unreachable } from './broker.ts';
+
+/** Everything at the broker, for one piece of work. Throws `NatterError('unavailable')` when the broker is away. */
+export const withPorts = async <T>(config: Config, address: BrokerAddress, work: (ports: Ports) => Promise<T>): Promise<T> => {
+  const ports = await openNats(config, { ...address, name: 'natter command', clock: systemClock });
+  try {
+    const [problem] = ports.problems();
+    if (problem !== undefined) throw unreachable(config, address, problem);
+    return await work(ports);
+  } finally {
+    await ports.close();
+  }
+};
