@@ -15,6 +15,17 @@ export interface Current<T> {
 /** What never changes: for tests, and for programs that read their configuration once. */
 export const fixed = <T>(value: T): Current<T> => ({ current: () => value });
 
+/**
+ * As it is now, for whoever takes all of it as it was at their start but for the session rules: those are what is in force, each time they are
+ * looked at, so that somebody whose id is unlinked knows nothing of the person from then on (A3/29, I12).
+ */
+export const withLiveSession = (config: Current<Config>): Config => ({
+  ...config.current(),
+  get session() {
+    return config.current().session;
+  },
+});
+
 /** A configuration that follows its file until it is closed. */
 export interface LiveConfig extends Current<Config> {
   /** Reads the file again now. */

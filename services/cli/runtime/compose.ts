@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../../shared/config/load.ts';
-import type { Current } from '../../../shared/config/reload.ts';
+import { type Current, withLiveSession } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/kit/service.ts';
 import type { Outlet, Ports } from '../../../shared/ports.ts';
@@ -36,13 +36,13 @@ export const startWorker = (
   const member = uniqueMember(name);
   switch (name) {
     case 'session':
-      return startSession({ config: config.current(), ports, log, member, env, version, warmUp: true });
+      return startSession({ config: withLiveSession(config), ports, log, member, env, version, warmUp: true });
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
       return startCheckpoint({
         ...{ ports, log, member, ...mirrored(config.current()) },
-        introspection: { config: config.current(), env },
+        introspection: { config: withLiveSession(config), env },
       });
     case 'delivery':
       return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });
