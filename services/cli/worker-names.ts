@@ -2,3 +2,7 @@
 export const workerNames = ['session', 'router', 'checkpoint', 'delivery'] as const;
 export type WorkerName = (typeof workerNames)[number];
 export type ServiceName = WorkerName | 'gateway';
+
+/** The services that nobody of these runs. Who starts hosts is none of them: they may hang while it lives. */
+export const absentAmong = (names: ReadonlySet<string>): ServiceName[] =>
+  [...workerNames, 'gateway' as const].filter((name) => !names.has(name));

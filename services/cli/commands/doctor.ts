@@ -67,7 +67,14 @@ const examine = async (world: World, options: CommonOptions): Promise<Finding[]>
   const { dataDir, nats } = config;
   const configFile = { path: configFileOf(sourceOf(world, options)).path, secrets: secretsOf(config, {}) };
   return [
-    ...[node, read, door.configuredValues(config), door.directMessages(config), door.bindAddress(config)],
+    ...[
+      node,
+      read,
+      door.configuredValues(config),
+      door.directMessages(config),
+      door.bindAddress(config),
+      machine.modelKeys(config, world.env),
+    ],
     await looked('data', 'give this user the right to write there', () => machine.dataDirectory(dataDir)),
     await looked('secrets', 'give this user the right to read them', () => machine.secretFiles(dataDir, configFile)),
     ...(nats.url === undefined ? [await looked('nats-server', 'see the message', () => serverProgram(world.env))] : []),

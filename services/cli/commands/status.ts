@@ -5,6 +5,7 @@ import type { IndexRow } from '../../../shared/session/summary.ts';
 import { type CommonOptions, clientOf, explained } from '../access.ts';
 import { asJson, type World } from '../terminal.ts';
 import { ago } from '../time.ts';
+import { absentAmong } from '../worker-names.ts';
 import { approvalLines } from './approvals.ts';
 import { sessionLines } from './sessions.ts';
 
@@ -65,7 +66,8 @@ const processLines = (processes: NonNullable<Told['processes']>): string[] => {
       ...warnings.map((warning) => `${pc.yellow('warning')}  ${name} of ${process}: ${warning}`),
     ]),
   );
-  return [`runs     ${named(runs) || pc.yellow('no process tells of itself')}`, ...troubles];
+  const absent = absentAmong(new Set(Object.keys(runs))).map((name) => `${pc.red('problem')}  nobody runs ${name}`);
+  return [`runs     ${named(runs) || pc.yellow('no process tells of itself')}`, ...absent, ...troubles];
 };
 
 /** The system in numbers; nothing where the gateway does not tell them, to a token that is not the owner's. */

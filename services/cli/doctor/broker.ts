@@ -1,7 +1,7 @@
 import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
 import type { Config } from '../../../shared/config/load.ts';
 import type { BrokerReport } from '../runtime/examination.ts';
-import { workerNames } from '../worker-names.ts';
+import { absentAmong } from '../worker-names.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { room } from './machine.ts';
 
@@ -111,8 +111,8 @@ export const followers = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | '
 /** Whether every service runs somewhere, and what the processes say of themselves. */
 export const processes = ({ processes: reports }: Pick<BrokerReport, 'processes'>): Finding => {
   const running = reports.flatMap(({ services }) => services);
-  const names = new Set(running.map(({ name }) => (name === 'hosts' ? 'session' : name)));
-  const absent = [...workerNames, 'gateway'].filter((name) => !names.has(name));
+  const names = new Set(running.map(({ name }) => name));
+  const absent = absentAmong(names);
   const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
   const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
   const detail = `${reports.length} processes with ${[...names].join(', ')}`;

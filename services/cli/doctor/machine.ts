@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../../../shared/config/schema.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** What is looked at on this machine. */
@@ -29,6 +30,16 @@ export const dataDirectory = (dataDir: string): Finding => {
   accessSync(dataDir, constants.W_OK);
   const { bavail, bsize } = statfsSync(dataDir);
   return room('disk', dataDir, Number(bavail) * Number(bsize));
+};
+
+/** Keys of models, which session hosts read from their environment; ours may be another one. */
+export const modelKeys = ({ model }: Pick<Config, 'model'>, env: Readonly<Record<string, string | undefined>>): Finding => {
+  const missing = Object.entries(model.providers)
+    .filter(([, { apiKeyEnv }]) => apiKeyEnv !== undefined && !env[apiKeyEnv])
+    .map(([name, { apiKeyEnv }]) => `model.providers.${name}.apiKeyEnv names ${apiKeyEnv}`);
+  if (missing.length === 0) return ok('models', 'no key is missing');
+  const detail = `${missing.join(', ')}, which is not set here`;
+  return warn('models', detail, 'set it where session hosts and checkpoint services start: without it they do not');
 };
 
 /** Files with secrets in them that others may read (I12). The configuration may be elsewhere, and without any. */

@@ -45,7 +45,9 @@ export const existingBroker = (config: Config, installation: Installation): Brok
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
   const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
   const advice =
-    nats.url === undefined ? 'start "natter up"' : 'start it, or mend nats.url and nats.token (NATS_URL, NATS_TOKEN)';
+    nats.url === undefined
+      ? 'start "natter up"; where it runs, its log says what is wrong'
+      : 'start it, or mend nats.url and nats.token (NATS_URL, NATS_TOKEN)';
   return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
 };
 

@@ -137,7 +137,7 @@ describe('natter doctor', () => {
     const { disk: _, ...others } = found;
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
-      ...['node', 'config', 'values', 'privacy', 'address', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
+      ...['node', 'config', 'values', 'privacy', 'address', 'models', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
       ...['streams', 'log', 'queues', 'cursors', 'processes', 'look backs', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);

@@ -35,6 +35,7 @@ const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind }
 const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }] };
 const notLooking = config({ introspection: { enabled: false } });
 const whole = { missing: [], restored: [], drift: [] };
+const provider = { model: { providers: { local: { kind: 'openai-compatible', baseUrl: 'http://a', apiKeyEnv: 'NO_KEY' } } } };
 const someHash = 'f'.repeat(64);
 
 /** The secrets that are looked at where the configuration is not in the data directory. */
@@ -174,7 +175,25 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /delivery at 1/,
   ],
   ['all services', 'ok', () => broker.processes({ processes: [running(services)] }), /1 processes/],
-  ['hosts of their own', 'ok', () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }), /session/],
+  [
+    'hosts of their own',
+    'ok',
+    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)]), running(['session'])] }),
+    /2 processes with .*session/,
+  ],
+  [
+    'hosts that run and say nothing',
+    'fail',
+    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
+    /nobody runs session/,
+  ],
+  [
+    'a key that is not there',
+    'warn',
+    () => machine.modelKeys(config(provider), { OTHER: 'x' }),
+    /model\.providers\.local\.apiKeyEnv names NO_KEY, .*session hosts/,
+  ],
+  ['a key that is there', 'ok', () => machine.modelKeys(config(provider), { NO_KEY: 'planted' }), /^(?!.*planted)/],
   ['nobody there', 'fail', () => broker.processes({ processes: [] }), /start natter up/],
   ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /nobody runs session/],
   [
