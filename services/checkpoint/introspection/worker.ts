@@ -64,7 +64,8 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
       }
       const told = await tell(request, past, result, signal);
       if (told.kind === 'retry' || told.kind === 'dead') return told;
-      tries = 1;
+      // A provider that is away is waited for once: others wait behind this request.
+      if (result.kind === 'done') tries = 1;
       if (told.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
       else if (refused === past.fromRev) return { kind: 'dead', reason: `${request.key} takes nothing from rev ${refused} on` };
       else refused = past.fromRev;

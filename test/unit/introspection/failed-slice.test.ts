@@ -94,6 +94,19 @@ describe('A7/80: a slice on which nobody can look back', () => {
     expect(await room.eventsOf(dm, 'introspection_failed')).toEqual([]);
   });
 
+  it('a provider that is away for good is waited for once, and asked once about each of the other slices: others wait behind them', async () => {
+    const room = await openRoom();
+    for (let index = 0; index < 4; index++) await room.say(dm, long(`message ${index}`));
+    await room.askFor(dm);
+    const { model, asked } = scripted(() => failure('model_unavailable'), 12_000);
+    await room.start(model);
+    await room.settled();
+    const failed = await room.eventsOf(dm, 'introspection_failed');
+    expect(failed.length).toBeGreaterThan(1);
+    expect(failed.at(-1)?.toRev).toBe(4);
+    expect(asked).toHaveLength(limits.introspectionAttempts + failed.length - 1);
+  });
+
   it('takes effect once, whoever asks for it again: a request that comes twice is told of its failure', async () => {
     const room = await openRoom();
     const { model, asked } = scripted(() => failure('model_auth'));
