@@ -42,7 +42,7 @@ beforeAll(async () => {
   for (const name of ['eventsource-parser', 'zod', 'xstate', 'undici-types', '@types/node'])
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name));
   write('package.json', '{"type": "module"}');
-});
+}, 120_000);
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 test('the package has the built client and its types', () => {
@@ -151,7 +151,7 @@ const readToken = () => '${token}';`;
     const compilerOptions = { ...options, module: 'NodeNext', lib: ['ES2022', 'DOM'], types: ['node'] };
     write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['main.ts'] }));
     expect(tsc('-p', project).stdout).toBe('');
-  });
+  }, 90_000);
 });
 
 const options = { target: 'ES2022', strict: true, noEmit: true, types: [] };
@@ -178,9 +178,13 @@ console.log((await client.sessions.get('main')).totalTokens, NatterApiError);
       { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM', 'DOM.AsyncIterable'] },
     ],
     ['Node', 'fetch', { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022'], types: ['node'] }],
-  ])('are sound in a project for %s', (_, given, more) => {
-    write('main.ts', programWith(given));
-    write('tsconfig.json', JSON.stringify({ compilerOptions: { ...options, ...more }, include: ['main.ts'] }));
-    expect(tsc('-p', project).stdout).toBe('');
-  });
+  ])(
+    'are sound in a project for %s',
+    (_, given, more) => {
+      write('main.ts', programWith(given));
+      write('tsconfig.json', JSON.stringify({ compilerOptions: { ...options, ...more }, include: ['main.ts'] }));
+      expect(tsc('-p', project).stdout).toBe('');
+    },
+    90_000,
+  );
 });
