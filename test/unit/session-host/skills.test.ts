@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadState } from '../../../services/session/load.ts';
+import { configSchema } from '../../../shared/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventOf } from '../../../shared/session/events.ts';
 import { reportText } from '../../../shared/session/report.ts';
 import type { Message, Sender } from '../../../shared/session/types.ts';
-import { type SkillSet, setOf } from '../../../shared/skills/explain.ts';
+import { noSkills, type SkillSet, setOf } from '../../../shared/skills/explain.ts';
 import type { KnownSkills } from '../../../shared/skills/library.ts';
 import { countingSkills, loadSkills } from '../../../shared/skills/load.ts';
+import { execTool } from '../../../shared/tools/exec.ts';
 import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';
@@ -130,6 +133,34 @@ describe('A15/166: what a session knows of its skills is in its log', () => {
     await say('one', 'm1');
     expect(model.requests[0]?.system).not.toContain('available_skills');
   });
+});
+
+describe('A15/162: programs have the keys of the skills of their session', () => {
+  test.each([
+    [true, 15],
+    [false, 0],
+  ])(
+    'it has the skill: %s; characters of the key: %i; and the key is in nothing that is kept or said',
+    async (isThere, characters) => {
+      put('search', 'metadata: {natter: {primaryEnv: SEARCH_KEY}}');
+      const entries = { search: { apiKey: 'very-secret-key' } };
+      const exec = execTool({
+        ...{ exec: { enabled: true, environment: [], timeoutMs: 20_000 }, env: { PATH: process.env.PATH } },
+        ...{ clock: systemClock, skills: configSchema.parse({ skills: { entries } }).skills.entries },
+      });
+      const call = `exec ${JSON.stringify({ command: ['sh', '-c', `echo "\${#SEARCH_KEY} $SEARCH_KEY"`] })}`;
+      const { made, model, say } = begin([[call], 'done'], {
+        tools: () => fakeTools({ name: 'exec', run: exec.run }),
+        settings: { skills: { entries } },
+        ...(!isThere && { skills: { take: async () => noSkills } }),
+      });
+      await say('go', 'm1');
+      const said = JSON.stringify([made.events(), model.requests]);
+      expect(said).toContain(`[exit code 0]\\n${characters} ${isThere ? '[secret]' : ''}`);
+      expect(said).not.toContain('very-secret-key');
+      expect(process.env).not.toHaveProperty('SEARCH_KEY');
+    },
+  );
 });
 
 describe('A15/148: a skill that a person calls', () => {

@@ -23,7 +23,11 @@ describe('A15/168: what the prompt costs', () => {
   });
   test('what is counted for each is what it adds, also on a node', () => {
     const base = told('a');
-    for (const more of [{ skill: skillOf('b', {}, { description: 'b & "c"' }) }, { skill: skillOf('d'), node: 'the "mac"' }, { skill: skillOf('d') }]) {
+    for (const more of [
+      { skill: skillOf('b', {}, { description: 'b & "c"' }) },
+      { skill: skillOf('d'), node: 'the "mac"' },
+      { skill: skillOf('d') },
+    ]) {
       const added = skillsSection([...base, more]).length - skillsSection(base).length;
       expect([charactersOf(more), charactersOf(more)]).toEqual([added, added]);
     }
