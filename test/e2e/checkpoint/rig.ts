@@ -70,7 +70,7 @@ interface Range {
   readonly to: number;
 }
 /** What was looked back on of each generation of each session, in the order of the log. */
-export const rangesIn = (commits: readonly RecordedCommit[]): Map<string, Range[]> => {
+const rangesIn = (commits: readonly RecordedCommit[]): Map<string, Range[]> => {
   const ranges = new Map<string, Range[]>();
   for (const { key, events } of commits) {
     for (const event of events) {
