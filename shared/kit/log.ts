@@ -1,5 +1,6 @@
 import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
 import { traceIdNow } from '../telemetry/trace.ts';
+import { NatterError } from './errors.ts';
 import { scrubber } from './scrub.ts';
 
 export type { Logger } from 'pino';
@@ -16,12 +17,12 @@ const shortener =
   (text) =>
     text.length <= textCharacters ? text : `${scrub(text.slice(0, 16 * textCharacters)).slice(0, textCharacters)}… (shortened)`;
 
-/** What a log line may say of an error: never its other fields, which may hold a request with its headers. */
+/** What a log line may say of an error: never its other fields, which may hold a request with its headers. Where an expected one comes from helps nobody. */
 const errorFields = (error: Error, shortened: Shorten, depth = 0): Record<string, unknown> => ({
   type: error.name,
   message: shortened(error.message),
   ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number') && { code: error.code }),
-  ...(depth === 0 && error.stack !== undefined && { stack: shortened(error.stack) }),
+  ...(depth === 0 && error.stack !== undefined && !(error instanceof NatterError) && { stack: shortened(error.stack) }),
   ...(error.cause instanceof Error && depth < causes && { cause: errorFields(error.cause, shortened, depth + 1) }),
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NatterError } from '../../shared/kit/errors.ts';
 import { createLog } from '../../shared/kit/log.ts';
 
 const secret = 'hunter2 "quoted" \\ & more';
@@ -106,4 +107,10 @@ describe('a log line', () => {
   test('below the level is not written', () => {
     expect(linesOf((log) => log.info('x'), 'warn')).toBe('');
   });
+});
+
+test('an expected failure has no stack trace; one that nobody expected has', () => {
+  const away = linesOf((log) => log.error({ err: new NatterError('unavailable', 'the broker is away') }, 'failed'));
+  expect(JSON.parse(away).err).toEqual({ type: 'NatterError', message: 'the broker is away', code: 'unavailable' });
+  expect(JSON.parse(linesOf((log) => log.error({ err: new TypeError('x') }, 'failed'))).err.stack).toContain('log.test.ts');
 });
