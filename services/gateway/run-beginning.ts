@@ -1,6 +1,8 @@
+import { readable } from '../../shared/kit/readable.ts';
 import type { Ports } from '../../shared/ports.ts';
 import type { SessionKey } from '../../shared/routing/session-key.ts';
 import { findRun } from '../../shared/session-tools/run.ts';
+import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
 /** Where the log begins to tell of a run: it is read after that sequence. `text`: its message's, where there is one. */
 export interface Beginning {
@@ -8,16 +10,49 @@ export interface Beginning {
   readonly text?: string | undefined;
 }
 
-/** Looks for a run after the sequence `seen`; `null` where there is none. As far back as `findRun` does. */
+/** Looks for a run after the sequence `seen`; `null` where there is none. As far back as `findRun` does, and where that is not its beginning further. */
 export const beginningOf = async (ports: Ports, key: SessionKey, runId: string, seen: number): Promise<Beginning | null> => {
-  const found: Beginning[] = [];
-  await findRun(ports, key, runId, seen, ({ seq, events }, { run }) => {
-    const asks = events.find((event) => event.type === 'user_message' && event.turnId === runId);
-    const text = asks?.type === 'user_message' ? asks.message.text : undefined;
-    if (found.length === 0 && (run !== null || asks !== undefined)) found.push({ after: seq - 1, text });
+  const found: { readonly beginning: Beginning; readonly isWhole: boolean }[] = [];
+  await findRun(ports, key, runId, seen, (commit, { run }) => {
+    const asks = messageOf(commit, runId);
+    if (found.length > 0 || (run === null && asks === null)) return;
+    const isWhole = asks !== null || commit.command.id === runId;
+    found.push({ beginning: asks ?? { after: commit.seq - 1 }, isWhole });
   });
-  return found[0] ?? null;
+  const [first] = found;
+  if (first === undefined) return null;
+  const { beginning, isWhole } = first;
+  return isWhole ? beginning : ((await messageBefore(ports, key, runId, seen, beginning)) ?? beginning);
 };
+
+const messageOf = ({ seq, events }: RecordedCommit, runId: string): Beginning | null => {
+  const asks = events.find((event) => event.type === 'user_message' && event.turnId === runId);
+  return asks?.type === 'user_message' ? { after: seq - 1, text: asks.message.text } : null;
+};
+
+/** Looks further and further back for the message of a run that is there: many others may have come since (A5/69). */
+export const messageBefore = async (
+  { events }: Pick<Ports, 'events'>,
+  key: SessionKey,
+  runId: string,
+  oldest: number,
+  { after: upTo }: Beginning,
+): Promise<Beginning | null> => {
+  const readAfter = async (after: number): Promise<Beginning | null> => {
+    for await (const commit of events.read(key, { after, upTo })) {
+      const asks = messageOf(commit, runId);
+      if (asks !== null) return asks;
+    }
+    return null;
+  };
+  for (let back = firstLook; ; back *= 4) {
+    const after = Math.max(oldest, upTo - back);
+    const found = await readable(readAfter(after));
+    if (found !== null || after === oldest) return found;
+  }
+};
+/** Sequences of the whole log. */
+const firstLook = 1_024;
 
 /** The run in which a person was asked, and what they said, if they have. */
 export interface AskedRun extends Beginning {

@@ -10,7 +10,7 @@ import { noSuchSession } from './history.ts';
 import { visibleText } from './live-text.ts';
 import { post, toldBy } from './posting.ts';
 import { Refusal } from './problem.ts';
-import { askedRunOf, beginningOf } from './run-beginning.ts';
+import { askedRunOf, beginningOf, messageBefore } from './run-beginning.ts';
 import { type RunEvent, RunTeller } from './run-events.ts';
 import { tellBefore } from './telling-before.ts';
 
@@ -122,8 +122,11 @@ export const runningIn = async (context: GatewayContext, asker: Asker, key: Sess
   const seen = await context.access.enter(asker.principal, key);
   const row = await context.sessions.get(key);
   const runId = row?.activeTurnId ?? null;
-  const beginning = runId === null ? null : await beginningOf(context.ports, key, runId, seen);
-  if (runId === null || beginning === null) return null;
+  if (row === null || runId === null) return null;
+  const beginning =
+    (await beginningOf(context.ports, key, runId, seen)) ??
+    (await messageBefore(context.ports, key, runId, seen, { after: row.seq }));
+  if (beginning === null) return null;
   const tell = (signal: AbortSignal, take: TakeEvents) =>
     follow(context, asker, { key, runId, after: beginning.after, signal }, take);
   return { runId, tell };

@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ToolEnd } from '../../../shared/ports.ts';
+import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { fakeTools } from '../../support/fake-tools.ts';
+import { startWhole } from '../whole.ts';
+import { pathOf } from './setup.ts';
 import { chatAt, framesOf, shown, startTools, type Tools, writing } from './ui-rig.ts';
 
 /** Issue 5: a UI message stream that breaks off and is taken up again, by the AI SDK's own chat, unmodified. */
@@ -68,6 +73,30 @@ describe('resume', () => {
     await Promise.all([sent, page.chat.resumeStream()]);
     expect(shown(page.chat.lastMessage)).toEqual(shown(first.chat.lastMessage));
     expect(shown(page.chat.lastMessage)).toHaveLength(3);
+  });
+
+  test('a turn behind which many messages were remembered is told from its beginning too', async () => {
+    const ends: (() => void)[] = [];
+    const run = () => new Promise<ToolEnd>((resolve) => ends.push(() => resolve({ outcome: 'ok', text: 'done' })));
+    const { gateways, memory, as, until, eventsOf } = await startWhole({
+      tools: fakeTools({ name: 'one', run }, { name: 'two', run }),
+    });
+    const key = 'agent:main:cli:behind' as SessionKey;
+    const [first, page] = ['', ''].map(() => chatAt(gateways[0]?.url ?? '', 'owner', key));
+    const sent = first?.chat.sendMessage({ text: '[[tool one {}]] [[tool two {}]] done?' });
+    await until(() => expect(ends).toHaveLength(2));
+    const say = (text: string) => as.owner('POST', pathOf(key, '/messages'), { body: { text, mode: 'append' } });
+    await Promise.all(Array.from({ length: 140 }, (_, index) => say(`${index}`)));
+    const { snapshots } = memory.portsFor('looker');
+    await until(async () => expect((await snapshots.get(key))?.position.window[0]).toBeGreaterThan(10));
+    ends[0]?.();
+    await until(async () => expect(await eventsOf(key, 'tool_result')).toHaveLength(1));
+    const resumed = page?.chat.resumeStream();
+    await until(() => expect(shown(page?.chat.lastMessage)).toHaveLength(3));
+    ends[1]?.();
+    await Promise.all([sent, resumed]);
+    expect(page?.chat.error).toBeUndefined();
+    expect(shown(page?.chat.lastMessage)).toEqual(shown(first?.chat.lastMessage));
   });
 
   test('A8/89: who reads everything may follow, who sees nothing may not', async () => {
