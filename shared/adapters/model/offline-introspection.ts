@@ -32,6 +32,9 @@ const lastExchange = (said: readonly Entry[]): string => {
 /** The beginning of a sentence that is about the memory; the agent may be called by a name first. */
 const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
 
+/** Characters of all changes: an answer has room for twice as many. */
+const changesCharacters = limits.commandBytes / 8;
+
 const changes = (said: readonly Entry[], memories: readonly ShownMemory[]): object[] => {
   const added = new Map<string, object>();
   const forgotten = new Map<string, object>();
@@ -51,5 +54,9 @@ const changes = (said: readonly Entry[], memories: readonly ShownMemory[]): obje
       if (known) forgotten.set(known.id, { op: 'forget', id: known.id, reason: 'somebody asked for it', from });
     }
   }
-  return [...added.values(), ...forgotten.values()].slice(0, limits.introspectionChanges);
+  let room = changesCharacters;
+  return [...added.values(), ...forgotten.values()].slice(0, limits.introspectionChanges).filter((change) => {
+    room -= JSON.stringify(change).length;
+    return room >= 0;
+  });
 };
