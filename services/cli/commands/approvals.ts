@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { PendingApproval, Verdict } from '../../../shared/client/main.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';
 import { ago } from '../time.ts';
 
 const patienceMs = 10_000;
+const verdicts = ['allow-once', 'allow-always', 'deny'] as const satisfies readonly Verdict[];
 
 /** Lines that show pending approvals to a person. */
 export const approvalLines = (approvals: readonly PendingApproval[], now: number): string[] =>
@@ -41,15 +42,15 @@ export const approvalsCommand = (program: Command, world: World): void => {
   approvals
     .command('resolve')
     .argument('<id>', 'the approval, as the list has it')
-    .argument('<verdict>', 'allow-once, allow-always (the same tool with the same arguments, until /new) or deny')
+    .addArgument(new Argument('<verdict>', 'allow-always: the same tool with the same arguments, until /new').choices(verdicts))
     .description('answer an approval')
     .option('--reason <text>', 'why; the model is told it')
     .option('--session <key>', 'the session that asks, where the list does not have it yet')
     .option('--json', 'the answer of the gateway as JSON')
-    .action(async (id: string, verdict: string, _: unknown, command: Command) => {
+    .action(async (id: string, verdict: Verdict, _: unknown, command: Command) => {
       const { reason, session: sessionKey, json, ...common } = command.optsWithGlobals<ResolveOptions>();
       const given = { reason, sessionKey, patienceMs };
-      const answered = await clientOf(world, common).approvals.resolve(id, verdict as Verdict, given);
+      const answered = await clientOf(world, common).approvals.resolve(id, verdict, given);
       if (json) return world.terminal.out(asJson(answered, 2));
       const outcome = answered.status === 'accepted' ? 'is stored and will take effect' : 'is recorded';
       world.terminal.out(`${answered.verdict} for ${answered.approvalId} ${outcome}; the session is ${answered.sessionKey}`);

@@ -41,6 +41,7 @@ describe('natter completions', () => {
     ['gateway ', ['call', 'help']],
     ['approvals re', ['resolve']],
     ['approvals resolve ID --', ['--reason', '--session', '--json', '--help', '--url', '--token', '--token-file']],
+    ['approvals resolve ID ', ['allow-once', 'allow-always', 'deny']],
     ['tail --f', ['--from']],
     ['--tok', ['--token', '--token-file']],
     ['service s', ['session']],
