@@ -32,9 +32,6 @@ export const sections: readonly Section[] = [
     name: 'A2',
     title: 'Where state lives',
     first: 8,
-    partly: {
-      17: 'the record has no working memory until introspection keeps one',
-    },
     features: [
       'store file per agent',
       'transcript per session id',
@@ -108,9 +105,6 @@ export const sections: readonly Section[] = [
     name: 'A5',
     title: 'Status, open, messages',
     first: 60,
-    partly: {
-      68: 'steps 1 and 8, the introspection of an idle session, wait for introspection',
-    },
     features: [
       'status idle',
       'status running',
@@ -145,7 +139,6 @@ export const sections: readonly Section[] = [
     name: 'A7',
     title: 'Checkpoints and introspection',
     first: 80,
-    later: [80, 81, 82, 83, 84],
     features: [
       'a checkpoint covers what came since the last one',
       'reasons: manual, new_session, turn_limit, idle',

@@ -39,7 +39,7 @@ describe('A7/83: the idle timer', () => {
     expect(served.requests()).toHaveLength(1);
   });
 
-  it('A7/83: is cleared by a message and set again after its turn: a talk is looked back on when it is over', async () => {
+  it('A5/68, A7/83: is cleared by a message and set again after its turn: a talk is looked back on when it is over', async () => {
     const served = await serve();
     for (let index = 0; index < 7; index++) {
       await served.say(`m${index}`);

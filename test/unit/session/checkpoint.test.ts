@@ -345,7 +345,7 @@ describe('what a look back comes to (A7/82, 84)', () => {
     }
   });
 
-  test('A7/82, 84: lists show it, and when that was', () => {
+  test('A2/17, A7/82, 84: lists show it, and when that was', () => {
     expect(rowAfter(...asked, 'introspect 1 2 @700')).toMatchObject({
       ...{ workingMemory: 'notes up to 2', description: 'said up to 2', descriptionSource: 'introspection' },
       introspectedAt: 700,
