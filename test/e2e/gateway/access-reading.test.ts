@@ -73,6 +73,7 @@ describe('streams while things change', () => {
     const streams = { bob: await stream('bob', '/v1/events'), eve: await stream('eve', '/v1/events') };
     const owner = await stream('owner', '/v1/events');
     await said(ofAnn, ['telegram:1']);
+    await vi.waitFor(() => expect(owner.messages).toHaveLength(1));
     await said(ofAnn, ['telegram:2']);
     await said(ofAnn, ['telegram:1']);
     await vi.waitFor(() => expect(owner.messages).toHaveLength(3));

@@ -48,7 +48,7 @@ describe('event streams', () => {
     await vi.waitFor(() => expect([...all.comments, ...future.comments]).toEqual(['after 2', 'after 2']));
     await say(call, 'hello', 'agent:main:new');
     await vi.waitFor(() => expect(idsOf(future).at(-1)).toBe('4.2'));
-    expect(idsOf(all)).toEqual(idsOf(future));
+    await vi.waitFor(() => expect(idsOf(all)).toEqual(idsOf(future)));
     expect(idsOf(all)[0]).toBe('3.0');
   });
 
