@@ -10,7 +10,7 @@ const pair = async (one: Answer, other: Answer) => {
   const [first, second] = [await provide(one), await provide(other)];
   const modelOf = modelsAt(
     { first: { dialect: openai, url: first.url }, second: { dialect: anthropic, url: second.url, windows: { tiny: 9_000 } } },
-    { agent: { model: 'first/tiny', fallbacks: ['second/tiny'] }, model: { retries: 0, connectMs: 200 } },
+    { agent: { model: 'first/tiny', fallbacks: ['second/tiny'] }, model: { retries: 0, connectMs: 2_000 } },
   );
   const told: string[] = [];
   const outcome = await modelOf().step(request(), (text) => told.push(text), new AbortController().signal);
