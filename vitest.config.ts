@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/{unit,property,contract,sim,e2e}/**/*.test.ts', 'test/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    setupFiles: ['test/support/patience.ts'],
+    expect: { poll: { timeout: 10_000 } },
     maxWorkers: 2,
     // What a terminal shows is compared as text, wherever the tests run.
     env: { NO_COLOR: '1' },
