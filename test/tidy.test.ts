@@ -69,7 +69,7 @@ const inAnyText = (pattern: RegExp) => (_: string, text: string) => [...text.mat
 
 const sizeLimit = 250;
 /** Longer on purpose, each with its reason. */
-const long: Readonly<Record<string, string>> = { 'shared/ports.ts': 'the outside world on one screen' };
+const long: Readonly<Record<string, string>> = { 'shared/ports/index.ts': 'the outside world on one screen' };
 
 interface Rule {
   readonly name: string;
@@ -90,7 +90,7 @@ const rules: readonly Rule[] = [
     name: 'pure folders import only each other, types, and the libraries that compute',
     in: product.filter((path) => pure.test(path)),
     check: pureImport,
-    bad: ['shared/session/decide/turn.ts', "import { readFile } from 'node:fs/promises';"],
+    bad: ['shared/domain/session/decide/turn.ts', "import { readFile } from 'node:fs/promises';"],
   },
   {
     name: 'pure folders have no clock, chance, environment, timer or network',
@@ -98,7 +98,7 @@ const rules: readonly Rule[] = [
     check: found(
       /\b(Date\.now|Math\.random|new Date\(\)|performance\.|process\.|setTimeout|setInterval|setImmediate|queueMicrotask|fetch\(|crypto\.random)/g,
     ),
-    bad: ['shared/session/decide/turn.ts', 'const at = Date.now();'],
+    bad: ['shared/domain/session/decide/turn.ts', 'const at = Date.now();'],
   },
   {
     name: 'only composition roots read the environment of the process',
@@ -205,7 +205,7 @@ describe('codes', () => {
   const membersOf = (path: string, name: string): string[] =>
     [...(new RegExp(`type ${name} =([^;]*);`).exec(read(path))?.[1] ?? '').matchAll(/'([a-z_]+)'/g)].map(([, code = '']) => code);
   const refused = [
-    ...(/'message_refused'[\s\S]*?code: z\.enum\(\[(.*?)\]/.exec(read('shared/session/events.ts'))?.[1] ?? '').matchAll(
+    ...(/'message_refused'[\s\S]*?code: z\.enum\(\[(.*?)\]/.exec(read('shared/domain/session/events.ts'))?.[1] ?? '').matchAll(
       /'([a-z_]+)'/g,
     ),
   ].map(([, code = '']) => code);
@@ -215,7 +215,7 @@ describe('codes', () => {
     .map(([, code = '']) => code);
   const codes = {
     'Failures of a call': membersOf('shared/kit/errors.ts', 'ErrorCode'),
-    'Refusals of a command': membersOf('shared/session/decide/decision.ts', 'RefusalCode'),
+    'Refusals of a command': membersOf('shared/domain/session/decide/decision.ts', 'RefusalCode'),
     'Refused messages': refused,
     'Failed turns': [...new Set([...failed, ...membersOf('shared/adapters/model/trouble.ts', 'TroubleCode')])],
   };

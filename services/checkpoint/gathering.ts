@@ -1,9 +1,9 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { linesOf, type TranscriptLine } from '../../shared/domain/projections/transcript-line.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../shared/domain/session/evolve.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { isErasure } from '../../shared/session/evolve.ts';
-import type { TranscriptNews } from '../../shared/transcripts/files.ts';
-import { linesOf, type TranscriptLine } from '../../shared/transcripts/line.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { TranscriptNews } from '../../shared/runtime/transcripts/files.ts';
 
 /** What was read of the log and is not written into transcripts yet, from the sequence `after` on. */
 export const createGathering = (after: number) => {

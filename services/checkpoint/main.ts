@@ -1,18 +1,18 @@
 import { createModels } from '../../shared/adapters/model/create.ts';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { StoreConfig } from '../../shared/domain/projections/session-map.ts';
 import { createBell } from '../../shared/kit/bell.ts';
-import { startLeasedWork, type Tenure } from '../../shared/kit/leased-work.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { witnessLog } from '../../shared/kit/log-witness.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import { together } from '../../shared/kit/together.ts';
-import type { Model } from '../../shared/ports.ts';
-import type { StoreConfig } from '../../shared/transcripts/session-map.ts';
+import { together } from '../../shared/kit/run-all.ts';
+import type { Model } from '../../shared/ports/model.ts';
+import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
+import { witnessLog } from '../../shared/runtime/log-witness.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
-import { startMemory } from './memory.ts';
-import { startMirror } from './mirror.ts';
-import { createProjection, type Projection } from './projection.ts';
+import { startMemory } from './memory/project-memory.ts';
+import { createProjection, type Projection } from './session-index/projection.ts';
+import { startMirror } from './transcripts/mirror.ts';
 
 export interface CheckpointOptions {
   readonly ports: IntrospectionPorts;

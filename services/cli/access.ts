@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { WebSocket } from 'ws';
 import { createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
-import { type Config, type ConfigSource, loadConfig } from '../../shared/config/load.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime/config/load.ts';
 import { installationIn } from './installation.ts';
 import type { World } from './terminal.ts';
 

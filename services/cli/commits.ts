@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { NatterClient } from '../../shared/client/main.ts';
-import { upcast } from '../../shared/session/upcast.ts';
+import { commitShape, type RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { upcast } from '../../shared/domain/session/upcast.ts';
 import { check } from '../../shared/wire/codec.ts';
-import { commitShape, type RecordedCommit } from '../../shared/wire/envelope.ts';
 
 const recorded = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number() });
 

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import type { NatterEvent } from '../../shared/client/main.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { oneLine } from './terminal.ts';
 
 const width = 100;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../../shared/config/load.ts';
+import type { Config } from '../../shared/runtime/config/load.ts';
 
 /** What a running `natter up` tells the other commands on this machine, in files of the data directory that only the user can read. */
 const gatewayFile = z.object({ url: z.string(), token: z.string(), pid: z.number().optional() });

@@ -1,9 +1,9 @@
-import type { Outbound } from '../../shared/ports.ts';
-import { questionOf } from '../../shared/routing/approval-text.ts';
-import { withoutSilence } from '../../shared/routing/silence.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/session/types.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { questionOf } from '../../shared/domain/routing/approval-text.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { withoutSilence } from '../../shared/domain/values/silence.ts';
+import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/domain/values/types.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
 
 /** What an event says to whom. To another session it says how a run ended, whatever way it did, and what a person is to be told. */
 export interface Content extends Pick<Outbound, 'kind' | 'text' | 'turnId'> {

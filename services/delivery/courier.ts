@@ -1,7 +1,9 @@
+import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Clock, Outbound, Outlet, SendResult } from '../../shared/ports.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
+import type { Outlet, SendResult } from '../../shared/ports/outlet.ts';
 import { backoffMs } from './backoff.ts';
 import type { Custodian } from './custodian.ts';
 import { type Mark, markAfter, nextMark } from './custody.ts';

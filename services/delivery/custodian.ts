@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock, CustodyLog, CustodyRecord, Outbound } from '../../shared/ports.ts';
-import type { DeliveryTarget } from '../../shared/session/types.ts';
+import type { CustodyLog, CustodyRecord, Outbound } from '../../shared/ports/custody-log.ts';
 import { backoffMs } from './backoff.ts';
 import type { Mark } from './custody.ts';
 

@@ -1,4 +1,5 @@
-import type { CustodyRecord, CustodyState, Outbound, SendResult } from '../../shared/ports.ts';
+import type { CustodyRecord, CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
+import type { SendResult } from '../../shared/ports/outlet.ts';
 
 /** The rules of custody, pure: what the conversation's last record says is to be done next with an outbound (I6, I9). */
 

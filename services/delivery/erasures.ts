@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../shared/domain/session/evolve.ts';
+import { sessionChannel } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Outbound } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { isErasure } from '../../shared/session/evolve.ts';
-import { sessionChannel } from '../../shared/session/types.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
 
 /** Knows which sessions were erased, so that what is still to be sent of them is neither sent nor put aside as a dead letter (C9). */
 export const createErasures = () => {

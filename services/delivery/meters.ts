@@ -1,7 +1,8 @@
 import { Counter, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock, CustodyState, Outbound } from '../../shared/ports.ts';
-import { boundedLabel } from '../../shared/telemetry/labels.ts';
+import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
+import { boundedLabel } from '../../shared/runtime/telemetry/labels.ts';
 
 /** What becomes of outbounds, by channel and state. The channels are those of the configuration, and bounded. */
 export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {

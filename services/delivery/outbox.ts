@@ -1,6 +1,6 @@
 import { createBell } from '../../shared/kit/bell.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Outbound } from '../../shared/ports.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { conversationOf } from './custodian.ts';
 
 export interface OutboxOptions {

@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { CustodyState, Outbound } from '../../shared/ports.ts';
-import type { Spanned } from '../../shared/telemetry/trace.ts';
+import type { Spanned } from '../../shared/kit/trace.ts';
+import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 
 /** An outgoing message from the log to its final state, in the trace of the commit that has it. */
 export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): Spanned<CustodyState | 'known' | 'left'> => ({

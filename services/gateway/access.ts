@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../../shared/config/schema.ts';
+import { canAccess, ownsKey, type Principal, personOf, seesAll, seesApproval } from '../../shared/domain/access/access.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/domain/keys/identity.ts';
+import { isGroupKey, parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { canAccess, ownsKey, type Principal, personOf, seesAll, seesApproval } from '../../shared/policy/access.ts';
-import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
-import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { noSuchSession } from './history.ts';
 import type { Reach, SessionList } from './session-list.ts';
 

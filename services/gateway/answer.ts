@@ -1,6 +1,6 @@
-import { withoutSilence } from '../../shared/routing/silence.ts';
-import type { Run, Traced } from '../../shared/session-tools/run.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { Run, Traced } from '../../shared/domain/projections/run.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { withoutSilence } from '../../shared/domain/values/silence.ts';
 
 /** Tokens of a run: the sum of its recorded model steps. */
 export interface Tokens {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
+import { shownKey } from '../../shared/domain/keys/legacy-key.ts';
+import { parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { CommandOf } from '../../shared/domain/session/commands.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { shownKey } from '../../shared/routing/legacy-key.ts';
-import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import type { CommandOf } from '../../shared/session/commands.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import { keyFrom } from '../../shared/session-tools/named-session.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { keyFrom } from '../../shared/runtime/session-tools/named-session.ts';
 import { ask } from './asking.ts';
 import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { CommandAnswer, CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import type { CommandAnswer, CommandEnvelope } from '../../shared/wire/envelope.ts';
 import { type Asker, envelopeOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { Refusal } from './problem.ts';

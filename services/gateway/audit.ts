@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { AuditKind } from '../../shared/domain/access/audit.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { AuditKind } from '../../shared/policy/audit.ts';
-import type { AuditLog, AuditRecord, Clock } from '../../shared/ports.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { AuditLog, AuditRecord } from '../../shared/ports/audit-log.ts';
 
 /** What is refused to one caller is told of at once, and what follows once in this time, with how often: who guesses must not fill a disk. */
 const windowMs = 10_000;

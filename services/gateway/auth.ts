@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import type { Change, Principal } from '../../shared/domain/access/access.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Change, Principal } from '../../shared/policy/access.ts';
 import { type Caller, digestOf, noDigest } from './callers.ts';
 import { checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';

@@ -1,5 +1,5 @@
+import type { Clock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { Clock } from '../../shared/ports.ts';
 import type { Caller, Callers } from './callers.ts';
 
 /** How often it is asked whether those who are in may stay, ms. */

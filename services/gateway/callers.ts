@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../../shared/config/schema.ts';
+import { grantOf, type Principal, principalOf } from '../../shared/domain/access/access.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { grantOf, type Principal, principalOf } from '../../shared/policy/access.ts';
-import type { Clock, IssuedToken, Tokens, TokensView } from '../../shared/ports.ts';
+import type { IssuedToken, Tokens, TokensView } from '../../shared/ports/tokens.ts';
 
 /** Who may call: the installation's own token, those of `gateway.tokens`, and those that were made at run time (A8/89–90, I12). */
 

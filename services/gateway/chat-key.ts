@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { keyFrom } from '../../shared/session-tools/named-session.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { keyFrom } from '../../shared/runtime/session-tools/named-session.ts';
 import { ownersOnly } from './access.ts';
 import type { GatewayContext } from './context.ts';
 import { ownKey } from './own-key.ts';

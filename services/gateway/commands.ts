@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
-import type { Config } from '../../shared/config/schema.ts';
+import { type Change, mayChange, type Principal } from '../../shared/domain/access/access.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type Occasion, occasionOf } from '../../shared/domain/routing/occasion.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { type Change, mayChange, type Principal } from '../../shared/policy/access.ts';
-import { type Occasion, occasionOf } from '../../shared/routing/occasion.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 
 /** Commands as the door makes them: the caller's wish with an identity and a time. */
 

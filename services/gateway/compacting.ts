@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { turnTask } from '../../shared/session/types.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { turnTask } from '../../shared/domain/values/types.ts';
 import { type Asker, envelopeOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import type { Condition } from './etag.ts';

@@ -1,6 +1,6 @@
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Ports } from '../../shared/ports.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import type { Access } from './access.ts';
 import type { AskedApprovals } from './approvals.ts';
 import type { Audit } from './audit.ts';

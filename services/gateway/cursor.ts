@@ -1,7 +1,7 @@
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { EventType, SessionEvent } from '../../shared/session/events.ts';
-import { sessionIdsOf } from '../../shared/session/session-ids.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { sessionIdsOf } from '../../shared/domain/projections/session-ids.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventType, SessionEvent } from '../../shared/domain/session/events.ts';
 
 /** A place in the log: after event `index` of commit `seq`. All events of the commit: `index` is infinite. */
 export interface Cursor {

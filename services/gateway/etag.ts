@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { sessionMoved } from '../../shared/domain/session/decide/decision.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { sessionMoved } from '../../shared/session/decide/decision.ts';
 import { idempotencyKeyOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { Refusal } from './problem.ts';

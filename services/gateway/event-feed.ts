@@ -1,12 +1,13 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { waitForReplica } from '../../shared/kit/read-through.ts';
-import { readable } from '../../shared/kit/readable.ts';
-import type { Clock, EventLog } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { isErasure } from '../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { readable } from '../../shared/kit/or-quarantined.ts';
+import { waitForReplica } from '../../shared/kit/wait-for-replica.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 
 /** Least milliseconds between two reads of the feed: some latency for much less work under load. */
 const feedPauseMs = 2;

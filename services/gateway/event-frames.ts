@@ -1,5 +1,5 @@
-import type { EventType } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventType } from '../../shared/domain/session/events.ts';
 import { afterCommit, type Cursor, eventsAfter, formatCursor } from './cursor.ts';
 
 /** One event as it goes over a stream. */

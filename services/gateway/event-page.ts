@@ -1,6 +1,6 @@
+import type { Principal } from '../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { Principal } from '../../shared/policy/access.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { GatewayContext } from './context.ts';
 import { type Cursor, type EventFilter, type EventView, eventsAfter, logPosition, wantsKey, wantsType } from './cursor.ts';
 import { type Page, pageOf } from './history.ts';

@@ -1,6 +1,6 @@
-import type { Principal } from '../../shared/policy/access.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { isErasure } from '../../shared/session/evolve.ts';
+import type { Principal } from '../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../shared/domain/session/evolve.ts';
 import type { GatewayContext } from './context.ts';
 import { afterCommit, type Cursor, type EventFilter, isAfter, logPosition, wantsKey, wantsType } from './cursor.ts';
 import type { EventFrames } from './event-frames.ts';

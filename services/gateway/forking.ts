@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { seesAll } from '../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { ForkBase } from '../../shared/domain/values/types.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readThrough } from '../../shared/kit/read-through.ts';
-import { seesAll } from '../../shared/policy/access.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { ForkBase } from '../../shared/session/types.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import { readThrough } from '../../shared/runtime/read-through.ts';
 import { type Asked, ask } from './asking.ts';
 import { type Asker, occasionFor } from './commands.ts';
 import type { GatewayContext } from './context.ts';

@@ -1,8 +1,8 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readable } from '../../shared/kit/readable.ts';
-import type { EventLog } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { readable } from '../../shared/kit/or-quarantined.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 import { afterCommit, type Cursor, formatCursor } from './cursor.ts';
 
 /** Reading the log for an answer. */

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import { type SessionKey, sessionKeyProblem } from '../../shared/domain/keys/session-key.ts';
+import { eventTypes } from '../../shared/domain/session/events.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
-import { eventTypes } from '../../shared/session/events.ts';
-import { keyFrom } from '../../shared/session-tools/named-session.ts';
+import { keyFrom } from '../../shared/runtime/session-tools/named-session.ts';
 import { type Cursor, parseCursor } from './cursor.ts';
 
 /** Everything that comes in is checked here, once. Each function throws `NatterError('invalid')` that names the field. */

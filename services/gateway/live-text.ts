@@ -1,6 +1,6 @@
+import { outsideMarkers, silenceFilter } from '../../shared/domain/values/silence.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Delta } from '../../shared/ports.ts';
-import { outsideMarkers, silenceFilter } from '../../shared/routing/silence.ts';
+import type { Delta } from '../../shared/ports/live.ts';
 
 /** A piece of live text as people get to see it: what there is to see of the step's text from `offset` up to `end`. */
 export interface VisibleDelta extends Delta {

@@ -1,5 +1,5 @@
-import { notLookingBack } from '../../shared/routing/chat-answer.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { notLookingBack } from '../../shared/domain/routing/chat-answer.ts';
 import { type Asked, ask } from './asking.ts';
 import type { Asker } from './commands.ts';
 import type { GatewayContext } from './context.ts';

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import type { Current } from '../../shared/config/reload.ts';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SkillLibrary } from '../../shared/skills/library.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Current } from '../../shared/runtime/config/reload.ts';
+import type { Service } from '../../shared/runtime/service.ts';
+import type { SkillLibrary } from '../../shared/runtime/skills/library.ts';
 import { Access } from './access.ts';
 import { AskedApprovals } from './approvals.ts';
 import { Audit, system } from './audit.ts';

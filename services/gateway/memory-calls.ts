@@ -1,10 +1,10 @@
+import type { MemoryEntry, MemoryMark } from '../../shared/domain/memory/memory-entry.ts';
+import { parseScopeName } from '../../shared/domain/memory/memory-scope.ts';
+import { memoryIdOf } from '../../shared/domain/memory/order.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../shared/domain/session/events.ts';
+import type { MemoryChange } from '../../shared/domain/values/memory-edit.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { memoryIdOf } from '../../shared/memory/order.ts';
-import { parseScopeName } from '../../shared/policy/memory-scope.ts';
-import type { MemoryEntry, MemoryMark } from '../../shared/ports.ts';
-import type { EventOf } from '../../shared/session/events.ts';
-import type { MemoryChange } from '../../shared/session/memory.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { ask } from './asking.ts';
 import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';

@@ -1,9 +1,11 @@
+import { type Principal, personOf, seesAll } from '../../shared/domain/access/access.ts';
+import { isGroupKey, parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
+import { parseScopeName, scopeName } from '../../shared/domain/memory/memory-scope.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { type Principal, personOf, seesAll } from '../../shared/policy/access.ts';
-import { parseScopeName, scopeName } from '../../shared/policy/memory-scope.ts';
-import type { MemoryEntry, MemoryScopes, MemoryView, Ports } from '../../shared/ports.ts';
-import { isGroupKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { MemoryScopes, MemoryView } from '../../shared/ports/memory-store.ts';
 import { type Admission, ownersOnly } from './access.ts';
 import type { GatewayContext } from './context.ts';
 

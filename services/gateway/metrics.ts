@@ -1,8 +1,8 @@
 import { Gauge, Histogram, Registry } from 'prom-client';
-import type { Service } from '../../shared/kit/service.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import { type Metric, metricsOf, pageOf, pageType } from '../../shared/telemetry/metrics.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Service } from '../../shared/runtime/service.ts';
+import { type Metric, metricsOf, pageOf, pageType } from '../../shared/runtime/telemetry/metrics.ts';
 
 export interface GatewayMetricsOptions {
   /** The door, and the other services of this process. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 
 /** Pages in browsers: a page of somebody else must not act through the browser of a person whose machine reaches the gateway. */

@@ -1,4 +1,4 @@
-import type { HealthReport } from '../../shared/ports.ts';
+import type { HealthReport } from '../../shared/ports/presence.ts';
 import type { GatewayContext } from './context.ts';
 import type { SessionCounts } from './session-list.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 
 /**
  * The session of a program that names it in words of its own, such as a user, or a chat's id: the same words are the same session. `door` says

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { RefusalCode } from '../../shared/domain/session/decide/index.ts';
 import type { ErrorCode } from '../../shared/kit/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { RefusalCode } from '../../shared/session/decide/index.ts';
 
 /** The one place where codes become HTTP (RFC 9457). A code never changes meaning; `docs/http-api.md` lists them all. */
 

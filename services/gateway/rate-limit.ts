@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock } from '../../shared/ports.ts';
 
 /** What is left for somebody, and when that was counted, by the clock that never goes back. */
 interface Left {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { seesAll } from '../../shared/policy/access.ts';
-import { dangers } from '../../shared/policy/dm-safety.ts';
-import { nextResetOf } from '../../shared/policy/reset.ts';
-import { sessionsHistoryParameters } from '../../shared/session-tools/schemas.ts';
+import { seesAll } from '../../shared/domain/access/access.ts';
+import { sessionsHistoryParameters } from '../../shared/domain/projections/schemas.ts';
+import { nextResetOf } from '../../shared/domain/reset/reset.ts';
+import { dangers } from '../../shared/domain/routing/dm-safety.ts';
 import { overviewOf } from './overview.ts';
 import { type Methods, method, reading } from './rpc.ts';
 import { approvalsList, approvalsListParameters, approvalsResolve, approvalsResolveParameters } from './rpc-approvals.ts';

@@ -1,11 +1,11 @@
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
+import { keyOfRun, runIdOf } from '../../shared/domain/keys/run-id.ts';
+import { waitedFor } from '../../shared/domain/projections/run.ts';
+import { sessionsSendParameters } from '../../shared/domain/projections/schemas.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { keyFrom } from '../../shared/session-tools/named-session.ts';
-import { waitedFor } from '../../shared/session-tools/run.ts';
-import { keyOfRun, runIdOf } from '../../shared/session-tools/run-id.ts';
-import { sessionsSendParameters } from '../../shared/session-tools/schemas.ts';
+import { keyFrom } from '../../shared/runtime/session-tools/named-session.ts';
 import { compact, instructions } from './compacting.ts';
 import { post } from './posting.ts';
 import type { Call } from './rpc.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Change } from '../../shared/domain/access/access.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { Change } from '../../shared/policy/access.ts';
 import { type Asker, checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { checked } from './input.ts';

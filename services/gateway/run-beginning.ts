@@ -1,8 +1,8 @@
-import { readable } from '../../shared/kit/readable.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { findRun } from '../../shared/session-tools/run.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { readable } from '../../shared/kit/or-quarantined.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import { findRun } from '../../shared/runtime/session-tools/find-run.ts';
 
 /** Where the log begins to tell of a run: it is read after that sequence. `text`: its message's, where there is one. */
 export interface Beginning {

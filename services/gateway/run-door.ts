@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { GatewayContext } from './context.ts';
 import { streamLate } from './late-stream.ts';
 import { sessionHeader } from './openai/place.ts';

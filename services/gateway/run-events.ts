@@ -1,9 +1,9 @@
-import { cutOff } from '../../shared/context/call-block.ts';
+import { afterCommitOf, isOver, type Run, type Traced } from '../../shared/domain/projections/run.ts';
+import { cutOff } from '../../shared/domain/prompt/call-block.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
+import type { ToolCall, ToolOutcome } from '../../shared/domain/values/types.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { EventOf, SessionEvent } from '../../shared/session/events.ts';
-import type { ToolCall, ToolOutcome } from '../../shared/session/types.ts';
-import { afterCommitOf, isOver, type Run, type Traced } from '../../shared/session-tools/run.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { Answer, type Tokens } from './answer.ts';
 import { LiveAnswer } from './live-answer.ts';
 import type { VisibleDelta } from './live-text.ts';

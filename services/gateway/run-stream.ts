@@ -1,8 +1,8 @@
+import { runIdOf } from '../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { isOver } from '../../shared/domain/projections/run.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { isOver } from '../../shared/session-tools/run.ts';
-import { runIdOf } from '../../shared/session-tools/run-id.ts';
 import { type ApprovalAnswer, resolveApproval, unknownApproval } from './approvals.ts';
 import { type Asker, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';

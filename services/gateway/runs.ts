@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type FoundRun, failedRun, isOver, type Run, unknownRun } from '../../shared/domain/projections/run.ts';
+import type { CommandAnswer } from '../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock, Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { type FoundRun, failedRun, findRun, followRun, isOver, type Run, unknownRun } from '../../shared/session-tools/run.ts';
-import type { CommandAnswer } from '../../shared/wire/envelope.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import { findRun, followRun } from '../../shared/runtime/session-tools/find-run.ts';
 import type { EventFeed } from './event-feed.ts';
 
 /** What whoever asks for a run that is not found may do. */

@@ -1,13 +1,13 @@
-import type { Config } from '../../shared/config/schema.ts';
-import type { Principal } from '../../shared/policy/access.ts';
-import { commandForChat } from '../../shared/routing/chat-answer.ts';
-import { chatCommandIn } from '../../shared/routing/chat-command.ts';
-import { queueRuleOf } from '../../shared/routing/queue-rule.ts';
-import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import type { CommandOf, SessionCommand } from '../../shared/session/commands.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import type { QueueRule } from '../../shared/session/types.ts';
-import { listFactsOf } from '../../shared/session-tools/row.ts';
+import type { Principal } from '../../shared/domain/access/access.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import { parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { listFactsOf } from '../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import { commandForChat } from '../../shared/domain/routing/chat-answer.ts';
+import { chatCommandIn } from '../../shared/domain/routing/chat-command.ts';
+import { queueRuleOf } from '../../shared/domain/routing/queue-rule.ts';
+import type { CommandOf, SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { QueueRule } from '../../shared/domain/values/types.ts';
 import { occasionFor } from './commands.ts';
 
 /** What somebody says to a session by way of the door. `literal`: no text of it is a chat command. */

@@ -1,12 +1,14 @@
+import { channelOfNamespace } from '../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { ListKind } from '../../shared/domain/projections/schemas.ts';
+import { listFactsOf } from '../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { SessionStatus } from '../../shared/domain/session/machine.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { messageOf, NatterError } from '../../shared/kit/errors.ts';
-import { channelOfNamespace } from '../../shared/policy/access.ts';
-import type { Clock, EventLog, IndexView, RowPlace, SessionIndex } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionStatus } from '../../shared/session/machine.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import { listFactsOf } from '../../shared/session-tools/row.ts';
-import { rowNow } from '../../shared/session-tools/row-now.ts';
-import type { ListKind } from '../../shared/session-tools/schemas.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { IndexView, RowPlace, SessionIndex } from '../../shared/ports/session-index.ts';
+import { rowNow } from '../../shared/runtime/session-tools/row-now.ts';
 import { wantsKey } from './cursor.ts';
 
 const retryMs = 500;

@@ -1,7 +1,7 @@
+import { channelOfNamespace, type Principal, personOf } from '../../shared/domain/access/access.ts';
+import type { Identities } from '../../shared/domain/keys/identity.ts';
+import type { DeliveryTarget, Sender } from '../../shared/domain/values/types.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { channelOfNamespace, type Principal, personOf } from '../../shared/policy/access.ts';
-import type { Identities } from '../../shared/routing/identity.ts';
-import type { DeliveryTarget, Sender } from '../../shared/session/types.ts';
 import type { Asker } from './commands.ts';
 
 /** In whose name a call speaks. Only the owner is taken at their word: for others it is what their token says (A5/66). */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock } from '../../shared/ports.ts';
 
 /** Server-Sent Events (WHATWG HTML, "server-sent events") over one response, with a bounded buffer. */
 

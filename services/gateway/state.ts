@@ -1,8 +1,5 @@
-import { hasCode, NatterError } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import { readable } from '../../shared/kit/readable.ts';
-import type { EventLog, Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import {
   fold,
   fromPlain,
@@ -11,8 +8,12 @@ import {
   type PlainState,
   type SessionState,
   toPlain,
-} from '../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+} from '../../shared/domain/session/evolve.ts';
+import { hasCode, NatterError } from '../../shared/kit/errors.ts';
+import { limits } from '../../shared/kit/limits.ts';
+import { readable } from '../../shared/kit/or-quarantined.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { lastOf } from './history.ts';
 import { Refusal } from './problem.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { nextResetOf } from '../../shared/policy/reset.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { nextResetOf } from '../../shared/domain/reset/reset.ts';
 import { type Asker, envelopeOf, occasionFor, onceIdOf } from './commands.ts';
 import type { GatewayContext } from './context.ts';
 import { accept } from './posting.ts';

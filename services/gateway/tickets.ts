@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock, Tokens } from '../../shared/ports.ts';
+import type { Tokens } from '../../shared/ports/tokens.ts';
 import { type Caller, type Callers, digestOf } from './callers.ts';
 import { RateLimit } from './rate-limit.ts';
 

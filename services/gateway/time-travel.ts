@@ -1,9 +1,9 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { fold, initialState, type Position, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
 import { type Difference, differences } from '../../shared/kit/comparison.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readable } from '../../shared/kit/readable.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { fold, initialState, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
+import { readable } from '../../shared/kit/or-quarantined.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { afterCommit, type Cursor, type EventView, eventsAfter, formatCursor } from './cursor.ts';
 import { lastOf } from './history.ts';
 import { historyOf, isBy, type Moment, nothingThen } from './state.ts';

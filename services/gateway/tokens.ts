@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { grantOf, type Reach } from '../../shared/domain/access/access.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { grantOf, type Reach } from '../../shared/policy/access.ts';
-import type { IssuedToken, TokenSecret } from '../../shared/ports.ts';
+import type { IssuedToken, TokenSecret } from '../../shared/ports/tokens.ts';
 import { digestOf } from './callers.ts';
 import type { Asker } from './commands.ts';
 import type { GatewayContext } from './context.ts';

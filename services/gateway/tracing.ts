@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { beginSpan, type Ending, isTracing, type OpenSpan, type Spanned } from '../../shared/telemetry/trace.ts';
+import { beginSpan, type Ending, isTracing, type OpenSpan, type Spanned } from '../../shared/kit/trace.ts';
 
 /** The caller's trace goes on where it says which one that is. Neither the path nor the query is told: a key or a secret may be in them. */
 const requestSpan = ({

@@ -1,11 +1,12 @@
-import type { Current } from '../../shared/config/reload.ts';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { InboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
+import { createRoute, type Route } from '../../shared/domain/routing/route.ts';
 import { hasCode, messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import type { Delivery, Ports, Verdict } from '../../shared/ports.ts';
-import { createRoute, type Route } from '../../shared/routing/route.ts';
-import type { InboundEnvelope } from '../../shared/wire/envelope.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Delivery, Verdict } from '../../shared/ports/work-queue.ts';
+import type { Current } from '../../shared/runtime/config/reload.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 
 export interface RouterOptions {
   readonly config: Current<Config>;

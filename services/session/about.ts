@@ -1,7 +1,7 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope, Commit } from '../../shared/domain/session/envelope.ts';
+import type { SessionState } from '../../shared/domain/session/evolve.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionState } from '../../shared/session/evolve.ts';
-import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
 import type { Outcome } from './session-actor.ts';
 
 /** What every line about a session says: whose it is, how far it is, and its run, by which all that belongs to it is found. */

@@ -1,4 +1,4 @@
-import type { CommandAnswer, CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { CommandAnswer, CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { Outcome } from './session-actor.ts';
 
 /** What the sender of a command is told of its outcome. */

@@ -1,7 +1,7 @@
+import type { ActiveTurn, CallState } from '../../shared/domain/session/context.ts';
+import type { SpawnedRun, ToolOutcome } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Tool, ToolEnd } from '../../shared/ports.ts';
-import type { ActiveTurn, CallState } from '../../shared/session/context.ts';
-import type { SpawnedRun, ToolOutcome } from '../../shared/session/types.ts';
+import type { Tool, ToolEnd } from '../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { parseArguments } from './call-hash.ts';
 import { grantOf } from './grants.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { CommandOf } from '../../shared/domain/session/commands.ts';
+import type { CommandEnvelope, Commit } from '../../shared/domain/session/envelope.ts';
+import type { SessionState } from '../../shared/domain/session/evolve.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { CommandOf } from '../../shared/session/commands.ts';
-import type { SessionState } from '../../shared/session/evolve.ts';
-import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import type { SessionActor } from './session-actor.ts';
 
 type Wish = CommandOf<'request_checkpoint'>;

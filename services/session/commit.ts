@@ -1,6 +1,7 @@
+import type { Commit } from '../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode, messageOf } from '../../shared/kit/errors.ts';
-import type { Clock, EventLog } from '../../shared/ports.ts';
-import type { Commit } from '../../shared/wire/envelope.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 
 /** What became of a commit. `fenced`: somebody else wrote first. `uncommitted`: still unknown after all patience; drop what you believe. */
 export type CommitResult =

@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { Conversation } from '../../shared/context/conversation.ts';
-import type { TurnView } from '../../shared/context/said.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { ActiveTurn } from '../../shared/domain/session/context.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { Position } from '../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { readThrough } from '../../shared/kit/read-through.ts';
-import type { Clock, EventLog } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { ActiveTurn } from '../../shared/session/context.ts';
-import type { Position } from '../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import { readThrough } from '../../shared/runtime/read-through.ts';
+import { Conversation } from './prompt/conversation.ts';
 
 /** Characters that a conversation costs in memory with nothing said in it. */
 const leastCharacters = 1_000;

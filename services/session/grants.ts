@@ -1,6 +1,6 @@
-import { readThrough } from '../../shared/kit/read-through.ts';
-import type { EventOf } from '../../shared/session/events.ts';
-import type { ToolCall } from '../../shared/session/types.ts';
+import type { EventOf } from '../../shared/domain/session/events.ts';
+import type { ToolCall } from '../../shared/domain/values/types.ts';
+import { readThrough } from '../../shared/runtime/read-through.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
 

@@ -1,12 +1,12 @@
-import type { Model } from '../../shared/ports.ts';
-import { mayCallSkill } from '../../shared/routing/chat-command.ts';
-import { messageOf } from '../../shared/session/commands.ts';
-import { decide } from '../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { evolve, initialState } from '../../shared/session/evolve.ts';
-import type { MachineSnapshot } from '../../shared/session/machine.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { mayCallSkill } from '../../shared/domain/routing/chat-command.ts';
+import { messageOf } from '../../shared/domain/session/commands.ts';
+import { decide } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { evolve, initialState } from '../../shared/domain/session/evolve.ts';
+import type { MachineSnapshot } from '../../shared/domain/session/machine.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
+import type { Model } from '../../shared/ports/model.ts';
 
 /** A long answer would make one commit of what two can hold: the message, the step and the answer. */
 const isLong = (outcome: StepOutcome): boolean => outcome.kind === 'reply' && outcome.text.length > 64 * 1024;

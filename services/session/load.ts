@@ -1,8 +1,8 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { fold, fromPlain, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readThrough } from '../../shared/kit/read-through.ts';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { fold, fromPlain, initialState, type SessionState } from '../../shared/session/evolve.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import { readThrough } from '../../shared/runtime/read-through.ts';
 
 type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
 

@@ -1,25 +1,28 @@
 import { uuidv7 } from 'uuidv7';
 import { createMcp } from '../../shared/adapters/mcp/create.ts';
 import { createModels } from '../../shared/adapters/model/create.ts';
-import type { Config } from '../../shared/config/schema.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import { reservedCommands } from '../../shared/domain/routing/chat-command.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import { MemoryReader } from '../../shared/memory/reader.ts';
-import type { IndexView, Model, Ports, Tools } from '../../shared/ports.ts';
-import { reservedCommands } from '../../shared/routing/chat-command.ts';
-import { SkillLibrary } from '../../shared/skills/library.ts';
-import { createTools } from '../../shared/tools/create.ts';
-import { localTools } from '../../shared/tools/local.ts';
-import { memoryTools } from '../../shared/tools/memory.ts';
-import { sessionTools } from '../../shared/tools/sessions.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Model } from '../../shared/ports/model.ts';
+import type { IndexView } from '../../shared/ports/session-index.ts';
+import type { Tools } from '../../shared/ports/tools.ts';
+import type { Service } from '../../shared/runtime/service.ts';
+import { SkillLibrary } from '../../shared/runtime/skills/library.ts';
 import { randomApprovalId } from './approval-id.ts';
 import { SessionHost } from './host.ts';
+import { MemoryReader } from './memory/reader.ts';
 import { SessionMeters } from './meters.ts';
 import { observing } from './observed.ts';
 import { recoverLostTurns } from './recovery.ts';
 import { RunTraces } from './run-traces.ts';
 import { allOn, type Switches } from './switches.ts';
 import { SystemPrompts } from './system-prompt.ts';
+import { createTools } from './tools/create.ts';
+import { localTools } from './tools/local.ts';
+import { memoryTools } from './tools/memory.ts';
+import { sessionTools } from './tools/sessions.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface SessionServiceOptions {

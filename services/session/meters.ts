@@ -1,7 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
+import type { Usage } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Usage } from '../../shared/session/types.ts';
-import { boundedLabel } from '../../shared/telemetry/labels.ts';
+import { boundedLabel } from '../../shared/runtime/telemetry/labels.ts';
 
 /** From an answer at once to the longest that a model or tool may take. */
 const workSeconds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];

@@ -1,7 +1,8 @@
+import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Model, ModelRequest } from '../../shared/ports.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
+import type { Model } from '../../shared/ports/model.ts';
 import type { Attempt } from './attempt.ts';
 
 /** A request as far as it is not the same in all steps of an attempt. */

@@ -1,5 +1,8 @@
-import type { Clock, EventLog, Model, Tool, Tools } from '../../shared/ports.ts';
-import { traced, traceparentNow } from '../../shared/telemetry/trace.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
+import { traced, traceparentNow } from '../../shared/kit/trace.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { Model } from '../../shared/ports/model.ts';
+import type { Tool, Tools } from '../../shared/ports/tools.ts';
 import type { SessionMeters } from './meters.ts';
 import type { RunTraces } from './run-traces.ts';
 import { commitSpan, stepSpan, toolSpan } from './spans.ts';

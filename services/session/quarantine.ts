@@ -1,7 +1,7 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
 
 /** The sessions whose history this version cannot fold. Each is set aside alone; the others go on (reliability §2, 24). */
 export class Quarantine {

@@ -1,8 +1,9 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Clock, IndexView } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
+import type { IndexView } from '../../shared/ports/session-index.ts';
 
 export interface RecoveryOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
 import type { Outcome, SessionActor } from './session-actor.ts';
 
 export interface RegistryOptions {

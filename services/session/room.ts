@@ -4,19 +4,19 @@ import {
   compactionPrompt,
   planCompaction,
   summaryTokens,
-} from '../../shared/context/compaction.ts';
-import { flushPrompt, summaryMessage } from '../../shared/context/said.ts';
-import { contextTokens, messagesTokens, nextStepTokens, roomTokens } from '../../shared/context/tokens.ts';
+} from '../../shared/domain/prompt/compaction.ts';
+import { flushPrompt, summaryMessage } from '../../shared/domain/prompt/said.ts';
+import { contextTokens, messagesTokens, nextStepTokens, roomTokens } from '../../shared/domain/prompt/tokens.ts';
+import type { CommandOf } from '../../shared/domain/session/commands.ts';
+import type { ActiveTurn } from '../../shared/domain/session/context.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Model } from '../../shared/ports.ts';
-import type { CommandOf } from '../../shared/session/commands.ts';
-import type { ActiveTurn } from '../../shared/session/context.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
-import { memoryAddName } from '../../shared/tools/memory-change.ts';
+import type { Model } from '../../shared/ports/model.ts';
 import type { Attempt } from './attempt.ts';
 import { askModel } from './model-step.ts';
 import type { Scene } from './scene.ts';
 import type { SystemPrompt } from './system-prompt.ts';
+import { memoryAddName } from './tools/memory-change.ts';
 
 /** Room in the model's window: compaction, and the notes that are written before it (A7/85, A11/126). */
 

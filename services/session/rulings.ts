@@ -1,14 +1,15 @@
-import { severalPeople } from '../../shared/context/running-turn.ts';
-import { onBehalfOf } from '../../shared/policy/on-behalf.ts';
-import { type ToolWord, toolWord } from '../../shared/policy/tool-policy.ts';
-import type { Tool, ToolScope } from '../../shared/ports.ts';
-import { identitiesOf } from '../../shared/routing/identity.ts';
-import { channelOf, parseKey } from '../../shared/routing/session-key.ts';
-import { grantOf } from '../../shared/session/answered.ts';
-import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../shared/session/types.ts';
+import { identitiesOf } from '../../shared/domain/keys/identity.ts';
+import { parseKey } from '../../shared/domain/keys/session-key.ts';
+import { channelOf } from '../../shared/domain/projections/channel.ts';
+import { grantOf } from '../../shared/domain/session/answered.ts';
+import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../shared/domain/values/types.ts';
+import type { Tool, ToolScope } from '../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
 import { callHash, parseArguments } from './call-hash.ts';
+import { severalPeople } from './prompt/running-turn.ts';
 import { type Scene, toolOf } from './scene.ts';
+import { onBehalfOf } from './tools/on-behalf.ts';
+import { type ToolWord, toolWord } from './tools/tool-policy.ts';
 
 /**
  * What becomes of a call (A5/62): the policy's word, where the call can be made at all. One that was granted for good is not asked about

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { Commit } from '../../shared/domain/session/envelope.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { EventLog } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { Commit } from '../../shared/wire/envelope.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 
 /**
  * Which trace a run is of: that of its first commit, so that a turn that waited, or that is resumed on another host, goes on in the trace of

@@ -1,9 +1,9 @@
-import type { TurnView } from '../../shared/context/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { ActiveTurn } from '../../shared/domain/session/context.ts';
+import type { SpawnedRun, ToolCall } from '../../shared/domain/values/types.ts';
 import { assert } from '../../shared/kit/assert.ts';
-import type { Tool, ToolScope } from '../../shared/ports.ts';
-import type { ActiveTurn } from '../../shared/session/context.ts';
-import type { SpawnedRun, ToolCall } from '../../shared/session/types.ts';
-import type { SkillSet } from '../../shared/skills/explain.ts';
+import type { Tool, ToolScope } from '../../shared/ports/tools.ts';
+import type { SkillSet } from '../../shared/runtime/skills/explain.ts';
 import type { Attempt } from './attempt.ts';
 import { type SkillCall, skillCallOf, withSkillText } from './skill-call.ts';
 

@@ -1,14 +1,14 @@
 import type { Actor } from 'xstate';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { decide, isBehind, isRepeat, type RefusalCode } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope, Commit, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
+import type { MachineSnapshot, sessionMachine } from '../../shared/domain/session/machine.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { Mailbox } from '../../shared/kit/mailbox.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { decide, isBehind, isRepeat, type RefusalCode } from '../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/session/evolve.ts';
-import type { MachineSnapshot, sessionMachine } from '../../shared/session/machine.ts';
-import type { CommandEnvelope, Commit, RecordedCommit } from '../../shared/wire/envelope.ts';
 import type { CommitResult } from './commit.ts';
+import { Mailbox } from './host/mailbox.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
 export type Origin = { readonly seq: number; readonly incarnation: number } | null;

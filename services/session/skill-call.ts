@@ -1,15 +1,15 @@
-import type { TurnView } from '../../shared/context/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import { skillCallIn } from '../../shared/domain/routing/chat-command.ts';
+import type { ActiveTurn } from '../../shared/domain/session/context.ts';
+import { callIdOf } from '../../shared/domain/session/decide/turn.ts';
+import type { Skill } from '../../shared/domain/skills/skill.ts';
+import type { Sender, StepOutcome } from '../../shared/domain/values/types.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { skillCallIn } from '../../shared/routing/chat-command.ts';
-import type { ActiveTurn } from '../../shared/session/context.ts';
-import { callIdOf } from '../../shared/session/decide/turn.ts';
-import type { Sender, StepOutcome } from '../../shared/session/types.ts';
-import { commandName } from '../../shared/skills/commands.ts';
-import type { Entries } from '../../shared/skills/environment.ts';
-import type { SkillSet } from '../../shared/skills/explain.ts';
-import { readSkillText } from '../../shared/skills/load.ts';
-import type { Skill } from '../../shared/skills/skill.ts';
+import { commandName } from '../../shared/runtime/skills/commands.ts';
+import type { Entries } from '../../shared/runtime/skills/environment.ts';
+import type { SkillSet } from '../../shared/runtime/skills/explain.ts';
+import { readSkillText } from '../../shared/runtime/skills/load.ts';
 
 /** Skills that people call by a command (A15/148, 150). The message in the log stays as it was written. */
 

@@ -1,8 +1,8 @@
+import { toPlain } from '../../shared/domain/session/evolve.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import type { Snapshots } from '../../shared/ports.ts';
-import { toPlain } from '../../shared/session/evolve.ts';
+import type { Snapshots } from '../../shared/ports/snapshots.ts';
 import { about } from './about.ts';
 import type { SessionActor } from './session-actor.ts';
 

@@ -1,9 +1,11 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { AppendResult, ModelRequest, Tool, ToolEnd, ToolRun } from '../../shared/ports.ts';
-import { headlineOf } from '../../shared/session/headline.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
-import type { Spanned } from '../../shared/telemetry/trace.ts';
-import type { Commit } from '../../shared/wire/envelope.ts';
+import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
+import type { Commit } from '../../shared/domain/session/envelope.ts';
+import { headlineOf } from '../../shared/domain/session/headline.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
+import type { Spanned } from '../../shared/kit/trace.ts';
+import type { AppendResult } from '../../shared/ports/event-log.ts';
+import type { Tool, ToolEnd, ToolRun } from '../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
 
 /** The spans of a session host, by OpenTelemetry's conventions for generative AI. Nothing of what is said or given is in them. */

@@ -1,16 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { Config } from '../../shared/config/schema.ts';
-import { toolCharacters } from '../../shared/context/tokens.ts';
+import type { Config } from '../../shared/domain/config/schema.ts';
+import type { ToolSpec } from '../../shared/domain/prompt/model-request.ts';
+import { toolCharacters } from '../../shared/domain/prompt/tokens.ts';
+import type { PromptPart } from '../../shared/domain/values/types.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { memorySection, workingMemorySection } from '../../shared/memory/prompt.ts';
-import type { MemoryReader } from '../../shared/memory/reader.ts';
-import type { ToolScope, ToolSpec } from '../../shared/ports.ts';
-import type { PromptPart } from '../../shared/session/types.ts';
-import { promptFilesFor } from '../../shared/tools/agent-files.ts';
-import { Workspace } from '../../shared/tools/workspace.ts';
+import type { ToolScope } from '../../shared/ports/tools.ts';
+import { memorySection, workingMemorySection } from './memory/prompt.ts';
+import type { MemoryReader } from './memory/reader.ts';
+import { promptFilesFor } from './tools/agent-files.ts';
+import { Workspace } from './tools/workspace.ts';
 
 export interface SystemPrompt {
   readonly text: string;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Commit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { Commit } from '../../shared/wire/envelope.ts';
 import { SessionMeters } from './meters.ts';
 
 /** What has been recorded by this host, in numbers for operators. */

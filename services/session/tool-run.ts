@@ -1,5 +1,6 @@
+import type { Clock } from '../../shared/kit/clock.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
-import type { Clock, Tool, ToolEnd, ToolRun } from '../../shared/ports.ts';
+import type { Tool, ToolEnd, ToolRun } from '../../shared/ports/tools.ts';
 
 interface ToolRunOptions {
   readonly clock: Clock;

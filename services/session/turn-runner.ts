@@ -1,6 +1,6 @@
 import { type Actor, createActor, fromCallback } from 'xstate';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { Attempt, type TurnServices } from './attempt.ts';
 import type { Outcome, SessionActor } from './session-actor.ts';
 import { runTurn } from './turn.ts';

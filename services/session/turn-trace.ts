@@ -1,4 +1,4 @@
-import { isTracing, traced } from '../../shared/telemetry/trace.ts';
+import { isTracing, traced } from '../../shared/kit/trace.ts';
 import type { Attempt } from './attempt.ts';
 import { turnSpan } from './spans.ts';
 

@@ -1,11 +1,11 @@
-import { pruned } from '../../shared/context/prune.ts';
+import type { ActiveTurn } from '../../shared/domain/session/context.ts';
+import { callIdOf } from '../../shared/domain/session/decide/turn.ts';
+import type { Ruling, StepOutcome } from '../../shared/domain/values/types.ts';
 import { assert } from '../../shared/kit/assert.ts';
-import type { ActiveTurn } from '../../shared/session/context.ts';
-import { callIdOf } from '../../shared/session/decide/turn.ts';
-import type { Ruling, StepOutcome } from '../../shared/session/types.ts';
 import type { Attempt } from './attempt.ts';
 import { finishCalls } from './calls.ts';
 import { askModel } from './model-step.ts';
+import { pruned } from './prompt/prune.ts';
 import { compaction, flushStep, isFlushing, isTight, mayFlush, type StepScene } from './room.ts';
 import { rulingOf } from './rulings.ts';
 import { type Scene, sceneOf, withSpawned } from './scene.ts';

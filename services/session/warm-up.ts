@@ -1,10 +1,10 @@
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { decide } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope, Commit } from '../../shared/domain/session/envelope.ts';
+import { evolve, fold, initialState } from '../../shared/domain/session/evolve.ts';
 import { assert } from '../../shared/kit/assert.ts';
-import type { Model } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { decide } from '../../shared/session/decide/index.ts';
-import { evolve, fold, initialState } from '../../shared/session/evolve.ts';
+import type { Model } from '../../shared/ports/model.ts';
 import { decodeCommand, decodeCommit, encodeCommand, encodeCommit } from '../../shared/wire/codec.ts';
-import type { CommandEnvelope, Commit } from '../../shared/wire/envelope.ts';
 import { instantTurn } from './instant-turn.ts';
 import { loadState } from './load.ts';
 

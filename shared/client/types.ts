@@ -1,10 +1,10 @@
+import type { Run } from '../domain/projections/run.ts';
+import type { IndexRow } from '../domain/projections/summary.ts';
+import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
+import type { EventType, SessionEvent } from '../domain/session/events.ts';
+import type { PlainState } from '../domain/session/evolve.ts';
+import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
-import type { EventType, SessionEvent } from '../session/events.ts';
-import type { PlainState } from '../session/evolve.ts';
-import type { IndexRow } from '../session/summary.ts';
-import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../session/types.ts';
-import type { Run } from '../session-tools/run.ts';
-import type { CommandAnswer, RecordedCommit } from '../wire/envelope.ts';
 
 /** What the gateway takes and tells, as docs/openapi.json has it. Times are milliseconds since 1970; all come from the schemas, as types alone. */
 

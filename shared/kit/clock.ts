@@ -1,4 +1,16 @@
-import type { Clock } from '../ports.ts';
+/**
+ * The outside world on one screen. Each port has an in-memory and a NATS adapter and one contract suite that both pass. Unless said
+ * otherwise a method rejects with `NatterError('unavailable')` when the broker does not answer in time: the outcome is then unknown.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Milliseconds that never go back: for leases and timeouts. */
+  monotonic(): number;
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
 /** The machine's clock. Chosen in `main.ts` only; tests and the simulator bring their own. */
 export const systemClock: Clock = {

@@ -1,7 +1,7 @@
 import { type DestinationStream, destination as fileDestination, type Logger, pino } from 'pino';
-import { traceIdNow } from '../telemetry/trace.ts';
 import { NatterError } from './errors.ts';
 import { scrubber } from './scrub.ts';
+import { traceIdNow } from './trace.ts';
 
 export type { Logger } from 'pino';
 

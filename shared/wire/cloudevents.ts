@@ -1,5 +1,5 @@
-import { headlineOf } from '../session/headline.ts';
-import type { Commit } from './envelope.ts';
+import type { Commit } from '../domain/session/envelope.ts';
+import { headlineOf } from '../domain/session/headline.ts';
 
 /**
  * CloudEvents 1.0 attributes of a commit, in NATS binary mode: one header each, so that any consumer can route without decoding.

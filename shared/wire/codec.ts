@@ -1,10 +1,6 @@
 import { Packr } from 'msgpackr';
 import type { z } from 'zod';
-import { assert } from '../kit/assert.ts';
-import { NatterError } from '../kit/errors.ts';
-import { flat } from '../kit/flat.ts';
-import { limits } from '../kit/limits.ts';
-import { upcast } from '../session/upcast.ts';
+import { type InboundEnvelope, inboundEnvelope } from '../domain/routing/inbound-envelope.ts';
 import {
   type CheckpointRequest,
   type CommandEnvelope,
@@ -12,10 +8,13 @@ import {
   checkpointRequest,
   commandEnvelope,
   commitShape,
-  type InboundEnvelope,
-  inboundEnvelope,
   type RecordedCommit,
-} from './envelope.ts';
+} from '../domain/session/envelope.ts';
+import { upcast } from '../domain/session/upcast.ts';
+import { assert } from '../kit/assert.ts';
+import { flat } from '../kit/detached-string.ts';
+import { NatterError } from '../kit/errors.ts';
+import { limits } from '../kit/limits.ts';
 import { scan } from './scan.ts';
 
 /** Plain MessagePack that any language reads: no records, no extension types; a field that is `undefined` is left out. */

@@ -1,13 +1,19 @@
 import { z } from 'zod';
+import { auditKinds } from '../domain/access/audit.ts';
+import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
+import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
+import type { IndexRow } from '../domain/projections/summary.ts';
+import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
+import { roles } from '../domain/values/role.ts';
+import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
-import { roles } from '../policy/access.ts';
-import { auditKinds } from '../policy/audit.ts';
-import type { AuditRecord, CustodyRecord, DeadLetter, Delta, HealthReport, IssuedToken, MemoryEntry, Ticket } from '../ports.ts';
-import { type SessionKey, sessionKey } from '../routing/session-key.ts';
-import type { IndexRow } from '../session/summary.ts';
-import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../session/types.ts';
+import type { AuditRecord } from '../ports/audit-log.ts';
+import type { CustodyRecord } from '../ports/custody-log.ts';
+import type { DeadLetter } from '../ports/dead-letters.ts';
+import type { Delta } from '../ports/live.ts';
+import type { HealthReport } from '../ports/presence.ts';
+import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
-import { type CommandAnswer, commandAnswer } from './envelope.ts';
 
 /** How a record of one kind is written and read. Both throw `NatterError('invalid' | 'too_large')`, never anything else. */
 export interface Codec<T> {

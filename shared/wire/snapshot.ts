@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { limits } from '../kit/limits.ts';
-import type { SessionKey } from '../routing/session-key.ts';
-import { queuedTurn } from '../session/events.ts';
-import type { PlainState } from '../session/evolve.ts';
-import { skillRef } from '../session/memory.ts';
+import type { SessionKey } from '../domain/keys/session-key.ts';
+import { queuedTurn } from '../domain/session/events.ts';
+import type { PlainState } from '../domain/session/evolve.ts';
+import { skillRef } from '../domain/values/memory-edit.ts';
 import {
   approvalRequest,
   deliveryTarget,
@@ -14,7 +13,8 @@ import {
   settings,
   spawnedRun,
   turnTask,
-} from '../session/types.ts';
+} from '../domain/values/types.ts';
+import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
 
 /** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */

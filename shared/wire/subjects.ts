@@ -1,44 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { AuditKind } from '../policy/audit.ts';
-import type { CustodyState } from '../ports.ts';
-import type { SessionKey } from '../routing/session-key.ts';
-import type { EventType } from '../session/events.ts';
-import type { DeliveryTarget } from '../session/types.ts';
-
-/**
- * The only place where subject strings are made. Escaping is injective and byte-exact: every UTF-8 byte outside `A-Za-z0-9_-` and `:`
- * becomes `%XX`, so a key is one token in a command subject; in an event subject `:` separates tokens, so that people can subscribe by prefix.
- */
-const plainByte = /[A-Za-z0-9_:-]/;
-
-/** Escapes `text` byte by byte. `unescapeText` is its inverse. */
-export const escapeText = (text: string): string => {
-  if (/^[A-Za-z0-9_:-]*$/.test(text)) return text;
-  let escaped = '';
-  for (const byte of Buffer.from(text, 'utf8')) {
-    const character = String.fromCharCode(byte);
-    escaped += plainByte.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return escaped;
-};
-export const unescapeText = (escaped: string): string => decodeURIComponent(escaped);
+import type { AuditKind } from '../domain/access/audit.ts';
+import type { SessionKey } from '../domain/keys/session-key.ts';
+import type { EventType } from '../domain/session/events.ts';
+import type { DeliveryTarget } from '../domain/values/types.ts';
+import { escapeText, unescapeText } from '../kit/escape-text.ts';
+import type { CustodyState } from '../ports/custody-log.ts';
 
 /** One token: `:` is escaped too. */
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
-
 /**
  * A key of a bucket, one token for each part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because a bucket key may not have `%`.
  * Injective and byte-exact; a part is never an empty token.
  */
 export const bucketKey = (...parts: readonly string[]): string =>
   parts.map((part) => token(part).replaceAll('%', '=') || '=').join('.');
-
 /** The subject of a bucket's key, as every key-value client has it. */
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
-
 /** The work queues, by what their members and their timers go by. */
 export type QueueName = 'commands' | 'inbound' | 'checkpoints';
-
 export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
@@ -71,7 +50,6 @@ export interface Subjects {
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
-
 /** A subject has to fit into one line of the protocol (4,096 bytes at most brokers), so a very long conversation goes by its hash. */
 const longestConversation = 1_024;
 const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
@@ -79,7 +57,6 @@ const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => 
   if (conversation.length <= longestConversation) return conversation;
   return `~${createHash('sha256').update(conversation).digest('hex')}`;
 };
-
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
   const path = (key: SessionKey): string => escapeText(key).replaceAll(':', '.');
@@ -113,7 +90,6 @@ export const subjectsUnder = (prefix: string): Subjects => {
       ),
   };
 };
-
 /**
  * The partition the broker puts a subject token into: FNV-1a 32 of the hashed tokens, as `{{partition(n,…)}}` computes it.
  * `tokens` are the escaped wildcard tokens the transform hashes, in order.

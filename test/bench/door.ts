@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import type { Ports } from '../../shared/ports.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { freePort } from './deltas.ts';
 import { openCaller, openEvents } from './door-clients.ts';
 import { closedLoop, keyOf, quantile } from './load.ts';

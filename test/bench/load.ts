@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 
 export const keyOf = (number: number): SessionKey => `agent:main:bench:dm:${number}` as SessionKey;
 

@@ -1,10 +1,10 @@
-import { MemoryFold } from '../../shared/memory/fold.ts';
-import { SearchIndex } from '../../shared/memory/search-index.ts';
-import { scopeName } from '../../shared/policy/memory-scope.ts';
-import type { MemoryScopes } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
+import { SearchIndex } from '../../shared/adapters/kv/memory-search-index.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { scopeName } from '../../shared/domain/memory/memory-scope.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { MemoryScopes } from '../../shared/ports/memory-store.ts';
 import { quantile } from './load.ts';
 import type { Row } from './table.ts';
 

@@ -1,13 +1,14 @@
 import { Access } from '../../services/gateway/access.ts';
 import { SessionList } from '../../services/gateway/session-list.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import type { Principal } from '../../shared/domain/access/access.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { sessionRowOf } from '../../shared/domain/projections/session-row.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Principal } from '../../shared/policy/access.ts';
-import type { EventLog, SessionIndex } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import { sessionRowOf } from '../../shared/session-tools/row.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { SessionIndex } from '../../shared/ports/session-index.ts';
 import { quantile } from './load.ts';
 import type { Row } from './table.ts';
 

@@ -8,9 +8,9 @@ import { topologyFor } from '../../services/cli/runtime/broker.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
-import { type Config, configSchema } from '../../shared/config/schema.ts';
+import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Ports } from '../../shared/ports.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { startCluster, startServer } from '../support/nats.ts';
 
 /** The three brokers the figures are taken on. */

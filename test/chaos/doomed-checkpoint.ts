@@ -2,9 +2,11 @@ import { pino } from 'pino';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Model, Ports, WorkQueue } from '../../shared/ports.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Model } from '../../shared/ports/model.ts';
+import type { WorkQueue } from '../../shared/ports/work-queue.ts';
 
 /**
  * A checkpoint service as a process that ends itself with SIGKILL, or freezes with SIGSTOP, at one moment of looking back. `DOOM_AT` counts the

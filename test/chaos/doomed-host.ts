@@ -2,10 +2,13 @@ import { appendFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { startSession } from '../../services/session/main.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { EventLog, Model, ModelRequest, Tool, Tools } from '../../shared/ports.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { Model } from '../../shared/ports/model.ts';
+import type { Tool, Tools } from '../../shared/ports/tools.ts';
 
 /**
  * A session host as a process that ends itself with SIGKILL at one moment of a turn: `DOOM_AT` counts the moments before and after each

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { uuidv7 } from 'uuidv7';
-import type { Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { CommandAnswer, CommandEnvelope } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { CommandAnswer, CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { type Random, randomOf } from '../sim/random.ts';
 import { commandFrom } from './workload.ts';
 

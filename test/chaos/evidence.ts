@@ -1,4 +1,4 @@
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { begunBy, endedBy } from './ledger.ts';
 import type { Fault } from './scenarios.ts';
 

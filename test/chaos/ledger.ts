@@ -1,6 +1,6 @@
-import type { EventLog } from '../../shared/ports.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 import type { SentCommand } from './driver.ts';
 
 /** The log as a follower sees it live, and what is still open according to it. */

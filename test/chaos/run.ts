@@ -1,5 +1,5 @@
+import type { Clock } from '../../shared/kit/clock.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Clock } from '../../shared/ports.ts';
 import { randomOf } from '../sim/random.ts';
 import { type SentCommand, startDriver } from './driver.ts';
 import { evidenceOf, type FaultEvidence } from './evidence.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/ports.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import type { Random } from '../sim/random.ts';
 import type { TestServer } from '../support/nats.ts';
 import type { Driver } from './driver.ts';

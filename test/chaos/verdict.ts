@@ -1,5 +1,5 @@
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { checkAll } from '../sim/checkers/all.ts';
 import type { History } from '../sim/history.ts';
 import type { SentCommand } from './driver.ts';

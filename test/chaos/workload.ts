@@ -1,5 +1,5 @@
-import { type SessionKey, sessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
+import { type SessionKey, sessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
 import type { Random } from '../sim/random.ts';
 
 /** Keys of all shapes: depths 1 to 6, dots, at signs, other scripts, and pairs of which one is the other's beginning. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { CommandAnswer } from '../../shared/domain/session/envelope.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { CommandAnswer } from '../../shared/wire/envelope.ts';
 import type { CacheBroker } from '../support/caches.ts';
 
 const accepted = (commandId: string): CommandAnswer => ({ commandId, outcome: 'accepted', seq: 4, rev: 2 });

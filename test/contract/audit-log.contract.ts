@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import type { AuditRecord } from '../../shared/ports.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { CacheBroker } from '../support/caches.ts';
 
 const record = (change: Partial<AuditRecord> = {}): AuditRecord => ({

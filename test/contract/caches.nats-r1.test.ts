@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { CustodyRecord } from '../../shared/ports.ts';
-import { summarize } from '../../shared/session/summary.ts';
+import { summarize } from '../../shared/domain/projections/summary.ts';
+import type { CustodyRecord } from '../../shared/ports/custody-log.ts';
 import { openNatsCaches } from '../support/caches.ts';
 import { commitTo, freshKey } from '../support/commits.ts';
 import { startServer } from '../support/nats.ts';

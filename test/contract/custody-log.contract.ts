@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { CustodyRecord, CustodyState } from '../../shared/ports.ts';
-import type { DeliveryTarget } from '../../shared/session/types.ts';
+import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
+import type { CustodyRecord, CustodyState } from '../../shared/ports/custody-log.ts';
 import type { CacheBroker } from '../support/caches.ts';
 import { freshKey } from '../support/commits.ts';
 

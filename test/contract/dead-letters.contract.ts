@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import { limits } from '../../shared/kit/limits.ts';
-import type { DeadLetter } from '../../shared/ports.ts';
+import type { DeadLetter } from '../../shared/ports/dead-letters.ts';
 import type { CacheBroker } from '../support/caches.ts';
 
 const letter = (change: Partial<DeadLetter> = {}): DeadLetter => ({

@@ -1,4 +1,4 @@
-import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { eraserContract } from './eraser.contract.ts';
 

@@ -5,7 +5,7 @@ import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../shared/adapters/nats/event-log.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { EventLog } from '../../shared/ports.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { streamNames, topologyOf } from '../../shared/wire/topology.ts';
 import { commitTo, freshKey } from '../support/commits.ts';

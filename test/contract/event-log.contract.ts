@@ -1,10 +1,10 @@
 import { Packr, Unpackr } from 'msgpackr';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventType } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { EventLog, FollowOptions } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { EventType } from '../../shared/session/events.ts';
-import type { Commit, RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { EventLog, FollowOptions } from '../../shared/ports/event-log.ts';
 import { assistantMessage, commitTo, freshKey, keyOf, sessionDeactivated, turnStarted, userMessage } from '../support/commits.ts';
 
 /** An event log to be tested, and what a test cannot do through the port. */

@@ -1,6 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryEventLog, type MemoryEventLogOptions } from '../../shared/adapters/memory/event-log.ts';
-import { type Fate, type Fault, type Faults, noFaults, SeededFaults, seededRandom } from '../../shared/adapters/memory/faults.ts';
+import { MemoryEventLog, type MemoryEventLogOptions } from '../../shared/adapters/in-memory/event-log.ts';
+import {
+  type Fate,
+  type Fault,
+  type Faults,
+  noFaults,
+  SeededFaults,
+  seededRandom,
+} from '../../shared/adapters/in-memory/faults.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { commitTo, freshKey } from '../support/commits.ts';
 import { appendMany, eventLogContract, first, revsOf, stored } from './event-log.contract.ts';

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
+import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
-import { commandQueue } from '../../shared/adapters/nats/work-queue.ts';
-import { placementOf } from '../../shared/adapters/rendezvous.ts';
+import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
+import { placementOf } from '../../shared/adapters/streams/rendezvous.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { CommandBus } from '../../shared/ports.ts';
+import type { CommandBus } from '../../shared/ports/work-queue.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { topologyOf } from '../../shared/wire/topology.ts';
 import { startServer } from '../support/nats.ts';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { createLive } from '../../shared/adapters/base/live.ts';
+import { createLive } from '../../shared/adapters/streams/live.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Delta, Live } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { Delta, Live } from '../../shared/ports/live.ts';
 import { joinCodec } from '../../shared/wire/records.ts';
 import { type CacheBroker, subjects } from '../support/caches.ts';
 import { freshKey } from '../support/commits.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { MemoryView } from '../../shared/ports.ts';
+import type { MemoryView } from '../../shared/ports/memory-store.ts';
 import type { CacheBroker, CacheHost } from '../support/caches.ts';
 import { memoryOf } from '../support/memories.ts';
 

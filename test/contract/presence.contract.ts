@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import type { HealthReport } from '../../shared/ports.ts';
+import type { HealthReport } from '../../shared/ports/presence.ts';
 import type { CacheBroker } from '../support/caches.ts';
 
 const report = (process: string, change: Partial<HealthReport> = {}): HealthReport => ({

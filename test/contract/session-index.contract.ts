@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { IndexView } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { IndexView } from '../../shared/ports/session-index.ts';
 import { bucketKey } from '../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../support/caches.ts';
 import { commitTo, freshKey, userMessage } from '../support/commits.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { fromPlain, type PlainState, toPlain } from '../../shared/session/evolve.ts';
+import { fromPlain, type PlainState, toPlain } from '../../shared/domain/session/evolve.ts';
 import { decode, encode } from '../../shared/wire/codec.ts';
 import { encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { bucketKey } from '../../shared/wire/subjects.ts';

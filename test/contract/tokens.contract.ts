@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { IssuedToken, TokensView } from '../../shared/ports.ts';
+import type { IssuedToken, TokensView } from '../../shared/ports/tokens.ts';
 import { bucketKey } from '../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../support/caches.ts';
 

@@ -1,11 +1,12 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
+import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
-import { commandQueue } from '../../shared/adapters/nats/work-queue.ts';
+import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
+import { escapeText, unescapeText } from '../../shared/kit/escape-text.ts';
 import { decodeCommand } from '../../shared/wire/codec.ts';
-import { escapeText, subjectsUnder, unescapeText } from '../../shared/wire/subjects.ts';
+import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { bucketNames, partitionConsumer, streamNames, topologyOf } from '../../shared/wire/topology.ts';
 import { type QueueUnderTest, queuePartitions } from './work-queue.contract.ts';
 

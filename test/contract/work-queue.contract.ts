@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { CommandBus, ConsumeOptions, Consumption, DeadLetters, Delivery, Verdict } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { DeadLetters } from '../../shared/ports/dead-letters.ts';
+import type { CommandBus, ConsumeOptions, Consumption, Delivery, Verdict } from '../../shared/ports/work-queue.ts';
 import { encode } from '../../shared/wire/codec.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 
 /** A process that takes part in the queue. */
 export interface QueueProcess {

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
-import { type Fault, type Faults, type FaultyCall, noFaults } from '../../shared/adapters/memory/faults.ts';
-import { MemoryWorkQueue } from '../../shared/adapters/memory/work-queue.ts';
-import { commandBinding } from '../../shared/adapters/queue-binding.ts';
+import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { type Fault, type Faults, type FaultyCall, noFaults } from '../../shared/adapters/in-memory/faults.ts';
+import { MemoryWorkQueue } from '../../shared/adapters/in-memory/work-queue.ts';
+import { commandBinding } from '../../shared/adapters/streams/queue-binding.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Verdict } from '../../shared/ports.ts';
+import type { Verdict } from '../../shared/ports/work-queue.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { commandTo, queuePartitions, workQueueContract } from './work-queue.contract.ts';
 

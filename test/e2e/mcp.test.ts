@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startSession } from '../../services/session/main.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { EventOf, EventType, SessionEvent } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import type { EventOf, EventType, SessionEvent } from '../../shared/session/events.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 import { keyOf } from '../support/commits.ts';
 
 /** A session host with a real MCP server from npm, and the offline model that calls its tools. */

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { mentionOf, parseIrcLine } from '../../services/cli/ingest/irc.ts';
 import { startRouter } from '../../services/router/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
-import { fixed } from '../../shared/config/reload.ts';
-import { type Config, configSchema } from '../../shared/config/schema.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
+import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
-import { type InboundEnvelope, inboundEnvelope } from '../../shared/wire/envelope.ts';
+import { fixed } from '../../shared/runtime/config/reload.ts';
 
 /**
  * A day of real people, through the router and a session host, under every scope: which sessions there are, and who reads whose words. The

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canAccess, type Guarded, type Principal, personOf } from '../../shared/policy/access.ts';
-import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/routing/identity.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import { canAccess, type Guarded, type Principal, personOf } from '../../shared/domain/access/access.ts';
+import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/domain/keys/identity.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 
 type Rule = (asking: Principal, session: Guarded, identities: Identities) => boolean;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decide } from '../../shared/domain/session/decide/index.ts';
+import { eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
+import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { decide } from '../../shared/session/decide/index.ts';
-import { eventTypes, type SessionEvent } from '../../shared/session/events.ts';
-import { fold, initialState, type Position, type SessionState } from '../../shared/session/evolve.ts';
 import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/arbitraries.ts';
 
 /** `decide`, with one type of command decided as if it came in another status. */

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
 import { placeOf } from '../../services/gateway/memory.ts';
-import { actingSender } from '../../shared/context/running-turn.ts';
-import { MemoryFold } from '../../shared/memory/fold.ts';
-import { memoryReach, parseScopeName, scopeName, scopeNames } from '../../shared/policy/memory-scope.ts';
-import { onBehalfOf } from '../../shared/policy/on-behalf.ts';
-import { type Identities, identitiesOf } from '../../shared/routing/identity.ts';
-import { parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { MemoryChange, MemoryScope } from '../../shared/session/memory.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import type { Sender } from '../../shared/session/types.ts';
+import { actingSender } from '../../services/session/prompt/running-turn.ts';
+import { onBehalfOf } from '../../services/session/tools/on-behalf.ts';
+import { type Identities, identitiesOf } from '../../shared/domain/keys/identity.ts';
+import { parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { memoryReach, parseScopeName, scopeName, scopeNames } from '../../shared/domain/memory/memory-scope.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
+import type { Sender } from '../../shared/domain/values/types.ts';
 import { commitTo, keyOf } from '../support/commits.ts';
 import { changed, deleted } from '../support/memories.ts';
 

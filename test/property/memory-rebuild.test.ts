@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryFold } from '../../shared/memory/fold.ts';
-import type { MemoryNews } from '../../shared/ports.ts';
-import type { MemoryChange } from '../../shared/session/memory.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { MemoryChange } from '../../shared/domain/values/memory-edit.ts';
+import type { MemoryNews } from '../../shared/ports/memory-store.ts';
 import { keyOf } from '../support/commits.ts';
 import { changed, deleted, recorded } from '../support/memories.ts';
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback, transition } from 'xstate';
-import type { SessionEvent } from '../../shared/session/events.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import {
   evolve,
   fold,
@@ -10,11 +12,9 @@ import {
   type PlainState,
   type SessionState,
   toPlain,
-} from '../../shared/session/evolve.ts';
-import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/session/machine.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+} from '../../shared/domain/session/evolve.ts';
+import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { holds, type Intent, intents, play } from '../support/arbitraries.ts';
 import { key } from '../support/given.ts';

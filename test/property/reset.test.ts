@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../shared/config/schema.ts';
-import { dayAround, expiryFor, freshness, nextReset } from '../../shared/policy/reset.ts';
-import { decide } from '../../shared/session/decide/index.ts';
-import { fold, initialState } from '../../shared/session/evolve.ts';
-import type { Expiry } from '../../shared/session/expiry.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import { dayAround, expiryFor, freshness, nextReset } from '../../shared/domain/reset/reset.ts';
+import { decide } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import { fold, initialState } from '../../shared/domain/session/evolve.ts';
+import type { Expiry } from '../../shared/domain/values/expiry.ts';
 import { holds } from '../support/arbitraries.ts';
 import { commitOf, key } from '../support/given.ts';
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Config, configSchema } from '../../shared/config/schema.ts';
-import { placing } from '../../shared/routing/envelope-key.ts';
-import { identitiesOf } from '../../shared/routing/identity.ts';
-import { canonicalKey } from '../../shared/routing/legacy-key.ts';
-import { createRoute } from '../../shared/routing/route.ts';
-import { buildKey, isProgramSource, type ParsedKey, parseKey, type SessionKey } from '../../shared/routing/session-key.ts';
-import { commandEnvelope, type InboundEnvelope, inboundEnvelope } from '../../shared/wire/envelope.ts';
+import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
+import { identitiesOf } from '../../shared/domain/keys/identity.ts';
+import { canonicalKey } from '../../shared/domain/keys/legacy-key.ts';
+import { buildKey, isProgramSource, type ParsedKey, parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { placing } from '../../shared/domain/routing/envelope-key.ts';
+import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
+import { createRoute } from '../../shared/domain/routing/route.ts';
+import { commandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { holds } from '../support/arbitraries.ts';
 
 /** Few and dangerous parts, so that two envelopes come close to each other: separators, words of keys, names of people. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Config, configSchema } from '../../shared/config/schema.ts';
-import { type Sending, sendDecision } from '../../shared/policy/send-policy.ts';
+import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
+import { type Sending, sendDecision } from '../../shared/domain/send-policy/send-policy.ts';
 import { holds } from '../support/arbitraries.ts';
 import { keyOf } from '../support/commits.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { visibleText } from '../../services/gateway/live-text.ts';
-import { silenceFilter, withoutSilence } from '../../shared/routing/silence.ts';
+import { silenceFilter, withoutSilence } from '../../shared/domain/values/silence.ts';
 import { holds } from '../support/arbitraries.ts';
 
 const markers = ['<NO_REPLY>', '<EMPTY_RESPONSE>'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { plainFields } from '../../shared/skills/plain-lines.ts';
+import { plainFields } from '../../shared/runtime/skills/plain-lines.ts';
 
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,12}$/);
 /** Much of what means something in YAML, among words. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { Unpackr } from 'msgpackr';
 import { describe, expect, test } from 'vitest';
+import { type SessionKey, sessionKeyProblem } from '../../shared/domain/keys/session-key.ts';
+import { type EventType, eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
+import { headlineOf } from '../../shared/domain/session/headline.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { type SessionKey, sessionKeyProblem } from '../../shared/routing/session-key.ts';
-import { type EventType, eventTypes, type SessionEvent } from '../../shared/session/events.ts';
-import { headlineOf } from '../../shared/session/headline.ts';
+import { escapeText, unescapeText } from '../../shared/kit/escape-text.ts';
 import {
   decode,
   decodeCommand,
@@ -14,7 +15,7 @@ import {
   encodeCommand,
   encodeCommit,
 } from '../../shared/wire/codec.ts';
-import { bucketKey, commandToken, escapeText, partitionOf, subjectsUnder, unescapeText } from '../../shared/wire/subjects.ts';
+import { bucketKey, commandToken, partitionOf, subjectsUnder } from '../../shared/wire/subjects.ts';
 import { holds, intents, play } from '../support/arbitraries.ts';
 import { command } from '../support/given.ts';
 

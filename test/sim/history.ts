@@ -1,8 +1,8 @@
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';
+import type { TurnRef } from '../../shared/domain/values/types.ts';
 import { messageOf } from '../../shared/kit/errors.ts';
-import { fold, initialState, type PlainState, type SessionState } from '../../shared/session/evolve.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import type { TurnRef } from '../../shared/session/types.ts';
-import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 
 /**
  * What was done and seen from outside: all that the checkers know. A position in it is the number of commits in the log at that moment.

@@ -1,9 +1,10 @@
-import { openIndexView } from '../../shared/adapters/base/index-view.ts';
-import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
-import type { Clock, IndexView } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import { openIndexView } from '../../shared/adapters/kv/index-view.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
+import type { IndexView } from '../../shared/ports/session-index.ts';
 
 /** Somebody outside who reads the log and the index and says whether the system has come to rest. */
 export class Observer {

@@ -1,5 +1,5 @@
 import { allOn, type Switches } from '../../services/session/switches.ts';
-import type { SeededFaults } from '../../shared/adapters/memory/faults.ts';
+import type { SeededFaults } from '../../shared/adapters/in-memory/faults.ts';
 import { randomOf } from './random.ts';
 
 /** How often each fault happens. */

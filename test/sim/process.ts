@@ -1,12 +1,18 @@
-import { createCursors } from '../../shared/adapters/base/cursors.ts';
-import { openIndexView } from '../../shared/adapters/base/index-view.ts';
-import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
-import { createLeases } from '../../shared/adapters/base/leases.ts';
-import { createMemoryStore } from '../../shared/adapters/base/memory-store.ts';
-import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
-import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
-import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
-import type { Answers, Clock, EventLog, Ports, SessionIndex, Snapshots, WorkQueue } from '../../shared/ports.ts';
+import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import { createCursors } from '../../shared/adapters/kv/cursors.ts';
+import { openIndexView } from '../../shared/adapters/kv/index-view.ts';
+import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
+import { createLeases } from '../../shared/adapters/kv/leases.ts';
+import { createMemoryStore } from '../../shared/adapters/kv/memory-store.ts';
+import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
+import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
+import type { Answers } from '../../shared/ports/answers.ts';
+import type { EventLog } from '../../shared/ports/event-log.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { SessionIndex } from '../../shared/ports/session-index.ts';
+import type { Snapshots } from '../../shared/ports/snapshots.ts';
+import type { WorkQueue } from '../../shared/ports/work-queue.ts';
 
 /**
  * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../shared/adapters/memory/faults.ts';
+import { seededRandom } from '../../shared/adapters/in-memory/faults.ts';
 
 /** Chance that is the same for the same seed. */
 export interface Random {

@@ -1,8 +1,10 @@
-import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
-import type { Clock, Model, ModelRequest } from '../../shared/ports.ts';
-import type { PlainState } from '../../shared/session/evolve.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { PlainState } from '../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
+import type { Model } from '../../shared/ports/model.ts';
 import type { Effect, History, ModelCall, Sent, Told } from './history.ts';
 import type { Process, Spy } from './process.ts';
 

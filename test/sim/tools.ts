@@ -1,4 +1,4 @@
-import type { Tool, ToolRun, Tools } from '../../shared/ports.ts';
+import type { Tool, ToolRun, Tools } from '../../shared/ports/tools.ts';
 import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 

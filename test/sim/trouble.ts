@@ -1,4 +1,4 @@
-import { type Fate, type Fault, type Faults, type FaultyCall, SeededFaults } from '../../shared/adapters/memory/faults.ts';
+import { type Fate, type Fault, type Faults, type FaultyCall, SeededFaults } from '../../shared/adapters/in-memory/faults.ts';
 import type { FaultRates } from './options.ts';
 import type { Random } from './random.ts';
 

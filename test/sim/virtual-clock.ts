@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/ports.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 
 interface Timer {
   readonly at: number;

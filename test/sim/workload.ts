@@ -1,9 +1,9 @@
-import type { MemorySystem } from '../../shared/adapters/memory/open.ts';
+import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import type { CommandEnvelope } from '../../shared/wire/envelope.ts';
 import type { Sent } from './history.ts';
 import type { SimOptions, StepName } from './options.ts';
 import type { Random } from './random.ts';

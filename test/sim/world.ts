@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { type MemorySystem, openMemory } from '../../shared/adapters/memory/open.ts';
+import { type MemorySystem, openMemory } from '../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
-import { configSchema } from '../../shared/config/schema.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import type { Ports } from '../../shared/ports.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
 import { type Random, randomOf } from './random.ts';

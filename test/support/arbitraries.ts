@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { decide, isRepeat } from '../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { fold, initialState, isErasure, type SessionState } from '../../shared/session/evolve.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+import { decide, isRepeat } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { fold, initialState, isErasure, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { command, commitOf } from './given.ts';
 import { people } from './verbs.ts';
 

@@ -1,20 +1,17 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createAnswers } from '../../shared/adapters/base/answers.ts';
-import { createCursors } from '../../shared/adapters/base/cursors.ts';
-import type { Ephemera } from '../../shared/adapters/base/ephemera.ts';
-import type { KeyValue } from '../../shared/adapters/base/key-value.ts';
-import { createLeases } from '../../shared/adapters/base/leases.ts';
-import { createLive } from '../../shared/adapters/base/live.ts';
-import { createMemoryStore } from '../../shared/adapters/base/memory-store.ts';
-import { createPresence } from '../../shared/adapters/base/presence.ts';
-import { createSessionIndex } from '../../shared/adapters/base/session-index.ts';
-import { createSnapshots } from '../../shared/adapters/base/snapshots.ts';
-import { createTokens } from '../../shared/adapters/base/tokens.ts';
-import { createMemoryAuditLog } from '../../shared/adapters/memory/audit-log.ts';
-import { createMemoryCustodyLog } from '../../shared/adapters/memory/custody-log.ts';
-import { createMemoryDeadLetters } from '../../shared/adapters/memory/dead-letters.ts';
-import { createMemoryEphemera } from '../../shared/adapters/memory/ephemera.ts';
-import { MemoryKvStore } from '../../shared/adapters/memory/kv-store.ts';
+import { createMemoryAuditLog } from '../../shared/adapters/in-memory/audit-log.ts';
+import { createMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
+import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { createMemoryEphemera } from '../../shared/adapters/in-memory/ephemera.ts';
+import { MemoryKvStore } from '../../shared/adapters/in-memory/kv-store.ts';
+import { createCursors } from '../../shared/adapters/kv/cursors.ts';
+import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
+import { createLeases } from '../../shared/adapters/kv/leases.ts';
+import { createMemoryStore } from '../../shared/adapters/kv/memory-store.ts';
+import { createPresence } from '../../shared/adapters/kv/presence.ts';
+import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
+import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
+import { createTokens } from '../../shared/adapters/kv/tokens.ts';
 import { openAuditLog } from '../../shared/adapters/nats/audit-log.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
@@ -22,22 +19,23 @@ import { openDeadLetters } from '../../shared/adapters/nats/dead-letters.ts';
 import { answersAddress, createEphemera } from '../../shared/adapters/nats/ephemera.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
+import { createAnswers } from '../../shared/adapters/streams/answers.ts';
+import type { Ephemera } from '../../shared/adapters/streams/ephemera.ts';
+import { createLive } from '../../shared/adapters/streams/live.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type {
-  Answers,
-  AuditLog,
-  Cursors,
-  CustodyLog,
-  DeadLetters,
-  Leases,
-  Live,
-  MemoryStore,
-  Presence,
-  SessionIndex,
-  Snapshots,
-  Tokens,
-} from '../../shared/ports.ts';
+import type { Answers } from '../../shared/ports/answers.ts';
+import type { AuditLog } from '../../shared/ports/audit-log.ts';
+import type { Cursors } from '../../shared/ports/cursors.ts';
+import type { CustodyLog } from '../../shared/ports/custody-log.ts';
+import type { DeadLetters } from '../../shared/ports/dead-letters.ts';
+import type { Leases } from '../../shared/ports/leases.ts';
+import type { Live } from '../../shared/ports/live.ts';
+import type { MemoryStore } from '../../shared/ports/memory-store.ts';
+import type { Presence } from '../../shared/ports/presence.ts';
+import type { SessionIndex } from '../../shared/ports/session-index.ts';
+import type { Snapshots } from '../../shared/ports/snapshots.ts';
+import type { Tokens } from '../../shared/ports/tokens.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../shared/wire/topology.ts';
 

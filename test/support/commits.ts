@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type SessionKey, sessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { Commit } from '../../shared/wire/envelope.ts';
+import { type SessionKey, sessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { Commit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 
 /** A checked session key. */
 export const keyOf = (text: string): SessionKey => sessionKey.parse(text);

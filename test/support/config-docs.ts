@@ -1,4 +1,4 @@
-import { type ConfigField, configFields, configJsonSchema, type SchemaNode } from '../../shared/config/schema-text.ts';
+import { type ConfigField, configFields, configJsonSchema, type SchemaNode } from '../../shared/domain/config/schema-text.ts';
 
 /** `docs/configuration.md`, made from the schema. A test compares the committed file with this. */
 const banner = '<!-- Generated from the code by `npx vitest run test/unit/config-docs.test.ts -u`. Do not edit. -->';

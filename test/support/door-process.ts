@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { startGateway } from '../../services/gateway/main.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
-import { fixed } from '../../shared/config/reload.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Clock } from '../../shared/ports.ts';
+import { fixed } from '../../shared/runtime/config/reload.ts';
 
 /**
  * A gateway as a process of its own that ends with its parent and tells it its URL. `DOOR_CONFIG` is its configuration as JSON; with

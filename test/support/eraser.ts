@@ -2,9 +2,10 @@ import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openEraser } from '../../shared/adapters/nats/eraser.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Eraser, Ports } from '../../shared/ports.ts';
+import type { Eraser } from '../../shared/ports/eraser.ts';
+import type { Ports } from '../../shared/ports/index.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { topologyOf } from '../../shared/wire/topology.ts';
 

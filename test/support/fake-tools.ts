@@ -1,4 +1,4 @@
-import type { Tool, ToolEnd, ToolRun, Tools } from '../../shared/ports.ts';
+import type { Tool, ToolEnd, ToolRun, Tools } from '../../shared/ports/tools.ts';
 
 /** What a fake tool is; the rest is usual. */
 export interface FakeTool extends Partial<Pick<Tool, 'idempotent' | 'usual' | 'onceOnly' | 'timeoutMs' | 'describe' | 'spawns'>> {

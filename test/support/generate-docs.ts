@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type EventType, eventTypes, type SessionEvent, sessionEvent } from '../../shared/session/events.ts';
-import { headlineOf } from '../../shared/session/headline.ts';
-import { sessionMachine } from '../../shared/session/machine.ts';
+import { type EventType, eventTypes, type SessionEvent, sessionEvent } from '../../shared/domain/session/events.ts';
+import { headlineOf } from '../../shared/domain/session/headline.ts';
+import { sessionMachine } from '../../shared/domain/session/machine.ts';
 import { type Golden, pathOf, readCommits } from './golden.ts';
 
 /** Documentation made from the code: `docs/events.md` and `docs/machine.md`. A test compares the committed files with this. */

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import { type Decision, decide, type RefusalCode } from '../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { assertNever } from '../../shared/kit/assert.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import { type Decision, decide, type RefusalCode } from '../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { evolve, fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { verbs } from './verbs.ts';
 
 /**

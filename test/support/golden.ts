@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { type EventType, sessionEvent } from '../../shared/session/events.ts';
-import { fold, initialState, type PlainState, toPlain } from '../../shared/session/evolve.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { type EventType, sessionEvent } from '../../shared/domain/session/events.ts';
+import { fold, initialState, type PlainState, toPlain } from '../../shared/domain/session/evolve.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
 import { command, tell } from './given.ts';
 
 /**

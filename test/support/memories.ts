@@ -1,8 +1,8 @@
-import type { MemoryEntry } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { EventOf } from '../../shared/session/events.ts';
-import type { MemoryChange, MemoryScope } from '../../shared/session/memory.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../shared/domain/session/events.ts';
+import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
 import { commitTo, keyOf } from './commits.ts';
 
 /** One memory; say what the test is about. */

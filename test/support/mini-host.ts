@@ -1,12 +1,13 @@
-import type { Consumption, Delivery, Ports, Verdict } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import { decide, isRepeat } from '../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { evolve, fold, initialState, type SessionState } from '../../shared/session/evolve.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import type { StepOutcome } from '../../shared/session/types.ts';
-import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import { decide, isRepeat } from '../../shared/domain/session/decide/index.ts';
+import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
+import type { StepOutcome } from '../../shared/domain/values/types.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Consumption, Delivery, Verdict } from '../../shared/ports/work-queue.ts';
 
 /**
  * The smallest session host that keeps the rules: it takes commands, decides, appends, answers and projects. Its model repeats what it

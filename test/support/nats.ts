@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { obtainServer } from '../../shared/adapters/nats/server/install.ts';
-import { type ServerProcess, startServerProcess } from '../../shared/adapters/nats/server/process.ts';
-import type { ServerBinary } from '../../shared/adapters/nats/server/resolve.ts';
+import { obtainServer } from '../../services/cli/broker/install.ts';
+import { type ServerProcess, startServerProcess } from '../../services/cli/broker/process.ts';
+import type { ServerBinary } from '../../services/cli/broker/resolve.ts';
 
 /** A real nats-server on loopback with a store of its own. It ends with the test process, whatever happens to that. */
 export interface TestServer {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fingerprint } from '../../shared/skills/install/bundle.ts';
+import { fingerprint } from '../../services/cli/skills-install/bundle.ts';
 import { type Entry, zipOf } from './archives.ts';
 
 /** A registry of skills on this machine that speaks as much of ClawHub's protocol as Natter asks for. */

@@ -1,5 +1,5 @@
-import type { CommandOf, SessionCommand } from '../../shared/session/commands.ts';
-import type { QueueRule, Ruling, Sender, SpawnedRun, ToolOutcome } from '../../shared/session/types.ts';
+import type { CommandOf, SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { QueueRule, Ruling, Sender, SpawnedRun, ToolOutcome } from '../../shared/domain/values/types.ts';
 
 /** The words of the command rows in `given.ts`, each with the command that it makes. */
 const usage = { inputTokens: 2, outputTokens: 3, totalTokens: 5 };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Config, configSchema } from '../../shared/config/schema.ts';
-import { commandForChat, mayCommand } from '../../shared/routing/chat-answer.ts';
-import { chatCommandIn } from '../../shared/routing/chat-command.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { sessionCommand } from '../../shared/session/commands.ts';
-import type { Sender } from '../../shared/session/types.ts';
+import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { commandForChat, mayCommand } from '../../shared/domain/routing/chat-answer.ts';
+import { chatCommandIn } from '../../shared/domain/routing/chat-command.ts';
+import { sessionCommand } from '../../shared/domain/session/commands.ts';
+import type { Sender } from '../../shared/domain/values/types.ts';
 import { given as givenHistory } from '../support/given.ts';
 
 type Change = NonNullable<Parameters<typeof configSchema.parse>[0]>;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../shared/config/schema.ts';
-import { questionOf } from '../../shared/routing/approval-text.ts';
-import { commandForChat } from '../../shared/routing/chat-answer.ts';
-import { chatCommandIn } from '../../shared/routing/chat-command.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { sessionCommand } from '../../shared/session/commands.ts';
-import type { Sender } from '../../shared/session/types.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { questionOf } from '../../shared/domain/routing/approval-text.ts';
+import { commandForChat } from '../../shared/domain/routing/chat-answer.ts';
+import { chatCommandIn } from '../../shared/domain/routing/chat-command.ts';
+import { sessionCommand } from '../../shared/domain/session/commands.ts';
+import type { Sender } from '../../shared/domain/values/types.ts';
 import { routed } from './routing/support.ts';
 
 const deliverTo = { channel: 'telegram', to: '42' };

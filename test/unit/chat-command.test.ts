@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ChatCommand, chatCommandIn } from '../../shared/routing/chat-command.ts';
+import { type ChatCommand, chatCommandIn } from '../../shared/domain/routing/chat-command.ts';
 
 const given = { triggers: ['fresh start', 'fresh', '  Neu '], names: ['natter', '@Bot'] };
 const reset = (word: string, rest = ''): ChatCommand => ({ type: 'reset', word, rest });

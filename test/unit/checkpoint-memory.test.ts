@@ -1,14 +1,16 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { MemoryFold, memoryHeadlines } from '../../services/checkpoint/memory/fold.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { headlineOf } from '../../shared/domain/session/headline.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { createLog } from '../../shared/kit/log.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import { MemoryFold, memoryHeadlines } from '../../shared/memory/fold.ts';
-import type { Clock, MemoryEntry, Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { headlineOf } from '../../shared/session/headline.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 import { commitTo, keyOf, userMessage } from '../support/commits.ts';
 import { changed, deleted } from '../support/memories.ts';
 

@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
-import { createProjection } from '../../services/checkpoint/projection.ts';
-import { seededRandom } from '../../shared/adapters/memory/faults.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { createProjection } from '../../services/checkpoint/session-index/projection.ts';
+import { seededRandom } from '../../shared/adapters/in-memory/faults.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import type { Clock } from '../../shared/kit/clock.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { createLog } from '../../shared/kit/log.ts';
-import type { Service } from '../../shared/kit/service.ts';
-import type { Clock, Ports } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
+import type { Ports } from '../../shared/ports/index.ts';
+import type { Service } from '../../shared/runtime/service.ts';
 import { assistantMessage, commitTo, keyOf, turnStarted, userMessage } from '../support/commits.ts';
 
 /** Time that runs 20 times as fast: leases and pauses of seconds are tests of milliseconds. */

@@ -1,8 +1,8 @@
 import JSON5 from 'json5';
 import { describe, expect, test } from 'vitest';
-import { effects } from '../../shared/config/effects.ts';
-import { configSchema } from '../../shared/config/schema.ts';
-import { configFields, schemaTree } from '../../shared/config/schema-text.ts';
+import { effects } from '../../shared/domain/config/effects.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import { configFields, schemaTree } from '../../shared/domain/config/schema-text.ts';
 import { configurationMarkdown } from '../support/config-docs.ts';
 
 describe('docs/configuration.md (A14/140, 141)', () => {

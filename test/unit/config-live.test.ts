@@ -2,13 +2,13 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startWorker } from '../../services/cli/runtime/compose.ts';
 import { startRouter } from '../../services/router/main.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
-import type { Config } from '../../shared/config/load.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import { inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
+import type { SessionCommand } from '../../shared/domain/session/commands.ts';
+import type { EventOf, EventType } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { SessionCommand } from '../../shared/session/commands.ts';
-import type { EventOf, EventType } from '../../shared/session/events.ts';
-import { inboundEnvelope } from '../../shared/wire/envelope.ts';
+import type { Config } from '../../shared/runtime/config/load.ts';
 import { keyOf } from '../support/commits.ts';
 
 test('A14/140, A3/24: a running router routes the next message by the configuration that is then in force', async () => {

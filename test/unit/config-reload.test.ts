@@ -2,9 +2,9 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Config, loadConfig } from '../../shared/config/load.ts';
-import { differences, followConfig, type LiveConfig } from '../../shared/config/reload.ts';
 import { createLog } from '../../shared/kit/log.ts';
+import { type Config, loadConfig } from '../../shared/runtime/config/load.ts';
+import { differences, followConfig, type LiveConfig } from '../../shared/runtime/config/reload.ts';
 
 let home: string;
 let file: string;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import JSON5 from 'json5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, loadConfig, secretsOf } from '../../shared/config/load.ts';
-import { linesOf } from '../../shared/config/locate.ts';
-import { chatCommandIn } from '../../shared/routing/chat-command.ts';
-import { route } from '../../shared/routing/route.ts';
-import { inboundEnvelope } from '../../shared/wire/envelope.ts';
+import { chatCommandIn } from '../../shared/domain/routing/chat-command.ts';
+import { inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
+import { route } from '../../shared/domain/routing/route.ts';
+import { type Config, loadConfig, secretsOf } from '../../shared/runtime/config/load.ts';
+import { linesOf } from '../../shared/runtime/config/locate.ts';
 
 let home: string;
 beforeAll(() => {

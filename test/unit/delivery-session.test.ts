@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createErasures } from '../../services/delivery/erasures.ts';
 import { sessionOutlet } from '../../services/delivery/outlets/session.ts';
-import { configSchema } from '../../shared/config/schema.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { messageOf } from '../../shared/domain/session/commands.ts';
+import { type CommandEnvelope, commandEnvelope, type RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Outbound } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { messageOf } from '../../shared/session/commands.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { encodeCommand } from '../../shared/wire/codec.ts';
-import { type CommandEnvelope, commandEnvelope, type RecordedCommit } from '../../shared/wire/envelope.ts';
 
 const child = 'agent:main:subagent:1' as SessionKey;
 const parent = 'agent:main:main';

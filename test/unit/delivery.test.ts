@@ -4,9 +4,10 @@ import { markAfter, nextMark } from '../../services/delivery/custody.ts';
 import { createOutbox } from '../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../services/delivery/outlets/webhook.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { CustodyRecord, CustodyState, Outbound, SendResult } from '../../shared/ports.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
+import type { CustodyRecord, CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
+import type { SendResult } from '../../shared/ports/outlet.ts';
 
 const key = 'agent:main:main' as SessionKey;
 const target = { channel: 'irc', to: '#ubuntu' };

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { createProjection } from '../../services/checkpoint/projection.ts';
+import { createProjection } from '../../services/checkpoint/session-index/projection.ts';
 import { eraseSession } from '../../services/cli/runtime/erasure.ts';
 import { createCourier } from '../../services/delivery/courier.ts';
 import { createCustodian } from '../../services/delivery/custodian.ts';
@@ -8,14 +8,15 @@ import { createErasures } from '../../services/delivery/erasures.ts';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { Conversations } from '../../services/session/conversations.ts';
 import { loadState } from '../../services/session/load.ts';
-import { openMemory } from '../../shared/adapters/memory/open.ts';
+import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { fold, initialState, toPlain } from '../../shared/domain/session/evolve.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import type { Outbound, SendResult } from '../../shared/ports.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { fold, initialState, toPlain } from '../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { Outbound } from '../../shared/ports/custody-log.ts';
+import type { SendResult } from '../../shared/ports/outlet.ts';
 import { commitTo, freshKey, sessionDeactivated, turnCompleted, turnStarted, userMessage } from '../support/commits.ts';
 
 /** Readers of a session that was erased while they were behind, in the middle of it, or away. */

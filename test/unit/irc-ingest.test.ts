@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { SessionOutcome } from '../../services/cli/ingest/outcome.ts';
 import { asJson, createTerminal, oneLine } from '../../services/cli/terminal.ts';
 import { ago, duration, parsePlace, parseTime } from '../../services/cli/time.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { canonical, differences } from '../../shared/kit/comparison.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
 
 const commit = (rev: number, ...events: SessionEvent[]): RecordedCommit =>
   ({

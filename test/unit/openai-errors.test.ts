@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Failure, failureOfRun, toldOf } from '../../services/gateway/openai/failure.ts';
 import { responseIdOf, runOfResponse } from '../../services/gateway/openai/ids.ts';
+import { runIdOf } from '../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import { runIdOf } from '../../shared/session-tools/run-id.ts';
 
 /** Issue 5: errors and ids of OpenAI's interface. */
 

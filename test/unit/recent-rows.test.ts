@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RecentRows } from '../../shared/adapters/base/recent-rows.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { IndexRow } from '../../shared/session/summary.ts';
+import { RecentRows } from '../../shared/adapters/kv/recent-rows.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../shared/domain/projections/summary.ts';
 
 /** Some take part, others at another time. */
 const peopleOf = (key: string, at: number): string[] => [`p${at % 3}`, ...(key < 'c' ? ['early'] : [])];

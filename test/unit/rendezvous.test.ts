@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placementOf } from '../../shared/adapters/rendezvous.ts';
+import { placementOf } from '../../shared/adapters/streams/rendezvous.ts';
 
 const members = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 8 });
 const partition = fc.integer({ min: 0, max: 255 });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { visibleText } from '../../services/gateway/live-text.ts';
 import { type RunEvent, RunTeller } from '../../services/gateway/run-events.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
 
 /** Issue 5: what people are told of a run, whatever of its live text is here before what is recorded. */
 

@@ -1,11 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { configSchema } from '../../shared/config/schema.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import type { SessionKey } from '../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../shared/session/events.ts';
-import { type IndexRow, summarize } from '../../shared/session/summary.ts';
-import { sessionRowOf } from '../../shared/session-tools/row.ts';
+import { configSchema } from '../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import {
   sessionRow,
   sessionsHistoryParameters,
@@ -13,9 +9,13 @@ import {
   sessionsSendParameters,
   sessionsSendResult,
   type TranscriptMessage,
-} from '../../shared/session-tools/schemas.ts';
-import { messagesOf, RecentMessages, withoutToolResults } from '../../shared/session-tools/transcript.ts';
-import type { RecordedCommit } from '../../shared/wire/envelope.ts';
+} from '../../shared/domain/projections/schemas.ts';
+import { sessionRowOf } from '../../shared/domain/projections/session-row.ts';
+import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
+import { messagesOf, RecentMessages, withoutToolResults } from '../../shared/domain/projections/transcript.ts';
+import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../shared/domain/session/events.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import { commitTo, userMessage } from '../support/commits.ts';
 
 const config = (session: object = {}) => configSchema.parse({ session });

@@ -1,10 +1,10 @@
-import { startLeasedWork, type Tenure } from '../../../shared/kit/leased-work.ts';
+import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { witnessLog } from '../../../shared/kit/log-witness.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import { together } from '../../../shared/kit/together.ts';
-import type { Ports } from '../../../shared/ports.ts';
-import type { CheckpointRequest, RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { together } from '../../../shared/kit/run-all.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
+import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 
 export interface DispatchOptions {
   readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'checkpoints'>;

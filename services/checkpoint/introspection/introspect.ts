@@ -1,15 +1,16 @@
-import { shortened } from '../../../shared/context/compaction.ts';
-import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
-import { withLines } from '../../../shared/introspection/basis.ts';
-import type { Entry } from '../../../shared/introspection/entry.ts';
-import { introspectionPrompt, type Notes, type ShownMemory } from '../../../shared/introspection/prompt.ts';
+import { outcomeOf, readAnswer } from '../../../shared/domain/introspection/answer.ts';
+import { withLines } from '../../../shared/domain/introspection/basis.ts';
+import type { Entry } from '../../../shared/domain/introspection/entry.ts';
+import { introspectionPrompt, type Notes, type ShownMemory } from '../../../shared/domain/introspection/prompt.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { shortened } from '../../../shared/domain/prompt/compaction.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
+import type { StepOutcome, Usage } from '../../../shared/domain/values/types.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Model, ModelMessage } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { CommandOf } from '../../../shared/session/commands.ts';
-import type { MemoryScope } from '../../../shared/session/memory.ts';
-import type { StepOutcome, Usage } from '../../../shared/session/types.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 
 /** What the look back came to: what is recorded. */
 export type IntrospectionResult = CommandOf<'record_introspection'>['result'];

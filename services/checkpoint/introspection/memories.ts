@@ -1,12 +1,13 @@
-import type { Config } from '../../../shared/config/schema.ts';
-import type { ShownMemory } from '../../../shared/introspection/prompt.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { ShownMemory } from '../../../shared/domain/introspection/prompt.ts';
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { memoryReach, scopeNames } from '../../../shared/domain/memory/memory-scope.ts';
+import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { memoryReach, scopeNames } from '../../../shared/policy/memory-scope.ts';
-import type { MemoryView, Ports } from '../../../shared/ports.ts';
-import { identitiesOf } from '../../../shared/routing/identity.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { MemoryScope } from '../../../shared/session/memory.ts';
-import { rowNow } from '../../../shared/session-tools/row-now.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { MemoryView } from '../../../shared/ports/memory-store.ts';
+import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
 
 /** What a look back on a session may change of the long-term memory, and the newest of it. */
 export interface Memories {

@@ -1,11 +1,11 @@
-import { type Entry, type EntryBounds, entriesOf } from '../../../shared/introspection/entry.ts';
-import { entryCharacters, type Notes } from '../../../shared/introspection/prompt.ts';
+import { type Entry, type EntryBounds, entriesOf } from '../../../shared/domain/introspection/entry.ts';
+import { entryCharacters, type Notes } from '../../../shared/domain/introspection/prompt.ts';
+import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { readThrough } from '../../../shared/kit/read-through.ts';
-import { readable } from '../../../shared/kit/readable.ts';
-import type { Ports } from '../../../shared/ports.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
-import type { CheckpointRequest, RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { readable } from '../../../shared/kit/or-quarantined.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { readThrough } from '../../../shared/runtime/read-through.ts';
 
 /** What of a request is to be looked back on next: whole commits, as many as a model takes at a time. */
 export interface Past {

@@ -1,7 +1,8 @@
-import type { Config } from '../../../shared/config/schema.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Model, Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { startDispatch } from './dispatch.ts';
 import { startWorker } from './worker.ts';
 

@@ -1,7 +1,7 @@
-import { readThrough } from '../../../shared/kit/read-through.ts';
-import { readable } from '../../../shared/kit/readable.ts';
-import type { Ports } from '../../../shared/ports.ts';
-import type { CheckpointRequest, CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CheckpointRequest, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import { readable } from '../../../shared/kit/or-quarantined.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { readThrough } from '../../../shared/runtime/read-through.ts';
 import type { IntrospectionResult } from './introspect.ts';
 import { commandIdOf, type Past } from './past.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import pc from 'picocolors';
+import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { auditKinds } from '../../../shared/policy/audit.ts';
-import type { StoredAudit } from '../../../shared/ports.ts';
+import type { StoredAudit } from '../../../shared/ports/audit-log.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';
 

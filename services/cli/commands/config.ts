@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { configFileOf, loadConfig, secretsOf } from '../../../shared/config/load.ts';
 import {
   adviceOn,
   childOf,
@@ -9,10 +8,11 @@ import {
   type SchemaNode,
   schemaTree,
   withoutSecrets,
-} from '../../../shared/config/schema-text.ts';
+} from '../../../shared/domain/config/schema-text.ts';
+import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { scrubber } from '../../../shared/kit/scrub.ts';
-import { dangers } from '../../../shared/policy/dm-safety.ts';
+import { configFileOf, loadConfig, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, configOf, sourceOf } from '../access.ts';
 import { asJson, type World } from '../terminal.ts';
 

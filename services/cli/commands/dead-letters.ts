@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { DeadLetter } from '../../../shared/ports.ts';
+import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
 import { atBroker, type CommonOptions, wholeNumber } from '../access.ts';
 import { installationIn } from '../installation.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { resolveServer } from '../../../shared/adapters/nats/server/resolve.ts';
-import { minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
-import { type Config, configFileOf, secretsOf } from '../../../shared/config/load.ts';
+import { minimumServerVersion } from '../../../shared/adapters/nats/version.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
+import { type Config, configFileOf, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, clientOf, configOf, sourceOf } from '../access.ts';
+import { resolveServer } from '../broker/resolve.ts';
 import * as broker from '../doctor/broker.ts';
 import * as door from '../doctor/door.ts';
 import { type Finding, fail, looked, ok } from '../doctor/finding.ts';

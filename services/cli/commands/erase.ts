@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { type SessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
 import { atBroker, type CommonOptions } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
 import { installationIn } from '../installation.ts';

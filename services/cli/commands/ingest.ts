@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import pc from 'picocolors';
-import type { Config } from '../../../shared/config/schema.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { createRoute } from '../../../shared/domain/routing/route.ts';
+import { messageOf as messageIn } from '../../../shared/domain/session/commands.ts';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import { createRoute } from '../../../shared/routing/route.ts';
-import { messageOf as messageIn } from '../../../shared/session/commands.ts';
-import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { type Conversation, type Fed, feed } from '../ingest/feed.ts';
 import { dayOf, readSource, type Source, type SourceOptions } from '../ingest/source.ts';

@@ -13,7 +13,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .option('--force', 'install even if there is one')
     .action(async (_: unknown, command: Command) => {
       const { force } = command.optsWithGlobals<CommonOptions & { force?: boolean }>();
-      const { installServer, obtainServer } = await import('../../../shared/adapters/nats/server/install.ts');
+      const { installServer, obtainServer } = await import('../broker/install.ts');
       const progress = (line: string): void => world.terminal.note(line);
       const { version, path } = await (force ? installServer(world.env, progress) : obtainServer(world.env, progress));
       world.terminal.out(`nats-server ${version}  ${path}`);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { NatterClient } from '../../../shared/client/main.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { type Difference, differences } from '../../../shared/kit/comparison.ts';
-import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
 import { commitsOf } from '../commits.ts';
 import { gist } from '../event-line.ts';

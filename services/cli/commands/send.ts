@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import type { Run } from '../../../shared/client/main.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { withoutSilence } from '../../../shared/routing/silence.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { asJson, type World } from '../terminal.ts';
 import { parseTime } from '../time.ts';

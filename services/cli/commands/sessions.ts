@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { IndexRow } from '../../../shared/session/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../access.ts';
 import { asJson, oneLine, table, type World } from '../terminal.ts';
 import { ago } from '../time.ts';

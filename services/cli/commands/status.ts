@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { NatterApiError, type NatterClient, type PendingApproval } from '../../../shared/client/main.ts';
-import type { IndexRow } from '../../../shared/session/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { type CommonOptions, clientOf, explained } from '../access.ts';
 import { asJson, type World } from '../terminal.ts';
 import { ago } from '../time.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { NatterClient } from '../../../shared/client/main.ts';
-import { localTime, type NextReset } from '../../../shared/policy/reset.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
-import type { ResetCause } from '../../../shared/session/expiry.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { localTime, type NextReset } from '../../../shared/domain/reset/reset.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { ResetCause } from '../../../shared/domain/values/expiry.ts';
 import { type CommonOptions, clientOf } from '../access.ts';
 import { commitsOf } from '../commits.ts';
 import { asJson, oneLine, type World } from '../terminal.ts';

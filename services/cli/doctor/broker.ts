@@ -1,5 +1,5 @@
-import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/server/version.ts';
-import type { Config } from '../../../shared/config/load.ts';
+import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/version.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerReport } from '../runtime/examination.ts';
 import { absentAmong } from '../worker-names.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../../shared/config/schema.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** What is looked at on this machine. */

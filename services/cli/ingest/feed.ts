@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
-import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
+import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { commitsOf } from '../commits.ts';
 import { SessionOutcome } from './outcome.ts';
 

@@ -1,6 +1,6 @@
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import { fold, initialState, type SessionState } from '../../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
 
 /** What became of one session's messages and turns, as its log tells; grows commit by commit. */
 export class SessionOutcome {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { check } from '../../../shared/wire/codec.ts';
-import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/wire/envelope.ts';
 import { mentionOf, parseIrcLine } from './irc.ts';
 
 /** What the command line says about a file. `day` is `YYYY-MM-DD`; without one the messages have no time of their own. */

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
-import { obtainServer } from '../../../shared/adapters/nats/server/install.ts';
-import { startManagedServer } from '../../../shared/adapters/nats/server/managed.ts';
-import type { Config } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { hasCode, messageOf, NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
+import { obtainServer } from '../broker/install.ts';
+import { startManagedServer } from '../broker/managed.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 

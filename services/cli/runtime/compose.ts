@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../../shared/config/load.ts';
-import { type Current, withLiveSession } from '../../../shared/config/reload.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Outlet, Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Outlet } from '../../../shared/ports/outlet.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type Current, withLiveSession } from '../../../shared/runtime/config/reload.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { type CheckpointOptions, startCheckpoint } from '../../checkpoint/main.ts';
 import { startDelivery } from '../../delivery/main.ts';
 import { startRouter } from '../../router/main.ts';

@@ -1,7 +1,7 @@
-import { type Config, configFileOf } from '../../../shared/config/load.ts';
-import { followConfig, type LiveConfig } from '../../../shared/config/reload.ts';
+import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { dangers } from '../../../shared/policy/dm-safety.ts';
+import { type Config, configFileOf } from '../../../shared/runtime/config/load.ts';
+import { followConfig, type LiveConfig } from '../../../shared/runtime/config/reload.ts';
 import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
 

@@ -1,11 +1,12 @@
 import { uuidv7 } from 'uuidv7';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
-import type { Config } from '../../../shared/config/load.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { Erased, Eraser, Ports } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { isErasure } from '../../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { Erased, Eraser } from '../../../shared/ports/eraser.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type BrokerAddress, withBroker } from './broker.ts';
 import { withPorts } from './ports.ts';

@@ -1,11 +1,12 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
-import { isNewEnough } from '../../../shared/adapters/nats/server/version.ts';
-import type { Config } from '../../../shared/config/load.ts';
+import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { HealthReport, IssuedToken } from '../../../shared/ports.ts';
+import type { HealthReport } from '../../../shared/ports/presence.ts';
+import type { IssuedToken } from '../../../shared/ports/tokens.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 

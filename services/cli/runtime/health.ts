@@ -1,8 +1,9 @@
-import { healthTimes } from '../../../shared/adapters/base/presence.ts';
+import { healthTimes } from '../../../shared/adapters/kv/presence.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock, HealthReport, Presence } from '../../../shared/ports.ts';
+import type { HealthReport, Presence } from '../../../shared/ports/presence.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock } from '../../../shared/ports.ts';
-import { labelled, type Metric } from '../../../shared/telemetry/metrics.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { labelled, type Metric } from '../../../shared/runtime/telemetry/metrics.ts';
 import { metricsFrom } from './metrics-link.ts';
 
 export interface HostsOptions {

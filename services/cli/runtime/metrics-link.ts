@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Service } from '../../../shared/kit/service.ts';
-import { type Metric, metricsOf } from '../../../shared/telemetry/metrics.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { type Metric, metricsOf } from '../../../shared/runtime/telemetry/metrics.ts';
 
 /** How a session host in a process of its own gets onto the metrics page of the `natter up` that started it: over the channel they have. */
 const question = 'metrics';

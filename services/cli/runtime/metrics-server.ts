@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import { metricsOf, pageOf, pageType } from '../../../shared/telemetry/metrics.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
 
 export interface MetricsServerOptions {
   readonly host: string;

@@ -1,7 +1,7 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import type { Config } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import { type BrokerAddress, unreachable } from './broker.ts';
 
 /** Everything at the broker, for one piece of work. Throws `NatterError('unavailable')` when the broker is away. */

@@ -1,9 +1,9 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { type Config, secretsOf } from '../../../shared/config/load.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import { startTracing } from '../../../shared/telemetry/start.ts';
+import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { startTracing } from '../../../shared/runtime/telemetry/start.ts';
 import { refusePublicBind, startGateway } from '../../gateway/main.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { gatewayToken, installationIn, isAlive } from '../installation.ts';

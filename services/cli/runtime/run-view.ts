@@ -1,6 +1,6 @@
 import type { LiveText } from '../../../shared/client/main.ts';
-import { withoutSilence } from '../../../shared/routing/silence.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Where what is shown goes. */

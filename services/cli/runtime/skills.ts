@@ -1,7 +1,7 @@
-import type { Config } from '../../../shared/config/load.ts';
+import { reservedCommands } from '../../../shared/domain/routing/chat-command.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { reservedCommands } from '../../../shared/routing/chat-command.ts';
-import { SkillLibrary } from '../../../shared/skills/library.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { World } from '../terminal.ts';
 
 /** The agent's skills as this machine has them: what a gateway offers to MCP clients. */

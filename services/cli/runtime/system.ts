@@ -1,10 +1,11 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import type { Config } from '../../../shared/config/load.ts';
-import type { Current } from '../../../shared/config/reload.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock, Ports } from '../../../shared/ports.ts';
-import type { SkillLibrary } from '../../../shared/skills/library.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import type { Current } from '../../../shared/runtime/config/reload.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';

@@ -1,8 +1,8 @@
 import pc from 'picocolors';
 import type { NatterClient, NatterEvent, StreamItem } from '../../../shared/client/main.ts';
+import { questionOf } from '../../../shared/domain/routing/approval-text.ts';
 import { createBell } from '../../../shared/kit/bell.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
-import { questionOf } from '../../../shared/routing/approval-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { endedBy, RunView, type Screen } from './run-view.ts';
 

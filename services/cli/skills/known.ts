@@ -1,16 +1,16 @@
 import { basename, dirname } from 'node:path';
-import type { Config } from '../../../shared/config/load.ts';
+import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { type Explanation, explain } from '../../../shared/skills/explain.ts';
-import { machineFacts } from '../../../shared/skills/facts.ts';
-import type { SkillFacts } from '../../../shared/skills/gate.ts';
-import { lockFolder } from '../../../shared/skills/install/from-registry.ts';
-import { readLock } from '../../../shared/skills/install/lock.ts';
-import { withTools } from '../../../shared/skills/install/places.ts';
-import { loadSkills } from '../../../shared/skills/load.ts';
-import { skillRoots } from '../../../shared/skills/locations.ts';
-import type { Skill } from '../../../shared/skills/skill.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type Explanation, explain } from '../../../shared/runtime/skills/explain.ts';
+import { machineFacts } from '../../../shared/runtime/skills/facts.ts';
+import type { SkillFacts } from '../../../shared/runtime/skills/gate.ts';
+import { loadSkills } from '../../../shared/runtime/skills/load.ts';
+import { skillRoots } from '../../../shared/runtime/skills/locations.ts';
+import { withTools } from '../../../shared/runtime/skills/places.ts';
 import { type CommonOptions, configOf } from '../access.ts';
+import { lockFolder } from '../skills-install/from-registry.ts';
+import { readLock } from '../skills-install/lock.ts';
 import { oneLine, type World } from '../terminal.ts';
 
 /** The configuration, the machine's facts as a service started here has them, and what is said of each folder. */

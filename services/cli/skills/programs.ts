@@ -1,14 +1,14 @@
 import pc from 'picocolors';
+import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { isWithin } from '../../../shared/skills/folder.ts';
-import { chooseSpecs, type Machine, usableSpecs } from '../../../shared/skills/install/choose.ts';
-import { toolPlaces, withTools } from '../../../shared/skills/install/places.ts';
-import { type InstallPlan, planOf, specId } from '../../../shared/skills/install/plan.ts';
-import { runPlan } from '../../../shared/skills/install/run.ts';
-import type { Skill } from '../../../shared/skills/skill.ts';
+import { isWithin } from '../../../shared/runtime/skills/folder.ts';
+import { toolPlaces, withTools } from '../../../shared/runtime/skills/places.ts';
 import type { CommonOptions } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
+import { chooseSpecs, type Machine, usableSpecs } from '../skills-install/choose.ts';
+import { type InstallPlan, planOf, specId } from '../skills-install/plan.ts';
+import { runPlan } from '../skills-install/run.ts';
 import { oneLine, type World } from '../terminal.ts';
 import { mustHave, readSkills } from './known.ts';
 

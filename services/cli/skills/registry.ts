@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import pc from 'picocolors';
-import type { Config } from '../../../shared/config/load.ts';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import { type FetchedSkill, installSkill, lockFolder } from '../../../shared/skills/install/from-registry.ts';
-import { readLock } from '../../../shared/skills/install/lock.ts';
-import { type Registry, registryAt } from '../../../shared/skills/install/registry.ts';
-import { compareSkills, publishSkill, type SyncRow } from '../../../shared/skills/install/sync.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
+import { type FetchedSkill, installSkill, lockFolder } from '../skills-install/from-registry.ts';
+import { readLock } from '../skills-install/lock.ts';
+import { type Registry, registryAt } from '../skills-install/registry.ts';
+import { compareSkills, publishSkill, type SyncRow } from '../skills-install/sync.ts';
 import { oneLine, table, type World } from '../terminal.ts';
 import { ownFolders } from './known.ts';
 

@@ -1,9 +1,9 @@
 import pc from 'picocolors';
-import { estimatedTokens } from '../../../shared/context/tokens.ts';
-import type { Explanation } from '../../../shared/skills/explain.ts';
-import { specId } from '../../../shared/skills/install/plan.ts';
-import type { InstallSpec } from '../../../shared/skills/manifest.ts';
-import { charactersOf } from '../../../shared/skills/prompt.ts';
+import type { InstallSpec } from '../../../shared/domain/skills/manifest.ts';
+import { estimatedTokens } from '../../../shared/kit/token-estimate.ts';
+import type { Explanation } from '../../../shared/runtime/skills/explain.ts';
+import { charactersOf } from '../../../shared/runtime/skills/prompt.ts';
+import { specId } from '../skills-install/plan.ts';
 import { oneLine, table } from '../terminal.ts';
 import { installedAs, isKnown, type KnownSkill } from './known.ts';
 

@@ -1,12 +1,15 @@
-import type { Config } from '../../../shared/config/schema.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import { type SessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
+import { deadlineTimer } from '../../../shared/domain/keys/spawn-key.ts';
+import { occasionOf } from '../../../shared/domain/routing/occasion.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { sessionChannel } from '../../../shared/domain/values/types.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock, CommandBus, Outbound, Outlet, SendResult } from '../../../shared/ports.ts';
-import { occasionOf } from '../../../shared/routing/occasion.ts';
-import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../../shared/session/commands.ts';
-import { sessionChannel } from '../../../shared/session/types.ts';
-import { runIdOf } from '../../../shared/session-tools/run-id.ts';
-import { deadlineTimer } from '../../../shared/tools/spawn-key.ts';
+import type { Outbound } from '../../../shared/ports/custody-log.ts';
+import type { Outlet, SendResult } from '../../../shared/ports/outlet.ts';
+import type { CommandBus } from '../../../shared/ports/work-queue.ts';
 import { deliveryActor } from '../content.ts';
 
 export interface SessionOutletOptions {

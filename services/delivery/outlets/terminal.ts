@@ -1,4 +1,4 @@
-import type { Outlet } from '../../../shared/ports.ts';
+import type { Outlet } from '../../../shared/ports/outlet.ts';
 
 /** Control characters but line feed and tab: a reply must not steer the terminal it is shown on. */
 const steering = /[^\P{Cc}\n\t]/gu;

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
-import type { Clock, Outbound, Outlet, SendResult } from '../../../shared/ports.ts';
-import { traceparentNow } from '../../../shared/telemetry/trace.ts';
+import { traceparentNow } from '../../../shared/kit/trace.ts';
+import type { Outbound } from '../../../shared/ports/custody-log.ts';
+import type { Outlet, SendResult } from '../../../shared/ports/outlet.ts';
 import { traceHeader } from '../../../shared/wire/cloudevents.ts';
 
 export interface WebhookOptions {

@@ -1,6 +1,6 @@
 import type { EventType, Interrupt } from '@ag-ui/core';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { assertNever } from '../../../shared/kit/assert.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { RunFrames } from '../run-door.ts';
 import type { AskedCall, RunEnd, RunEvent } from '../run-events.ts';
 

@@ -1,8 +1,8 @@
-import type { AuditKind } from '../../../shared/policy/audit.ts';
-import { auditKinds } from '../../../shared/policy/audit.ts';
-import type { CustodyState } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { type EventType, eventTypes } from '../../../shared/session/events.ts';
+import type { AuditKind } from '../../../shared/domain/access/audit.ts';
+import { auditKinds } from '../../../shared/domain/access/audit.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { type EventType, eventTypes } from '../../../shared/domain/session/events.ts';
+import type { CustodyState } from '../../../shared/ports/custody-log.ts';
 import { custodyRecord } from '../../../shared/wire/records.ts';
 import type { Subjects } from '../../../shared/wire/subjects.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';

@@ -1,4 +1,4 @@
-import { eventTypes } from '../../../shared/session/events.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
 import type { Json } from './schemas.ts';
 
 /** What is on the broker, message by message: its headers, and what it is. The schema of a payload has the name of its message. */

@@ -1,14 +1,9 @@
 import { z } from 'zod';
+import { sessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { checkpointRequest, commandAnswer, commandEnvelope, commitShape } from '../../../shared/domain/session/envelope.ts';
+import { sessionEvent } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { sessionKey } from '../../../shared/routing/session-key.ts';
-import { sessionEvent } from '../../../shared/session/events.ts';
-import {
-  checkpointRequest,
-  commandAnswer,
-  commandEnvelope,
-  commitShape,
-  inboundEnvelope,
-} from '../../../shared/wire/envelope.ts';
 import { auditRecord, custodyRecord, deadLetter, delta, join } from '../../../shared/wire/records.ts';
 
 /** The schemas of the document: those that our own code checks with, as JSON Schema draft-07, which is what AsyncAPI 3 means by a schema. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { sessionsHistoryParameters, sessionsSendParameters } from '../../../shared/domain/projections/schemas.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { eventTypes } from '../../../shared/session/events.ts';
-import { keyFrom } from '../../../shared/session-tools/named-session.ts';
-import { sessionsHistoryParameters, sessionsSendParameters } from '../../../shared/session-tools/schemas.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { afterCommit, type EventView, eventsAfter, formatCursor, logPosition, parseCursor, wantsType } from '../cursor.ts';
 import { eventPage, reachedCursor, type WantedEvents } from '../event-page.ts';
 import { noSuchSession } from '../history.ts';

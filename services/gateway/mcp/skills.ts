@@ -6,13 +6,13 @@ import {
   skillEntry,
 } from '@modelcontextprotocol/server/ext/skills';
 import { LRUCache } from 'lru-cache';
+import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import { messageOf } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Entries } from '../../../shared/skills/environment.ts';
-import type { SkillLibrary } from '../../../shared/skills/library.ts';
-import { filesOf, unchangedFiles } from '../../../shared/skills/pin.ts';
-import type { Skill } from '../../../shared/skills/skill.ts';
+import type { Entries } from '../../../shared/runtime/skills/environment.ts';
+import type { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
+import { filesOf, unchangedFiles } from '../../../shared/runtime/skills/pin.ts';
 
 /** What a server for one message attaches to. */
 export interface OfferedSkills {

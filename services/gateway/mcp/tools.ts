@@ -7,7 +7,7 @@ import {
   sessionsListResult,
   sessionsSendParameters,
   sessionsSendResult,
-} from '../../../shared/session-tools/schemas.ts';
+} from '../../../shared/domain/projections/schemas.ts';
 import { resolveApproval } from '../approvals.ts';
 import { type Call, type Method, method, reading } from '../rpc.ts';
 import { answerFields, approvalsList, approvalsListParameters, approvalsResolveParameters } from '../rpc-approvals.ts';

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
+import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/domain/projections/run.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/session-tools/run.ts';
-import { runIdOf } from '../../../shared/session-tools/run-id.ts';
 import { Answer } from '../answer.ts';
 import { type Asker, onceIdOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Run } from '../../../shared/domain/projections/run.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { Run } from '../../../shared/session-tools/run.ts';
 import { type Problem, problemFrom } from '../problem.ts';
 
 /** Errors in OpenAI's shape, so that its clients raise their own error classes. `docs/openai-api.md` lists the codes. */

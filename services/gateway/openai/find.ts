@@ -1,7 +1,7 @@
+import type { Principal } from '../../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
-import type { Principal } from '../../../shared/policy/access.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { findRun } from '../../../shared/session-tools/run.ts';
+import { findRun } from '../../../shared/runtime/session-tools/find-run.ts';
 import { Answer } from '../answer.ts';
 import type { GatewayContext } from '../context.ts';
 import { Failure } from './failure.ts';

@@ -1,6 +1,6 @@
+import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import { type SessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { type SessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
-import { runIdOf } from '../../../shared/session-tools/run-id.ts';
 
 /**
  * The id of a response says of which session and run it is, so that any replica finds it after any restart: `resp_<key as base64url>.<the

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
+import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { parseKey, type SessionKey } from '../../../shared/routing/session-key.ts';
-import { keyFrom } from '../../../shared/session-tools/named-session.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { ownersOnly } from '../access.ts';
 import { idempotencyKeyOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';

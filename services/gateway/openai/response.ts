@@ -1,6 +1,6 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Run } from '../../../shared/domain/projections/run.ts';
 import { assertNever } from '../../../shared/kit/assert.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { Run } from '../../../shared/session-tools/run.ts';
 import type { Answer } from '../answer.ts';
 import { sseFrame } from '../sse.ts';
 import type { OpenAiError } from './failure.ts';

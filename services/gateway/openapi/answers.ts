@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { sessionEvent } from '../../../shared/session/events.ts';
-import { approvalRequest, queueRule, sender, settings } from '../../../shared/session/types.ts';
-import { commandAnswer, commitShape } from '../../../shared/wire/envelope.ts';
+import { commandAnswer, commitShape } from '../../../shared/domain/session/envelope.ts';
+import { sessionEvent } from '../../../shared/domain/session/events.ts';
+import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { verdicts } from '../approvals.ts';

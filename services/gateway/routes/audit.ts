@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { auditKinds } from '../../../shared/policy/audit.ts';
 import type { GatewayContext } from '../context.ts';
 import { limitParameter, queryOf, sequenceParameter } from '../input.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Occasion } from '../../../shared/routing/occasion.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../../shared/session/commands.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Occasion } from '../../../shared/domain/routing/occasion.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import { ask } from '../asking.ts';
 import { commandIdOf, occasionFor } from '../commands.ts';
 import { compact, compactBody } from '../compacting.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../cursor.ts';
 import { EventFrames } from '../event-frames.ts';

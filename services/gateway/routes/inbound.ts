@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isWithin, type Principal } from '../../../shared/policy/access.ts';
-import { placing } from '../../../shared/routing/envelope-key.ts';
-import { deliveryTarget, sender, sessionSource } from '../../../shared/session/types.ts';
-import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { isWithin, type Principal } from '../../../shared/domain/access/access.ts';
+import { placing } from '../../../shared/domain/routing/envelope-key.ts';
+import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { deliveryTarget, sender, sessionSource } from '../../../shared/domain/values/types.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, noQuery, queryOf } from '../input.ts';
 import { checkSaid, forbidden } from '../speaker.ts';

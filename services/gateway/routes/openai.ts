@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { parseKey } from '../../../shared/routing/session-key.ts';
 import type { Answer } from '../answer.ts';
 import { idempotencyKeyOf } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';

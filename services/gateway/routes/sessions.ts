@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { nextResetOf } from '../../../shared/policy/reset.ts';
-import type { IndexRow } from '../../../shared/session/summary.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, logPosition } from '../cursor.ts';
 import { sendTagged } from '../etag.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { roles } from '../../../shared/domain/values/role.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { roles } from '../../../shared/policy/access.ts';
 import { adminsOnly } from '../access.ts';
 import type { GatewayContext } from '../context.ts';
 import { bodyOf, noQuery, queryOf } from '../input.ts';

@@ -1,8 +1,8 @@
+import { shownKey } from '../../../shared/domain/keys/legacy-key.ts';
+import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { shownKey } from '../../../shared/routing/legacy-key.ts';
-import { keyFrom } from '../../../shared/session-tools/named-session.ts';
-import { recentMessages } from '../../../shared/session-tools/recent-messages.ts';
-import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/session-tools/schemas.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
+import { recentMessages } from '../../../shared/runtime/session-tools/recent-messages.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 

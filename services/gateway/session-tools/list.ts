@@ -1,8 +1,8 @@
-import { seesAll } from '../../../shared/policy/access.ts';
-import type { IndexRow } from '../../../shared/session/summary.ts';
-import { lastMessagesOf } from '../../../shared/session-tools/recent-messages.ts';
-import { listConfigFor, sessionRowOf } from '../../../shared/session-tools/row.ts';
-import type { SessionRow, SessionsListParameters, SessionsListResult } from '../../../shared/session-tools/schemas.ts';
+import { seesAll } from '../../../shared/domain/access/access.ts';
+import type { SessionRow, SessionsListParameters, SessionsListResult } from '../../../shared/domain/projections/schemas.ts';
+import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-messages.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import type { ListOptions } from '../session-list.ts';

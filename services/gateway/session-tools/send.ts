@@ -1,6 +1,6 @@
-import { keyFrom } from '../../../shared/session-tools/named-session.ts';
-import { waitedFor } from '../../../shared/session-tools/run.ts';
-import type { SessionsSendParameters, SessionsSendResult } from '../../../shared/session-tools/schemas.ts';
+import { waitedFor } from '../../../shared/domain/projections/run.ts';
+import type { SessionsSendParameters, SessionsSendResult } from '../../../shared/domain/projections/schemas.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { post } from '../posting.ts';

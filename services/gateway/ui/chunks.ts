@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { assertNever } from '../../../shared/kit/assert.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
 import type { RunFrames } from '../run-door.ts';
 import type { RunEnd, RunEvent, RunResult } from '../run-events.ts';
 

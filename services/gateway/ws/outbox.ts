@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock } from '../../../shared/ports.ts';
 
 /** What goes to one client, with a bounded buffer. */
 export class Outbox {

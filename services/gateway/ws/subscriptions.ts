@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { keyFrom } from '../../../shared/session-tools/named-session.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import type { Asker } from '../commands.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, type Cursor, type EventFilter, formatCursor } from '../cursor.ts';

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { Clock } from '../../ports.ts';
-import { quoted } from '../../tools/one-line.ts';
-import { killGroup } from '../../tools/program.ts';
+import { quoted } from '../../kit/one-line.ts';
+import { killGroup } from '../../kit/process/program.ts';
 
 export interface ChildOptions {
   readonly command: string;

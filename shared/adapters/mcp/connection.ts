@@ -7,8 +7,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { createBell } from '../../kit/bell.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
-import type { Clock } from '../../ports.ts';
 
 export interface ConnectOptions {
   readonly transport: Transport;

@@ -1,9 +1,9 @@
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Clock } from '../../ports.ts';
-import { checkEnvironment } from '../../tools/environment.ts';
-import type { ToolSource } from '../../tools/tool-source.ts';
+import { checkEnvironment } from '../../kit/process/environment.ts';
+import type { ToolSource } from '../../ports/tool-source.ts';
 import { McpServer } from './server.ts';
 
 export interface McpOptions {

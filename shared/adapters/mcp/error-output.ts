@@ -1,7 +1,7 @@
+import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
 import type { Logger } from '../../kit/log.ts';
 import { scrubber } from '../../kit/scrub.ts';
-import type { Clock } from '../../ports.ts';
 
 const minuteMs = 60_000;
 /** More than is logged, so that a secret is seen as a whole and not cut in two. */

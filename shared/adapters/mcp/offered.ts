@@ -1,8 +1,8 @@
 import type { Tool as Listed } from '@modelcontextprotocol/client';
 import { limits } from '../../kit/limits.ts';
+import { oneLine, question, quoted } from '../../kit/one-line.ts';
 import { printable } from '../../kit/scrub.ts';
-import type { Tool, ToolEnd } from '../../ports.ts';
-import { oneLine, question, quoted } from '../../tools/one-line.ts';
+import type { Tool, ToolEnd } from '../../ports/tools.ts';
 import { toolName } from './names.ts';
 
 export type Call = (tool: string, given: Record<string, unknown>, signal: AbortSignal) => Promise<ToolEnd>;

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import type { ToolEnd } from '../../ports.ts';
-import { oneLine } from '../../tools/one-line.ts';
+import { oneLine } from '../../kit/one-line.ts';
+import type { ToolEnd } from '../../ports/tools.ts';
 
 /** What a call gave, as text for the model. What is no text is named with its type and size; its bytes are not told. */
 export const endOf = ({ content, structuredContent, isError }: CallToolResult): ToolEnd => {

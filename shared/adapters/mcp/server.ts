@@ -1,10 +1,10 @@
 import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../domain/config/schema.ts';
 import { messageOf } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
+import { oneLine } from '../../kit/one-line.ts';
 import { scrubber } from '../../kit/scrub.ts';
-import type { Tool, ToolEnd } from '../../ports.ts';
-import { oneLine } from '../../tools/one-line.ts';
+import type { Tool, ToolEnd } from '../../ports/tools.ts';
 import { ChildTransport } from './child-transport.ts';
 import { Connection } from './connection.ts';
 import type { McpOptions } from './create.ts';

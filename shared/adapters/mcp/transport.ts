@@ -1,9 +1,9 @@
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Clock } from '../../ports.ts';
-import { programEnvironment } from '../../tools/environment.ts';
+import { programEnvironment } from '../../kit/process/environment.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { ChildTransport } from './child-transport.ts';
 import { errorOutput } from './error-output.ts';

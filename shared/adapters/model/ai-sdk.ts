@@ -1,5 +1,7 @@
-import type { Clock, Model, ModelRequest } from '../../ports.ts';
-import type { StepOutcome } from '../../session/types.ts';
+import type { ModelRequest } from '../../domain/prompt/model-request.ts';
+import type { StepOutcome } from '../../domain/values/types.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { Model } from '../../ports/model.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { callOptions, type ProviderModel } from './prompt.ts';

@@ -1,5 +1,5 @@
+import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
-import type { RequestedCall } from '../../session/types.ts';
 import type { ProviderModel } from './prompt.ts';
 import { ModelTrouble } from './trouble.ts';
 import type { ReportedUsage } from './usage.ts';

@@ -1,11 +1,12 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { scrubber } from '../../kit/scrub.ts';
-import type { Clock, Model } from '../../ports.ts';
+import type { Model } from '../../ports/model.ts';
 import { AiSdkModel } from './ai-sdk.ts';
 import { FallbackModel } from './fallback.ts';
 import { OfflineModel } from './offline.ts';

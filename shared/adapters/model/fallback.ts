@@ -1,5 +1,6 @@
-import type { Model, ModelRequest } from '../../ports.ts';
-import type { StepOutcome } from '../../session/types.ts';
+import type { ModelRequest } from '../../domain/prompt/model-request.ts';
+import type { StepOutcome } from '../../domain/values/types.ts';
+import type { Model } from '../../ports/model.ts';
 
 /** Failures of a provider, not of the request: another one may do better. */
 const others = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);

@@ -1,6 +1,6 @@
-import { plain } from '../../introspection/answer.ts';
-import type { Entry } from '../../introspection/entry.ts';
-import { readPrompt, type ShownMemory } from '../../introspection/prompt.ts';
+import { plain } from '../../domain/introspection/answer.ts';
+import type { Entry } from '../../domain/introspection/entry.ts';
+import { readPrompt, type ShownMemory } from '../../domain/introspection/prompt.ts';
 import { limits } from '../../kit/limits.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
-import type { RequestedCall } from '../../session/types.ts';
 
 /** What a message asks of the offline model, in words in double brackets (`docs/offline-model.md`). */
 export interface Script {

@@ -1,5 +1,7 @@
-import type { Clock, Model, ModelMessage, ModelRequest } from '../../ports.ts';
-import type { RequestedCall, StepOutcome } from '../../session/types.ts';
+import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
+import type { RequestedCall, StepOutcome } from '../../domain/values/types.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { Model } from '../../ports/model.ts';
 import { lookedBack } from './offline-introspection.ts';
 import { asksMemory, remembered } from './offline-memory.ts';
 import { type Script, scriptOf } from './offline-script.ts';

@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai';
-import type { ModelMessage, ModelRequest } from '../../ports.ts';
-import type { ToolCall } from '../../session/types.ts';
+import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
+import type { ToolCall } from '../../domain/values/types.ts';
 
 /** A language model as the AI SDK's providers make it: one call, one step. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v3' }>;

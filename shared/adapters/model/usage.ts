@@ -1,6 +1,7 @@
-import { contextTokens, estimateTokens } from '../../context/tokens.ts';
-import type { ModelRequest } from '../../ports.ts';
-import type { Usage } from '../../session/types.ts';
+import type { ModelRequest } from '../../domain/prompt/model-request.ts';
+import { contextTokens } from '../../domain/prompt/tokens.ts';
+import type { Usage } from '../../domain/values/types.ts';
+import { estimateTokens } from '../../kit/token-estimate.ts';
 
 /** Where the provider counts no tokens: an estimate, marked as one. `output`: all that the model wrote. */
 export const estimateUsage = (request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>, output: string): Usage => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { ModelTrouble } from './trouble.ts';
 
 /** Milliseconds. `connectMs` and `firstTokenMs` count from each time the provider is asked, `totalMs` once from the beginning. */

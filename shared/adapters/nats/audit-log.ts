@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { limits } from '../../kit/limits.ts';
-import type { AuditLog, StoredAudit } from '../../ports.ts';
+import type { AuditLog, StoredAudit } from '../../ports/audit-log.ts';
 import { auditCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';

@@ -1,8 +1,8 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../kit/clock.ts';
 import { messageOf } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Clock } from '../../ports.ts';
 import type { Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { connectionProblems } from './connection.ts';

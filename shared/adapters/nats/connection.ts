@@ -8,7 +8,7 @@ import {
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
 import { messageOf } from '../../kit/errors.ts';
-import { isNewEnough, minimumServerVersion } from './server/version.ts';
+import { isNewEnough, minimumServerVersion } from './version.ts';
 
 /** Where the broker is and how long a call may take. `servers` is a URL, or several separated by commas. */
 export interface ConnectionSettings {

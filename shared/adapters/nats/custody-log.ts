@@ -1,11 +1,11 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { CustodyLog, CustodyRecord } from '../../ports.ts';
-import type { DeliveryTarget } from '../../session/types.ts';
+import type { DeliveryTarget } from '../../domain/values/types.ts';
+import type { CustodyLog, CustodyRecord } from '../../ports/custody-log.ts';
 import { custodyCodec } from '../../wire/records.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
-import { writeFenced } from '../base/fenced-write.ts';
+import { writeFenced } from '../kv/fenced-write.ts';
 import { toNatterError } from './broker-errors.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';

@@ -1,10 +1,11 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DeadLetter, DeadLetters } from '../../ports.ts';
+import { escapeText } from '../../kit/escape-text.ts';
+import type { DeadLetter, DeadLetters } from '../../ports/dead-letters.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
-import { escapeText, type Subjects } from '../../wire/subjects.ts';
+import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
-import { letterOrNull, storable } from '../base/dead-letter.ts';
+import { letterOrNull, storable } from '../streams/dead-letter.ts';
 import { toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { MessageBatch, StoredMessage } from '../log/stored-message.ts';
+import type { MessageBatch, StoredMessage } from '../streams/stored-message.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
 
 export interface BatchRequest {

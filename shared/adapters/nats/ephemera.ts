@@ -1,5 +1,5 @@
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import type { Ephemera } from '../base/ephemera.ts';
+import type { Ephemera } from '../streams/ephemera.ts';
 
 /** Core NATS: no stream, no acknowledgement. */
 export const createEphemera = (connection: NatsConnection): Ephemera => ({

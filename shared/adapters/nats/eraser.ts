@@ -1,11 +1,11 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Eraser } from '../../ports.ts';
+import type { Eraser } from '../../ports/eraser.ts';
 import { custodyCodec } from '../../wire/records.ts';
 import { bucketNames, streamNames } from '../../wire/topology.ts';
-import { letterOrNull } from '../base/dead-letter.ts';
-import { createEraser, type EraserOptions } from '../base/eraser.ts';
-import type { StoredMessage } from '../log/stored-message.ts';
+import { letterOrNull } from '../streams/dead-letter.ts';
+import { createEraser, type EraserOptions } from '../streams/eraser.ts';
+import type { StoredMessage } from '../streams/stored-message.ts';
 import { isGone, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { openKvStore } from './kv-store.ts';

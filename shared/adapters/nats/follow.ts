@@ -1,8 +1,9 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { Clock, FollowOptions, LogInfo } from '../../ports.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
-import type { FollowedLog, Nudges } from '../log/follow.ts';
-import { commitOrNull, type MessageBatch, type OnBad } from '../log/stored-message.ts';
+import type { FollowedLog, Nudges } from '../streams/follow.ts';
+import { commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
 
 interface EventStream {
   readonly connection: NatsConnection;

@@ -1,8 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { bucketSubject } from '../../wire/subjects.ts';
-import type { Entry, KeyValue } from '../base/key-value.ts';
-import { putEntry } from '../base/put-entry.ts';
+import type { Entry, KeyValue } from '../kv/key-value.ts';
+import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';

@@ -1,5 +1,6 @@
-import type { AppendResult, Clock, EventLog, LogInfo } from '../../ports.ts';
-import type { Commit } from '../../wire/envelope.ts';
+import type { Commit } from '../../domain/session/envelope.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { AppendResult, EventLog, LogInfo } from '../../ports/event-log.ts';
 
 /** Two bad looks so far apart are believed: a leader that was just elected may still be catching up. */
 const believeMs = 500;

@@ -1,20 +1,21 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../domain/config/schema.ts';
+import type { Clock } from '../../kit/clock.ts';
 import { messageOf } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Clock, Ports } from '../../ports.ts';
-import { tracedQueue } from '../../telemetry/queue.ts';
+import type { Ports } from '../../ports/index.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
-import { createAnswers } from '../base/answers.ts';
-import { createCursors } from '../base/cursors.ts';
-import { createLeases } from '../base/leases.ts';
-import { createLive } from '../base/live.ts';
-import { createMemoryStore } from '../base/memory-store.ts';
-import { createPresence } from '../base/presence.ts';
-import { createSessionIndex } from '../base/session-index.ts';
-import { createSnapshots } from '../base/snapshots.ts';
-import { createTokens } from '../base/tokens.ts';
+import { createCursors } from '../kv/cursors.ts';
+import { createLeases } from '../kv/leases.ts';
+import { createMemoryStore } from '../kv/memory-store.ts';
+import { createPresence } from '../kv/presence.ts';
+import { createSessionIndex } from '../kv/session-index.ts';
+import { createSnapshots } from '../kv/snapshots.ts';
+import { createTokens } from '../kv/tokens.ts';
+import { createAnswers } from '../streams/answers.ts';
+import { createLive } from '../streams/live.ts';
+import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
 import { openConnections } from './connection.ts';
@@ -24,7 +25,7 @@ import { answersAddress, createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { LogGuard } from './log-guard.ts';
-import { checkpointQueue, commandQueue, inboundQueue } from './work-queue.ts';
+import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 
 export interface OpenOptions {
   /** Shown in the broker's connection list. */

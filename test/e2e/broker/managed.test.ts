@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type ManagedServer, type ManagedServerOptions, startManagedServer } from '../../../services/cli/broker/managed.ts';
 import { connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
-import {
-  type ManagedServer,
-  type ManagedServerOptions,
-  startManagedServer,
-} from '../../../shared/adapters/nats/server/managed.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { testBinary } from '../../support/nats.ts';
 

@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseAptSources } from '../../../shared/adapters/nats/server/apt-sources.ts';
-import { checksumOf } from '../../../shared/adapters/nats/server/from-release.ts';
-import { resolveServer } from '../../../shared/adapters/nats/server/resolve.ts';
-import { isNewEnough, parseServerVersion } from '../../../shared/adapters/nats/server/version.ts';
+import { parseAptSources } from '../../../services/cli/broker/apt-sources.ts';
+import { checksumOf } from '../../../services/cli/broker/from-release.ts';
+import { resolveServer } from '../../../services/cli/broker/resolve.ts';
+import { isNewEnough, parseServerVersion } from '../../../shared/adapters/nats/version.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { testBinary } from '../../support/nats.ts';
 

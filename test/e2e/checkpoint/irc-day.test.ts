@@ -4,10 +4,11 @@ import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { mentionOf, parseIrcLine } from '../../../services/cli/ingest/irc.ts';
 import { startRouter } from '../../../services/router/main.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
-import { fixed } from '../../../shared/config/reload.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import { type InboundEnvelope, inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Model, ModelRequest } from '../../../shared/ports.ts';
-import { type InboundEnvelope, inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { coverageOf, faultsIn, lookedBackOnAll, openStage, type Stage } from './rig.ts';
 

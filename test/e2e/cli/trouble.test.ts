@@ -16,9 +16,9 @@ import { installationIn } from '../../../services/cli/installation.ts';
 import { startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { loadConfig } from '../../../shared/config/load.ts';
-import { fixed } from '../../../shared/config/reload.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { loadConfig } from '../../../shared/runtime/config/load.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { testBinary } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
 

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { tailCommand } from '../../../services/cli/commands/tail.ts';
 import { createClient, type NatterEvent } from '../../../shared/client/main.ts';
-import { eventTypes } from '../../../shared/session/events.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { natter } from '../cli/natter.ts';
 import { afterwards, startWorld, token } from '../gateway/setup.ts';
 

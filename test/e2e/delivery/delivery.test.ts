@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CustodyRecord, Outlet } from '../../../shared/ports.ts';
+import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
+import type { Outlet } from '../../../shared/ports/outlet.ts';
 import { freeForAll, openRig, type Rig } from './rig.ts';
 
 let rig: Rig;

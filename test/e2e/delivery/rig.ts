@@ -2,15 +2,18 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';
 import { type DeliveryOptions, startDelivery } from '../../../services/delivery/main.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock, CustodyRecord, Leases, Ports } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { DeliveryTarget } from '../../../shared/session/types.ts';
+import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Leases } from '../../../shared/ports/leases.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
 
 /** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */

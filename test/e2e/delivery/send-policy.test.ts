@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { assistantMessage, freshKey, keyOf } from '../../support/commits.ts';
 import { openRig, type Rig } from './rig.ts';
 

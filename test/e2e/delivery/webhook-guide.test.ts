@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { webhookOutlet } from '../../../services/delivery/outlets/webhook.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Outbound } from '../../../shared/ports.ts';
+import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import { keyOf } from '../../support/commits.ts';
 
 let stop = () => {};

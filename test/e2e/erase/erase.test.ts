@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
-import type { Outbound, SendResult } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { fold, initialState, toPlain } from '../../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import type { Outbound } from '../../../shared/ports/custody-log.ts';
+import type { SendResult } from '../../../shared/ports/outlet.ts';
 import { freshKey } from '../../support/commits.ts';
 import { openStream, pathOf } from '../gateway/setup.ts';
 import { type System, startSystem, until } from './rig.ts';

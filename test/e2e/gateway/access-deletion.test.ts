@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { recentMessages } from '../../../shared/session-tools/recent-messages.ts';
+import { recentMessages } from '../../../shared/runtime/session-tools/recent-messages.ts';
 import { startDoor } from './access-rig.ts';
 import { pathOf } from './setup.ts';
 

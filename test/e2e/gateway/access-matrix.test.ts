@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { tools } from '../../../services/gateway/mcp/tools.ts';
-import { roles } from '../../../shared/policy/access.ts';
+import { roles } from '../../../shared/domain/values/role.ts';
 import { type Asking, asks } from './access-asks.ts';
 import type { Ask } from './access-callers.ts';
 import { configOf, type Door, type Name, names, secretOf, startDoor } from './access-rig.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { startGateway } from '../../../services/gateway/main.ts';
-import { type Current, fixed } from '../../../shared/config/reload.ts';
-import { type Config, configSchema } from '../../../shared/config/schema.ts';
-import type { Ports } from '../../../shared/ports.ts';
-import { identitiesOf } from '../../../shared/routing/identity.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../../shared/session/commands.ts';
+import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { type Current, fixed } from '../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { afterwards, type Call, callerOf, openBroker, openStream, ready, type Stream, token } from './setup.ts';
 

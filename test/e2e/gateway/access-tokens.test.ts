@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../../../services/gateway/main.ts';
-import { fixed } from '../../../shared/config/reload.ts';
-import type { Config } from '../../../shared/config/schema.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { configOf, digestOf, startDoor } from './access-rig.ts';
 import { callerOf, openBroker, token } from './setup.ts';
 

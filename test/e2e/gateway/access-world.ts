@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest';
 import { responseIdOf } from '../../../services/gateway/openai/ids.ts';
-import { scopeName } from '../../../shared/policy/memory-scope.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { MemoryScope } from '../../../shared/session/memory.ts';
-import { runIdOf } from '../../../shared/session-tools/run-id.ts';
+import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { scopeName } from '../../../shared/domain/memory/memory-scope.ts';
+import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
 import type { Door } from './access-rig.ts';
 import { pathOf } from './setup.ts';
 

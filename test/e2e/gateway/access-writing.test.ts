@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { InboundEnvelope } from '../../../shared/wire/envelope.ts';
+import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { bytesOf, type Name, startDoor } from './access-rig.ts';
 import { pathOf } from './setup.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { fixed } from '../../../shared/config/reload.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { ApprovalRequest } from '../../../shared/session/types.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { ApprovalRequest } from '../../../shared/domain/values/types.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { bytesOf, configOf, type Door, type Name, startDoor } from './access-rig.ts';
 import { callerOf, startDoor as openDoor, pathOf, ready, token } from './setup.ts';
 

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { EventFeed } from '../../../services/gateway/event-feed.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { EventLog } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { afterwards, openBroker } from './setup.ts';
 
 /** Appends commits to keys in turn; the feed does not care what they say. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkpointCommand } from '../../../services/cli/commands/checkpoint.ts';
 import { forkCommand } from '../../../services/cli/commands/fork.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { natterWith } from '../../support/natter.ts';
 import { startDoor as startAccessDoor } from './access-rig.ts';
 import { type Call, callerOf, config, pathOf, startDoor, startWorld, token } from './setup.ts';

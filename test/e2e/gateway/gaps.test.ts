@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type Call, openStream, pathOf, type Stream, startWorld, token, type World } from './setup.ts';
 import { knock, opened } from './websocket-client.ts';
 

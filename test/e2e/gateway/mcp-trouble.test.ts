@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { startDoor } from './access-rig.ts';
 import { overHttp, overStdio, served, use } from './mcp-rig.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { heldFeed } from '../../support/held-feed.ts';
 import { startWhole, type Whole } from '../whole.ts';
 import { clientFor, readChunks, user } from './openai-rig.ts';

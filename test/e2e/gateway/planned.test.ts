@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { pathOf, startWorld } from './setup.ts';
 
 const key = 'agent:main:telegram:default:dm:1';

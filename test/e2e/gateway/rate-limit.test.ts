@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../../../services/gateway/main.ts';
 import { RateLimit } from '../../../services/gateway/rate-limit.ts';
-import { fixed } from '../../../shared/config/reload.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { afterwards, callerOf, openBroker, pathOf, ready, token } from './setup.ts';
 import { startReplicas } from './token-rig.ts';
 

@@ -8,7 +8,7 @@ import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';

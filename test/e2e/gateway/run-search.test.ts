@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { type Position, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { type Position, toPlain } from '../../../shared/session/evolve.ts';
 import { commitTo, keyOf, userMessage } from '../../support/commits.ts';
 import { stateAfter } from '../../support/given.ts';
 import { pathOf, startWorld } from './setup.ts';

@@ -3,14 +3,14 @@ import { Access } from '../../../services/gateway/access.ts';
 import type { GatewayContext } from '../../../services/gateway/context.ts';
 import { SessionList } from '../../../services/gateway/session-list.ts';
 import { sessionsList } from '../../../services/gateway/session-tools/list.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
-import type { EventLog } from '../../../shared/ports.ts';
 import {
   sessionsHistoryResult,
   sessionsListParameters,
   sessionsListResult,
   sessionsSendResult,
-} from '../../../shared/session-tools/schemas.ts';
+} from '../../../shared/domain/projections/schemas.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { startDoor } from './access-rig.ts';
 import { afterwards, type Call, callerOf, config, ready, startDoor as startReplica, startWorld } from './setup.ts';
 
@@ -166,7 +166,7 @@ describe('sessions_history', () => {
     const { call, ports, host } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);
     const whole = await rpc(call, 'chat.history', { sessionKey: 'main' });
-    const { toPlain } = await import('../../../shared/session/evolve.ts');
+    const { toPlain } = await import('../../../shared/domain/session/evolve.ts');
     await ports.snapshots.put('agent:main:main' as never, toPlain(host.state('agent:main:main' as never)));
     await say(call, 'main', 'four');
     const { messages } = await rpc(call, 'chat.history', { sessionKey: 'main' });

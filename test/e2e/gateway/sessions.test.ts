@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { fold, initialState, toPlain } from '../../../shared/session/evolve.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { type Call, pathOf, startWorld } from './setup.ts';
 
 const key = 'agent:main:main';

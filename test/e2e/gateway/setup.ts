@@ -3,12 +3,13 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { fixed } from '../../../shared/config/reload.ts';
-import { type Config, configSchema } from '../../../shared/config/schema.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock, Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { type MiniHost, startMiniHost } from '../../support/mini-host.ts';
 
 export const token = 'a-token-for-tests';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { keyOf } from '../../support/commits.ts';
 import { rawClient } from './raw-client.ts';
 import {

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { type MiniHost, startMiniHost } from '../../support/mini-host.ts';
 import { afterwards, type Call, callerOf, type Memory, openBroker, openStream, ready, type Stream, startDoor } from './setup.ts';
 

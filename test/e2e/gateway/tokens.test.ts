@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Current } from '../../../shared/config/reload.ts';
-import type { Config } from '../../../shared/config/schema.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Current } from '../../../shared/runtime/config/reload.ts';
 import { configOf, startDoor } from './access-rig.ts';
 import { token as own, pathOf } from './setup.ts';
 import { movableClock, startReplicas, untilStatus } from './token-rig.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../services/gateway/main.ts';
-import { fixed } from '../../../shared/config/reload.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { afterwards, callerOf, config, openBroker, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolEnd } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { ToolEnd } from '../../../shared/ports/tools.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { startWhole } from '../whole.ts';
 import { pathOf } from './setup.ts';

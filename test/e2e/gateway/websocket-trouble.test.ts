@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { type Call, callerOf, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
 import { connect, knock, opened } from './websocket-client.ts';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { methods } from '../../../services/gateway/rpc-methods.ts';
 import { closeCodes } from '../../../services/gateway/ws/frames.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { afterwards, callerOf, openStream, pathOf, ready, startDoor, startWorld, token } from './setup.ts';
 import { type Client, connect, knock, opened } from './websocket-client.ts';
 

@@ -136,7 +136,7 @@ test.each([
   ['http://127.0.0.1:9', ['exporter-trace-otlp-http', 'sdk-trace-node']],
 ])('with the endpoint %j these packages of OpenTelemetry are loaded: %j', (endpoint, loaded) => {
   const script = `
-    const { startTracing } = await import(${JSON.stringify(join(built, 'shared/telemetry/start.js'))});
+    const { startTracing } = await import(${JSON.stringify(join(built, 'shared/runtime/telemetry/start.js'))});
     await import(${JSON.stringify(join(built, 'services/cli/runtime/up.js'))});
     const tracing = await startTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: ${JSON.stringify(endpoint)} }, 'natter', console);
     const { createRequire } = await import('node:module');

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { startTracing, type Tracing } from '../../../shared/telemetry/start.ts';
+import { startTracing, type Tracing } from '../../../shared/runtime/telemetry/start.ts';
 import { afterwards } from '../gateway/setup.ts';
 
 /** Traces in this process, as an operator asks for them; the SDK reads the environment of the process. Ended after the test. */

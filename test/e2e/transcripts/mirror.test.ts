@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { filesUnder, openHouse, until } from './rig.ts';
 
 const main = 'agent:main:main';

@@ -5,11 +5,12 @@ import pino from 'pino';
 import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { exportCommand } from '../../../services/cli/commands/export.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Service } from '../../../shared/kit/service.ts';
-import type { Clock, Ports } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionCommand } from '../../../shared/session/commands.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
 import { natterWith } from '../../support/natter.ts';
 import { afterwards, config, startWorld, token } from '../gateway/setup.ts';
 

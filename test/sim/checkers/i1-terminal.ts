@@ -1,8 +1,8 @@
-import { messageOf } from '../../../shared/session/commands.ts';
-import { decide } from '../../../shared/session/decide/index.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import { initialState, type SessionState } from '../../../shared/session/evolve.ts';
-import type { CommandAnswer } from '../../../shared/wire/envelope.ts';
+import { messageOf } from '../../../shared/domain/session/commands.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
+import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import { type Checker, type Folded, foldsOf, type History, type Sent, type Told } from '../history.ts';
 
 /**

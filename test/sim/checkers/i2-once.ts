@@ -1,6 +1,6 @@
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { byKey, type Checker } from '../history.ts';
 
 /**

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fold, fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import {
+  fold,
+  fromPlain,
+  initialState,
+  type PlainState,
+  type SessionState,
+  toPlain,
+} from '../../../shared/domain/session/evolve.ts';
 import { type Checker, type Folded, foldsOf, type History } from '../history.ts';
 
 /** I4: the fold of the log, the states of live actors, snapshot + tail and the index are the same. */

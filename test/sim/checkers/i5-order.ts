@@ -1,6 +1,6 @@
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { TurnRef } from '../../../shared/session/types.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { TurnRef } from '../../../shared/domain/values/types.ts';
 import { byKey, type Checker, type Sent } from '../history.ts';
 
 /** I5: epochs and attempts never go back, and what one client was told is durable takes effect in that order. */

@@ -1,4 +1,4 @@
-import type { EventOf } from '../../../shared/session/events.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Checker, Effect, History } from '../history.ts';
 import { natures } from '../tools.ts';
 

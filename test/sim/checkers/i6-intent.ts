@@ -1,5 +1,5 @@
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { byKey, type Checker, type ModelCall } from '../history.ts';
 
 /**

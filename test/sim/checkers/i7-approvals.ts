@@ -1,5 +1,5 @@
 import { callHash } from '../../../services/session/call-hash.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Checker, Effect, History } from '../history.ts';
 import { natures } from '../tools.ts';
 import { beginningOf, beginningsOf } from './i6-calls.ts';

@@ -7,9 +7,10 @@ import * as door from '../../../services/cli/doctor/door.ts';
 import { type Finding, looked } from '../../../services/cli/doctor/finding.ts';
 import * as machine from '../../../services/cli/doctor/machine.ts';
 import { deliveryBehind } from '../../../services/cli/runtime/examination.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { HealthReport, IssuedToken } from '../../../shared/ports.ts';
+import type { HealthReport } from '../../../shared/ports/presence.ts';
+import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 
 /** Each check of `natter doctor`, once as it should be and once for each way it can be wrong. */
 

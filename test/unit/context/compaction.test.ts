@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { boundedSummary, compactionPrompt, planCompaction } from '../../../shared/context/compaction.ts';
-import { contextTokens, estimateTokens, messagesTokens, nextStepTokens, roomTokens } from '../../../shared/context/tokens.ts';
+import { boundedSummary, compactionPrompt, planCompaction } from '../../../shared/domain/prompt/compaction.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import { contextTokens, messagesTokens, nextStepTokens, roomTokens } from '../../../shared/domain/prompt/tokens.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { ModelMessage } from '../../../shared/ports.ts';
+import { estimateTokens } from '../../../shared/kit/token-estimate.ts';
 import { tell } from '../../support/given.ts';
 import { conversationOf, rowOf } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type CompactionPlan, planCompaction } from '../../../shared/context/compaction.ts';
-import { Conversation } from '../../../shared/context/conversation.ts';
-import type { TurnView } from '../../../shared/context/said.ts';
-import { advance, initialState } from '../../../shared/session/evolve.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { Conversation } from '../../../services/session/prompt/conversation.ts';
+import { type CompactionPlan, planCompaction } from '../../../shared/domain/prompt/compaction.ts';
+import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { advance, initialState } from '../../../shared/domain/session/evolve.ts';
 import { domain, holds, type Intent, intents, play } from '../../support/arbitraries.ts';
 import { problemsOf, rereadOf } from './rows.ts';
 

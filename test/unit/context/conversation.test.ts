@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { TurnView } from '../../../shared/context/said.ts';
+import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, tell } from '../../support/given.ts';
 import { conversationOf, problemsOf, rowsOf } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../services/session/conversations.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { fold, initialState } from '../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { fold, initialState } from '../../../shared/session/evolve.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { command, key, tell } from '../../support/given.ts';
 import { logOf, rowsOf } from './rows.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../services/session/conversations.ts';
-import type { TurnView } from '../../../shared/context/said.ts';
-import type { SessionState } from '../../../shared/session/evolve.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import { command, key, stateAfter, tell } from '../../support/given.ts';
 import { logOf, problemsOf, rowsOf } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pruned } from '../../../shared/context/prune.ts';
-import type { ModelMessage } from '../../../shared/ports.ts';
+import { pruned } from '../../../services/session/prompt/prune.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 
 /** A turn of so many steps, each with one call and a result of so many characters. */
 const turnOf = (steps: number, characters: number): ModelMessage[] => [

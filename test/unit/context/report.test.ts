@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { factsOf } from '../../../shared/routing/report-facts.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import { type ReportFacts, reportFacts, reportText } from '../../../shared/session/report.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { factsOf } from '../../../shared/domain/routing/report-facts.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import { type ReportFacts, reportFacts, reportText } from '../../../shared/domain/session/report.ts';
 import { command, stateAfter } from '../../support/given.ts';
 
 type Kind = ReportFacts['kind'];

@@ -1,9 +1,11 @@
-import { Conversation } from '../../../shared/context/conversation.ts';
-import type { TurnView } from '../../../shared/context/said.ts';
-import type { Clock, EventLog, ModelMessage } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { Position } from '../../../shared/session/evolve.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import { Conversation } from '../../../services/session/prompt/conversation.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Position } from '../../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 
 /** One line of text for a message, short enough to read a conversation at a glance. */
 export const rowOf = (message: ModelMessage): string => {

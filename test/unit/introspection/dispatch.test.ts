@@ -1,11 +1,12 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { requestsOf, startDispatch } from '../../../services/checkpoint/introspection/dispatch.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import type { CheckpointRequest } from '../../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Clock, Ports } from '../../../shared/ports.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
-import type { CheckpointRequest } from '../../../shared/wire/envelope.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
 import { commitTo, keyOf, userMessage } from '../../support/commits.ts';
 import { until } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { ModelRequest } from '../../../shared/ports.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
 import { answerOf, failure, openRoom, rangesOf, reply, scripted } from './rig.ts';
 
 const dm = 'agent:main:irc:dm:ann';

@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import { lookedBack } from '../../../shared/adapters/model/offline-introspection.ts';
-import { outcomeOf, readAnswer } from '../../../shared/introspection/answer.ts';
-import { type Entry, entriesOf } from '../../../shared/introspection/entry.ts';
-import { introspectionPrompt, type LookBack, readPrompt } from '../../../shared/introspection/prompt.ts';
+import { outcomeOf, readAnswer } from '../../../shared/domain/introspection/answer.ts';
+import { type Entry, entriesOf } from '../../../shared/domain/introspection/entry.ts';
+import { introspectionPrompt, type LookBack, readPrompt } from '../../../shared/domain/introspection/prompt.ts';
+import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { Sender } from '../../../shared/session/types.ts';
-import type { Commit, RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { assistantMessage, commitTo, keyOf, turnCompleted, userMessage } from '../../support/commits.ts';
 
 const said = (text: string, change: Partial<Entry> = {}): Entry => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { requestsOf } from '../../../services/checkpoint/introspection/dispatch.ts';
 import { readPast } from '../../../services/checkpoint/introspection/past.ts';
-import type { EventLog } from '../../../shared/ports.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { command, given, tell } from '../../support/given.ts';
 import { logOf } from '../context/rows.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Model } from '../../../shared/ports.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { answerOf, clock, failure, memoriesFrom, openRoom, rangesOf, reply, scripted, until, watched } from './rig.ts';
 
 const dm = 'agent:main:irc:dm:ann';

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { readAnswer } from '../../../shared/introspection/answer.ts';
-import { withLines } from '../../../shared/introspection/basis.ts';
-import type { Entry } from '../../../shared/introspection/entry.ts';
+import { readAnswer } from '../../../shared/domain/introspection/answer.ts';
+import { withLines } from '../../../shared/domain/introspection/basis.ts';
+import type { Entry } from '../../../shared/domain/introspection/entry.ts';
+import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { MemoryScope } from '../../../shared/session/memory.ts';
 import { answerOf, memoriesFrom, openRoom, scripted, watched } from './rig.ts';
 
 /** Whose word a memory may rest on (A7/82): what programs, tools and the agent say does not become a person's memory. */

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createMcp } from '../../../shared/adapters/mcp/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { ToolScope } from '../../../shared/ports.ts';
+import type { ToolScope } from '../../../shared/ports/tools.ts';
 import { keyOf } from '../../support/commits.ts';
 
 const program = fileURLToPath(new URL('hostile-server.mjs', import.meta.url));

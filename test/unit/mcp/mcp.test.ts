@@ -7,11 +7,12 @@ import JSON5 from 'json5';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createMcp, type McpSource } from '../../../shared/adapters/mcp/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock, Tool, ToolEnd, ToolScope } from '../../../shared/ports.ts';
+import type { Tool, ToolEnd, ToolScope } from '../../../shared/ports/tools.ts';
 import { keyOf } from '../../support/commits.ts';
 
 const everything = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));

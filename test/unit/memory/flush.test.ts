@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Attempt } from '../../../services/session/attempt.ts';
 import { mayFlush } from '../../../services/session/room.ts';
 import type { Scene } from '../../../services/session/scene.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 
 const attemptWith = (more: object) => ({ services: { config: configSchema.parse(more) } }) as unknown as Attempt;
 const sceneWith = (usual: string | null, flushed = false) =>

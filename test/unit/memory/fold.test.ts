@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryFold, memoryHeadlines } from '../../../services/checkpoint/memory/fold.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { headlineOf } from '../../../shared/domain/session/headline.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { MemoryFold, memoryHeadlines } from '../../../shared/memory/fold.ts';
-import { headlineOf } from '../../../shared/session/headline.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { holds, type Intent, intents, play } from '../../support/arbitraries.ts';
 import { keyOf } from '../../support/commits.ts';
 import { tell } from '../../support/given.ts';

@@ -1,15 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { memorySection, workingMemorySection } from '../../../services/session/memory/prompt.ts';
+import { MemoryReader } from '../../../services/session/memory/reader.ts';
+import { memoryTools } from '../../../services/session/tools/memory.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { SearchIndex } from '../../../shared/adapters/kv/memory-search-index.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { MemoryEntry } from '../../../shared/domain/memory/memory-entry.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { memorySection, workingMemorySection } from '../../../shared/memory/prompt.ts';
-import { MemoryReader } from '../../../shared/memory/reader.ts';
-import { SearchIndex } from '../../../shared/memory/search-index.ts';
-import type { MemoryEntry } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { Sender } from '../../../shared/session/types.ts';
-import { memoryTools } from '../../../shared/tools/memory.ts';
 import { commitTo, keyOf } from '../../support/commits.ts';
 import { deleted, memoryOf } from '../../support/memories.ts';
 

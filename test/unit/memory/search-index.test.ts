@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { SearchIndex } from '../../../shared/adapters/kv/memory-search-index.ts';
+import { termsOf } from '../../../shared/adapters/kv/memory-words.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { SearchIndex } from '../../../shared/memory/search-index.ts';
-import { termsOf } from '../../../shared/memory/words.ts';
 import { memoryOf } from '../../support/memories.ts';
 
 const scope = (name: string) => ({ scope: name });

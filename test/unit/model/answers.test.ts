@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelMessage, ToolSpec } from '../../../shared/ports.ts';
+import type { ModelMessage, ToolSpec } from '../../../shared/domain/prompt/model-request.ts';
 import { anthropic, openai, stream } from '../../support/provider-server.ts';
 import { dialects, provide, take } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createModels } from '../../../shared/adapters/model/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { anthropic, type Dialect, startProvider, stream } from '../../support/provider-server.ts';
 import { dialects, plantedKey, provide, request, take } from './rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createModels } from '../../../shared/adapters/model/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 
 const models = (agent: object, providers: object = {}, context: object = {}) =>

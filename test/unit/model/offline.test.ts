@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
-import { compactionPrompt } from '../../../shared/context/compaction.ts';
-import { flushPrompt } from '../../../shared/context/said.ts';
-import type { ModelMessage, ModelRequest } from '../../../shared/ports.ts';
-import type { StepOutcome } from '../../../shared/session/types.ts';
+import { compactionPrompt } from '../../../shared/domain/prompt/compaction.ts';
+import type { ModelMessage, ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import { flushPrompt } from '../../../shared/domain/prompt/said.ts';
+import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { request } from './rig.ts';
 

@@ -1,10 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { createModels } from '../../../shared/adapters/model/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import type { StepOutcome } from '../../../shared/domain/values/types.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Clock, ModelRequest } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { StepOutcome } from '../../../shared/session/types.ts';
 import {
   type Answer,
   anthropic,

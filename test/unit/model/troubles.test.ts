@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock } from '../../../shared/ports.ts';
 import { type Answer, type Dialect, hang, padding, reset, status, stream } from '../../support/provider-server.ts';
 import { dialects, modelsAt, plantedKey, provide, request, take } from './rig.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stepOutcome } from '../../../shared/session/types.ts';
+import { stepOutcome } from '../../../shared/domain/values/types.ts';
 import { stream } from '../../support/provider-server.ts';
 import { dialects, provide, take } from './rig.ts';
 

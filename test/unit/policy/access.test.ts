@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { canAccess, grantOf, ownsKey, type Principal } from '../../../shared/policy/access.ts';
-import { identitiesOf } from '../../../shared/routing/identity.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { canAccess, grantOf, ownsKey, type Principal } from '../../../shared/domain/access/access.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 
 const key = (text: string) => text as SessionKey;
 const links = { ann: ['telegram:1', 'discord:11'], bob: ['telegram:2'] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { dangers, refuseDangers } from '../../../shared/policy/dm-safety.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { dangers, refuseDangers } from '../../../shared/domain/routing/dm-safety.ts';
 
 const allow = (...allowFrom: string[]) => ({ dmPolicy: 'allowlist', allowFrom });
 const links = { ann: ['telegram:1', 'irc:ann'] };

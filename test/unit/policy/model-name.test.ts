@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { resolveModel } from '../../../shared/policy/model-name.ts';
+import { resolveModel } from '../../../shared/domain/config/model-name.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 
 const config = configSchema.parse({
   agent: { model: 'openai/gpt-5' },

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { dayAround, expiryFor, freshness, localTime, nextReset, nextResetOf, policyFor } from '../../../shared/policy/reset.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import {
+  dayAround,
+  expiryFor,
+  freshness,
+  localTime,
+  nextReset,
+  nextResetOf,
+  policyFor,
+} from '../../../shared/domain/reset/reset.ts';
 import { given as history } from '../../support/given.ts';
 
 type Given = NonNullable<Parameters<typeof configSchema.parse>[0]>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, configSchema } from '../../../shared/config/schema.ts';
-import { type Sending, sendDecision } from '../../../shared/policy/send-policy.ts';
+import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
+import { type Sending, sendDecision } from '../../../shared/domain/send-policy/send-policy.ts';
 import { keyOf } from '../../support/commits.ts';
 
 const policyOf = (sendPolicy: object): Config['session']['sendPolicy'] =>

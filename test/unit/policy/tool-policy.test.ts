@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toolsConfig } from '../../../shared/config/turn-schema.ts';
-import { type AskedCall, matchesPattern, type ToolWord, toolWord } from '../../../shared/policy/tool-policy.ts';
+import { type AskedCall, matchesPattern, type ToolWord, toolWord } from '../../../services/session/tools/tool-policy.ts';
+import { toolsConfig } from '../../../shared/domain/config/turn-schema.ts';
 
 const rulesOf = (rules: readonly object[]) => toolsConfig.parse({ rules }).rules;
 const ann = { id: '1', role: 'participant', principal: 'telegram:1' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { channelRules } from '../../../shared/routing/group.ts';
-import { identitiesOf } from '../../../shared/routing/identity.ts';
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import { channelRules } from '../../../shared/domain/routing/group.ts';
 import { type Change, config, messageOf, outcome } from './support.ts';
 
 const links = {

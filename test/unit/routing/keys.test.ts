@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalKey, shownKey } from '../../../shared/routing/legacy-key.ts';
+import { canonicalKey, shownKey } from '../../../shared/domain/keys/legacy-key.ts';
 import {
   bareKey,
   buildKey,
-  channelOf,
   chatTypeOf,
   isGroupKey,
   listKindOf,
@@ -11,7 +10,8 @@ import {
   parseKey,
   resetTypeOf,
   type SessionKey,
-} from '../../../shared/routing/session-key.ts';
+} from '../../../shared/domain/keys/session-key.ts';
+import { channelOf } from '../../../shared/domain/projections/channel.ts';
 
 const key = (text: string): SessionKey => text as SessionKey;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { occasionOf } from '../../../shared/routing/occasion.ts';
-import { parseKey, type SessionKey } from '../../../shared/routing/session-key.ts';
-import { sessionCommand } from '../../../shared/session/commands.ts';
+import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { occasionOf } from '../../../shared/domain/routing/occasion.ts';
+import { sessionCommand } from '../../../shared/domain/session/commands.ts';
 import { type Change, config, occasionIn, receivedAt, routed } from './support.ts';
 
 const random = '[0-9a-f]{12}';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import type { Origin } from '../../../shared/session/types.ts';
-import { inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import type { Origin } from '../../../shared/domain/values/types.ts';
 import { stateAfter } from '../../support/given.ts';
 import { type Change, occasionIn, receivedAt, routed } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queueRuleOf } from '../../../shared/routing/queue-rule.ts';
+import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
 import { config, routed } from './support.ts';
 
 const queue = { mode: 'collect', limit: 5, byChannel: { irc: { mode: 'steer', debounceMs: 500 }, api: { limit: 0 } } };

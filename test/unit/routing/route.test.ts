@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nameFinder, ownerAside } from '../../../shared/routing/group.ts';
-import { withoutSilence } from '../../../shared/routing/silence.ts';
+import { nameFinder, ownerAside } from '../../../shared/domain/routing/group.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import { type Change, messageOf, routed } from './support.ts';
 
 const owners = { agent: { owners: ['telegram:42'] } };

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startRouter } from '../../../services/router/main.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { type Current, fixed } from '../../../shared/config/reload.ts';
-import { type Config, configSchema } from '../../../shared/config/schema.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
+import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { createLog } from '../../../shared/kit/log.ts';
-import type { CommandBus, Consumption } from '../../../shared/ports.ts';
-import { type CommandEnvelope, inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CommandBus, Consumption } from '../../../shared/ports/work-queue.ts';
+import { type Current, fixed } from '../../../shared/runtime/config/reload.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));

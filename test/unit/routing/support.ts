@@ -1,7 +1,8 @@
-import { type Config, configSchema } from '../../../shared/config/schema.ts';
-import { type Routed, route } from '../../../shared/routing/route.ts';
-import type { CommandEnvelope, InboundEnvelope } from '../../../shared/wire/envelope.ts';
-import { inboundEnvelope } from '../../../shared/wire/envelope.ts';
+import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
+import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { type Routed, route } from '../../../shared/domain/routing/route.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 
 /** Envelopes and settings as the tables of the routing tests write them: only what differs from a message to a Telegram group. */
 export type Change = Record<string, unknown>;

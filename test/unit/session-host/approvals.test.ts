@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../services/session/load.ts';
-import type { Model } from '../../../shared/ports.ts';
-import type { CommandOf } from '../../../shared/session/commands.ts';
-import type { Sender } from '../../../shared/session/types.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { type FakeTool, fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';
 import { homeKey, post, type Rig, type RigOptions, rig } from './rig.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolEnd } from '../../../shared/ports.ts';
+import type { ToolEnd } from '../../../shared/ports/tools.ts';
 import { type FakeTool, type FakeTools, fakeTools } from '../../support/fake-tools.ts';
 import { homeKey, post, type RigOptions, rig } from './rig.ts';
 import { heardIn, type Line, rowsOf, script } from './script.ts';

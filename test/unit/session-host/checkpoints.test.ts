@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Model, Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { homeKey, keyOf, type Rig, type RigOptions } from './rig.ts';
 import { script } from './script.ts';
 import { type Served, serve } from './served.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commitFenced } from '../../../services/session/commit.ts';
-import { MemoryEventLog } from '../../../shared/adapters/memory/event-log.ts';
-import type { Fault, Faults, FaultyCall } from '../../../shared/adapters/memory/faults.ts';
+import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import type { Fault, Faults, FaultyCall } from '../../../shared/adapters/in-memory/faults.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { commitTo, keyOf, userMessage } from '../../support/commits.ts';

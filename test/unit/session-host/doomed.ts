@@ -1,4 +1,4 @@
-import type { Ports } from '../../../shared/ports.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
 
 /** A point at which a host may die: it then never returns. */
 export type Moment = () => Promise<void>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../../services/session/attempt.ts';
 import { grantOf } from '../../../services/session/grants.ts';
-import type { SessionState } from '../../../shared/session/evolve.ts';
+import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import { key, tell } from '../../support/given.ts';
 import { logOf } from '../context/rows.ts';
 

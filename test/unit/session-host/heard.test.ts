@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Model, ModelMessage } from '../../../shared/ports.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { post, rig } from './rig.ts';
 
 /** A model that takes 100 ms and says what it has heard: people in lower case, itself in capitals. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Model, Ports, Tools } from '../../../shared/ports.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { Tools } from '../../../shared/ports/tools.ts';
 import { Process } from '../../sim/process.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';

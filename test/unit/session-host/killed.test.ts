@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Model, Tools } from '../../../shared/ports.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { Tools } from '../../../shared/ports/tools.ts';
 import { Process } from '../../sim/process.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';

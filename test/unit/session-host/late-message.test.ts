@@ -1,11 +1,12 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { ConsumeOptions, Ports } from '../../../shared/ports.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { ConsumeOptions } from '../../../shared/ports/work-queue.ts';
 import { command } from '../../support/given.ts';
 
 /** A host whose partitions come and go as the test says. */

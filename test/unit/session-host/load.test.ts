@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadState } from '../../../services/session/load.ts';
-import { MemoryEventLog } from '../../../shared/adapters/memory/event-log.ts';
-import type { PlainState } from '../../../shared/session/evolve.ts';
-import { toPlain } from '../../../shared/session/evolve.ts';
+import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import type { PlainState } from '../../../shared/domain/session/evolve.ts';
+import { toPlain } from '../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { commitTo, turnStarted } from '../../support/commits.ts';

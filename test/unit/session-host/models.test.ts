@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createModels } from '../../../shared/adapters/model/create.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Model } from '../../../shared/ports.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { command } from '../../support/given.ts';
 import { homeKey, rig } from './rig.ts';
 

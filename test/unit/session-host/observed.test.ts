@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { SessionMeters } from '../../../services/session/meters.ts';
 import { observing } from '../../../services/session/observed.ts';
 import { RunTraces } from '../../../services/session/run-traces.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Model, ModelRequest } from '../../../shared/ports.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 
 test('A11/125: a step that was stopped before it began ends at once, whatever its model does', async () => {
   const { model } = observing({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandOf } from '../../../shared/session/commands.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { post, type Rig, rig } from './rig.ts';
 import { heardIn, outcomeOf, rowsOf, script } from './script.ts';

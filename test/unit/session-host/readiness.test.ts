@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { untilReady, watchProblems } from '../../../services/cli/runtime/health.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock as clock } from '../../../shared/kit/clock.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { ModelRequest } from '../../../shared/ports.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { StepOutcome } from '../../../shared/session/types.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { command } from '../../support/given.ts';
 import { homeKey, post, type Rig, type RigOptions, rig } from './rig.ts';

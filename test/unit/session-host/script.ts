@@ -1,6 +1,7 @@
-import type { Model, ModelRequest } from '../../../shared/ports.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import type { StepOutcome } from '../../../shared/session/types.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { StepOutcome } from '../../../shared/domain/values/types.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { rowOf } from '../../support/given.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Consumption } from '../../../shared/ports.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { Consumption } from '../../../shared/ports/work-queue.ts';
 import { command } from '../../support/given.ts';
 import { homeKey, post, type Rig, type RigOptions, rig } from './rig.ts';
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from '../../../services/session/attempt.ts';
 import { standsStill } from '../../../services/session/watchdog.ts';
-import type { Clock, Model, ToolEnd } from '../../../shared/ports.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { ToolEnd } from '../../../shared/ports/tools.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { post, type RigOptions, rig } from './rig.ts';
 import { outcomeOf, rowsOf, script } from './script.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Model } from '../../../shared/ports.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Model } from '../../../shared/ports/model.ts';
 import { type Random, randomOf } from '../../sim/random.ts';
 import type { VirtualClock } from '../../sim/virtual-clock.ts';
 import { homeKey } from './rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { summarize } from '../../../shared/session/summary.ts';
 import { command, given, stateAfter, tell } from '../../support/given.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
 const callsAfter = (...history: string[]) =>

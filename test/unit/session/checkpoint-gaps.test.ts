@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
+import { fold, fromPlain, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { decide } from '../../../shared/session/decide/index.ts';
-import { fold, fromPlain, toPlain } from '../../../shared/session/evolve.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../shared/wire/snapshot.ts';
 import { type Domain, holdsFor, type Intent, play } from '../../support/arbitraries.ts';
 import { given, key, tell } from '../../support/given.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { decide } from '../../../shared/session/decide/index.ts';
-import type { EventOf } from '../../../shared/session/events.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { type Domain, deciding, holdsFor, type Intent, play } from '../../support/arbitraries.ts';
 import { command, given, rowOf, tell } from '../../support/given.ts';
 

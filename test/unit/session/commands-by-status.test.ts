@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sessionCommand } from '../../../shared/session/commands.ts';
+import { sessionCommand } from '../../../shared/domain/session/commands.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
 /** Every command in every status: what it leads to. `-` is "legal, and nothing happens". */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { isRepeat } from '../../../shared/domain/session/decide/index.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { isRepeat } from '../../../shared/session/decide/index.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
 const said = ['post m1', 'reply m1/1 1'];

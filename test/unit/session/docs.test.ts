@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventTypes } from '../../../shared/session/events.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { eventsMarkdown, machineMarkdown } from '../../support/generate-docs.ts';
 
 const committed = (name: string): string => new URL(`../../../docs/${name}`, import.meta.url).pathname;

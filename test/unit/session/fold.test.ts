@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { evolve, fold, initialState } from '../../../shared/domain/session/evolve.ts';
 import { AssertionError } from '../../../shared/kit/assert.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import { evolve, fold, initialState } from '../../../shared/session/evolve.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
-import type { RecordedCommit } from '../../../shared/wire/envelope.ts';
 import { command, commitOf, given, stateAfter, tell } from '../../support/given.ts';
 
 describe('a history with a hole is not folded (I3, I5)', () => {

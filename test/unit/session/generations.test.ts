@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { type CommandEnvelope, commandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import { staleness } from '../../../shared/domain/values/expiry.ts';
+import type { Origin } from '../../../shared/domain/values/types.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { SessionCommand } from '../../../shared/session/commands.ts';
-import { staleness } from '../../../shared/session/expiry.ts';
-import { sessionIdsOf } from '../../../shared/session/session-ids.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
-import type { Origin } from '../../../shared/session/types.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
-import { type CommandEnvelope, commandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, given, stateAfter, tell } from '../../support/given.ts';
 import { routed } from '../routing/support.ts';
 

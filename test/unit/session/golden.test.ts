@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eventTypes } from '../../../shared/session/events.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { corpus, goldenText, hashOf, pathOf, readCommits, replay, versionOf } from '../../support/golden.ts';
 
 describe('histories of every released event version', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { decide, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import { fold, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { decide, isRepeat } from '../../../shared/session/decide/index.ts';
-import { fold, toPlain } from '../../../shared/session/evolve.ts';
-import type { CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { command, commitOf, given, stateAfter } from '../../support/given.ts';
 import { routed } from '../routing/support.ts';
 

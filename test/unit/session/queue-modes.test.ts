@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { QueuedTurn } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { QueuedTurn } from '../../../shared/session/events.ts';
-import { type IndexRow, summarize } from '../../../shared/session/summary.ts';
 import { given, stateAfter, tell } from '../../support/given.ts';
 
 const turnAfter = (...history: string[]) => stateAfter(...history).machine.context.turn;

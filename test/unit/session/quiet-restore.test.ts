@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
-import type { SessionEvent } from '../../../shared/session/events.ts';
-import { evolve, fromPlain, type SessionState, toPlain } from '../../../shared/session/evolve.ts';
-import { sessionMachine, type TurnInput } from '../../../shared/session/machine.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { evolve, fromPlain, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { sessionMachine, type TurnInput } from '../../../shared/domain/session/machine.ts';
 import { given, stateAfter } from '../../support/given.ts';
 
 /** A live actor restored from a state, with a turn that only notes when it is started and stopped. */

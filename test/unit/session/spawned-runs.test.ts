@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventOf } from '../../../shared/session/events.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
 /** Runs that a session begins in others (A11/125). */

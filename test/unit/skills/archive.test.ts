@@ -3,9 +3,9 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ArchiveKind, archiveKind, unpack } from '../../../services/cli/skills-install/archive.ts';
+import type { UnpackLimits } from '../../../services/cli/skills-install/unpacked.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { type ArchiveKind, archiveKind, unpack } from '../../../shared/skills/install/archive.ts';
-import type { UnpackLimits } from '../../../shared/skills/install/unpacked.ts';
 import { type Entry, tarGzOf, tarOf, zipOf } from '../../support/archives.ts';
 import { type TemporaryFolder, temporaryFolder } from './folders.ts';
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig, secretsOf } from '../../../shared/config/load.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { configJsonSchema, withoutSecrets } from '../../../shared/config/schema-text.ts';
+import { execTool } from '../../../services/session/tools/exec.ts';
+import { fileTools } from '../../../services/session/tools/files.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { configJsonSchema, withoutSecrets } from '../../../shared/domain/config/schema-text.ts';
+import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { ToolEnd } from '../../../shared/ports.ts';
-import { skillEnvironment } from '../../../shared/skills/environment.ts';
-import type { Skill } from '../../../shared/skills/skill.ts';
-import { execTool } from '../../../shared/tools/exec.ts';
-import { fileTools } from '../../../shared/tools/files.ts';
+import type { ToolEnd } from '../../../shared/ports/tools.ts';
+import { loadConfig, secretsOf } from '../../../shared/runtime/config/load.ts';
+import { skillEnvironment } from '../../../shared/runtime/skills/environment.ts';
 import { calling, scope } from '../tools/calling.ts';
 import { skillOf, type TemporaryFolder, temporaryFolder } from './folders.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { fetchBytes } from '../../../shared/skills/install/fetch.ts';
-import type { Internet } from '../../../shared/tools/web-hosts.ts';
+import { fetchBytes } from '../../../services/cli/skills-install/fetch.ts';
+import type { Internet } from '../../../shared/runtime/web-hosts.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

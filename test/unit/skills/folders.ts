@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { configSchema } from '../../../shared/config/schema.ts';
-import type { SkillFacts } from '../../../shared/skills/gate.ts';
-import { manifestOf } from '../../../shared/skills/manifest.ts';
-import type { Skill, SkillSource } from '../../../shared/skills/skill.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { manifestOf } from '../../../shared/domain/skills/manifest.ts';
+import type { Skill, SkillSource } from '../../../shared/domain/skills/skill.ts';
+import type { SkillFacts } from '../../../shared/runtime/skills/gate.ts';
 
 /** A folder for one test, removed by `remove`. */
 export const temporaryFolder = () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Candidate, Skill } from '../../../shared/domain/skills/skill.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { eligibleSet, explain } from '../../../shared/skills/explain.ts';
-import { gate, type SkillFacts } from '../../../shared/skills/gate.ts';
-import type { Candidate, Skill } from '../../../shared/skills/skill.ts';
+import { eligibleSet, explain } from '../../../shared/runtime/skills/explain.ts';
+import { gate, type SkillFacts } from '../../../shared/runtime/skills/gate.ts';
 import { factsWith, skillOf } from './folders.ts';
 
 const key = { entries: { a: { apiKey: 'k-1234567' } } };

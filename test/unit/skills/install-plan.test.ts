@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { chooseSpecs, type Machine } from '../../../shared/skills/install/choose.ts';
-import { type ManagedKind, packageName } from '../../../shared/skills/install/names.ts';
-import { downloadFolder, toolPlaces, withTools } from '../../../shared/skills/install/places.ts';
-import { type NodeManager, planOf } from '../../../shared/skills/install/plan.ts';
+import { chooseSpecs, type Machine } from '../../../services/cli/skills-install/choose.ts';
+import { type ManagedKind, packageName } from '../../../services/cli/skills-install/names.ts';
+import { type NodeManager, planOf } from '../../../services/cli/skills-install/plan.ts';
+import { downloadFolder, toolPlaces, withTools } from '../../../shared/runtime/skills/places.ts';
 import { skillOf } from './folders.ts';
 
 const places = toolPlaces('/data');

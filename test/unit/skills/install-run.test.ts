@@ -3,10 +3,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync } from '
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type NodeManager, planOf } from '../../../services/cli/skills-install/plan.ts';
+import { runPlan } from '../../../services/cli/skills-install/run.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { toolPlaces, withTools } from '../../../shared/skills/install/places.ts';
-import { type NodeManager, planOf } from '../../../shared/skills/install/plan.ts';
-import { runPlan } from '../../../shared/skills/install/run.ts';
+import { toolPlaces, withTools } from '../../../shared/runtime/skills/places.ts';
 import { tarGzOf, zipOf } from '../../support/archives.ts';
 import { skillOf, type TemporaryFolder, temporaryFolder } from './folders.ts';
 

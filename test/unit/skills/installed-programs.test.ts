@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { SkillLibrary } from '../../../shared/skills/library.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import { skillText, temporaryFolder } from './folders.ts';
 
 test('A15/154, 170: a program that is installed in our folder of tools makes the skill eligible at once', async () => {

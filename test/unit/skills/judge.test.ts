@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rememberingGate } from '../../../shared/skills/judge.ts';
+import { rememberingGate } from '../../../shared/runtime/skills/judge.ts';
 import { factsWith, skillOf } from './folders.ts';
 
 /** Facts on which the looking for programs is counted; `there` are those that can be found. */

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
-import { type KnownSkills, SkillLibrary } from '../../../shared/skills/library.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { type KnownSkills, SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import { skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
 
 let folder: TemporaryFolder;

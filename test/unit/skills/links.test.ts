@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { listFolder } from '../../../shared/skills/folder.ts';
-import { skillRoots } from '../../../shared/skills/locations.ts';
+import { listFolder } from '../../../shared/runtime/skills/folder.ts';
+import { skillRoots } from '../../../shared/runtime/skills/locations.ts';
 import { factsWith, skillText, temporaryFolder } from './folders.ts';
 
 test('A15/173: a link that leads out by way of another link is one that leads out', () => {

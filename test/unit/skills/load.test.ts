@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Candidate } from '../../../shared/domain/skills/skill.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { programFinder } from '../../../shared/skills/facts.ts';
-import { countingSkills, loadSkills, readSkillText } from '../../../shared/skills/load.ts';
-import { skillRoots } from '../../../shared/skills/locations.ts';
-import type { Candidate } from '../../../shared/skills/skill.ts';
+import { programFinder } from '../../../shared/runtime/skills/facts.ts';
+import { countingSkills, loadSkills, readSkillText } from '../../../shared/runtime/skills/load.ts';
+import { skillRoots } from '../../../shared/runtime/skills/locations.ts';
 import { skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
 
 let folder: TemporaryFolder;

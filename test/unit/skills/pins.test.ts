@@ -1,14 +1,14 @@
 import { renameSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { execTool } from '../../../services/session/tools/exec.ts';
+import { fileTools } from '../../../services/session/tools/files.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Tool, ToolEnd } from '../../../shared/ports.ts';
-import type { Entries } from '../../../shared/skills/environment.ts';
-import { listFolder, readListed } from '../../../shared/skills/folder.ts';
-import { countingSkills, loadSkills } from '../../../shared/skills/load.ts';
-import type { Skill } from '../../../shared/skills/skill.ts';
-import { execTool } from '../../../shared/tools/exec.ts';
-import { fileTools } from '../../../shared/tools/files.ts';
+import type { Tool, ToolEnd } from '../../../shared/ports/tools.ts';
+import type { Entries } from '../../../shared/runtime/skills/environment.ts';
+import { listFolder, readListed } from '../../../shared/runtime/skills/folder.ts';
+import { countingSkills, loadSkills } from '../../../shared/runtime/skills/load.ts';
 import { scope } from '../tools/calling.ts';
 import { skillText, type TemporaryFolder, temporaryFolder } from './folders.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { reservedCommands, skillCallIn } from '../../../shared/routing/chat-command.ts';
-import { commandName, skillCommands } from '../../../shared/skills/commands.ts';
-import { charactersOf, skillsSection } from '../../../shared/skills/prompt.ts';
+import { reservedCommands, skillCallIn } from '../../../shared/domain/routing/chat-command.ts';
+import { commandName, skillCommands } from '../../../shared/runtime/skills/commands.ts';
+import { charactersOf, skillsSection } from '../../../shared/runtime/skills/prompt.ts';
 import { skillOf } from './folders.ts';
 
 describe('A15/168: what the prompt costs', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { manifestOf } from '../../../shared/domain/skills/manifest.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { frontMatterOf } from '../../../shared/skills/front-matter.ts';
-import { manifestOf } from '../../../shared/skills/manifest.ts';
+import { frontMatterOf } from '../../../shared/runtime/skills/front-matter.ts';
 import { skillText } from './folders.ts';
 
 const read = (text: string) => manifestOf(frontMatterOf(text).fields);

@@ -1,8 +1,8 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
-import { boundedLabel } from '../../../shared/telemetry/labels.ts';
-import { labelled, metricsOf, pageOf } from '../../../shared/telemetry/metrics.ts';
-import { contextOf, traceparentOf } from '../../../shared/telemetry/traceparent.ts';
+import { contextOf, traceparentOf } from '../../../shared/kit/traceparent.ts';
+import { boundedLabel } from '../../../shared/runtime/telemetry/labels.ts';
+import { labelled, metricsOf, pageOf } from '../../../shared/runtime/telemetry/metrics.ts';
 import { decodeCommand, encode } from '../../../shared/wire/codec.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';

@@ -1,5 +1,5 @@
-import type { Tool, ToolEnd, ToolScope } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Tool, ToolEnd, ToolScope } from '../../../shared/ports/tools.ts';
 
 export const scope: ToolScope = {
   key: 'agent:main:main' as SessionKey,

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { createTools } from '../../../services/session/tools/create.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Tool } from '../../../shared/ports.ts';
-import { createTools } from '../../../shared/tools/create.ts';
-import type { ToolSource } from '../../../shared/tools/tool-source.ts';
+import type { ToolSource } from '../../../shared/ports/tool-source.ts';
+import type { Tool } from '../../../shared/ports/tools.ts';
 import { scope } from './calling.ts';
 
 const tool = (name: string, description = ''): Tool => ({

@@ -4,11 +4,11 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { execTool } from '../../../services/session/tools/exec.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Clock } from '../../../shared/ports.ts';
-import { checkEnvironment, programEnvironment } from '../../../shared/tools/environment.ts';
-import { execTool } from '../../../shared/tools/exec.ts';
+import { checkEnvironment, programEnvironment } from '../../../shared/kit/process/environment.ts';
 import { calling, parsed } from './calling.ts';
 
 let folder: string;

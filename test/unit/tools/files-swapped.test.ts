@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { fileTools } from '../../../shared/tools/files.ts';
+import { fileTools } from '../../../services/session/tools/files.ts';
 import { calling } from './calling.ts';
 
 /** Every call of the file system that the tools make by a path; `before` is told of each, and may change the disk first. */

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fileTools } from '../../../services/session/tools/files.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { fileTools } from '../../../shared/tools/files.ts';
 import { calling, parsed } from './calling.ts';
 
 let base: string;

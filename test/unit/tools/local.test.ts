@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { createTools } from '../../../services/session/tools/create.ts';
+import { localTools } from '../../../services/session/tools/local.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { approvalRequest } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { approvalRequest } from '../../../shared/session/types.ts';
-import { createTools } from '../../../shared/tools/create.ts';
-import { localTools } from '../../../shared/tools/local.ts';
-import { oneLine, quoted } from '../../../shared/tools/one-line.ts';
+import { oneLine, quoted } from '../../../shared/kit/one-line.ts';
 import { calling, parsed, scope } from './calling.ts';
 
 let workspace: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OutputKeeper } from '../../../shared/tools/output-keeper.ts';
+import { OutputKeeper } from '../../../shared/kit/process/output-keeper.ts';
 
 test('I11: what fits is kept as it is; of more the beginning and the end, and how much is missing, however it was cut', () => {
   const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), maxLength: 60 }), { maxLength: 20 });

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import { MemoryEventLog } from '../../../shared/adapters/memory/event-log.ts';
+import { readOutputTool } from '../../../services/session/tools/read-output.ts';
+import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import { ended } from '../../../shared/domain/session/decide/tools.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { EventLog } from '../../../shared/ports.ts';
-import { ended } from '../../../shared/session/decide/tools.ts';
-import { readOutputTool } from '../../../shared/tools/read-output.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { commitTo, keyOf } from '../../support/commits.ts';
 import { calling, parsed, scope } from './calling.ts';
 

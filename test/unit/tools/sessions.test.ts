@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openMemory } from '../../../shared/adapters/memory/open.ts';
-import { configSchema } from '../../../shared/config/schema.ts';
+import { sessionTools } from '../../../services/session/tools/sessions.ts';
+import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { depthOf, isBelow, spawnOf } from '../../../shared/domain/keys/spawn-key.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import type { IndexView, Ports, ToolEnd, ToolScope } from '../../../shared/ports.ts';
-import type { SessionKey } from '../../../shared/routing/session-key.ts';
-import type { Sender } from '../../../shared/session/types.ts';
-import { sessionTools } from '../../../shared/tools/sessions.ts';
-import { depthOf, isBelow, spawnOf } from '../../../shared/tools/spawn-key.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { IndexView } from '../../../shared/ports/session-index.ts';
+import type { ToolEnd, ToolScope } from '../../../shared/ports/tools.ts';
 import { type MiniHost, startMiniHost } from '../../support/mini-host.ts';
 
 const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { webFetchTool } from '../../../services/session/tools/web-fetch.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { webFetchTool } from '../../../shared/tools/web-fetch.ts';
-import { allowedUrl, checkHosts, type HostAddress, internet, isPublicAddress } from '../../../shared/tools/web-hosts.ts';
+import { allowedUrl, checkHosts, type HostAddress, internet, isPublicAddress } from '../../../shared/runtime/web-hosts.ts';
 import { calling, parsed } from './calling.ts';
 
 /** Names of this test's internet; all that are not here lead to its server. */

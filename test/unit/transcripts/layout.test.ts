@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exportStore, storeOf, transcriptName } from '../../../shared/transcripts/layout.ts';
+import { exportStore, storeOf, transcriptName } from '../../../shared/domain/projections/transcript-layout.ts';
 import { keyOf } from '../../support/commits.ts';
 
 const main = keyOf('agent:main:main');

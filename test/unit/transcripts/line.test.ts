@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linesOf, placeOf } from '../../../shared/transcripts/line.ts';
+import { linesOf, placeOf } from '../../../shared/domain/projections/transcript-line.ts';
 import { key, tell } from '../../support/given.ts';
 
 const linesAfter = (...rows: string[]) => tell(...rows).commits.flatMap(linesOf);

@@ -1,5 +1,6 @@
 import { Packr } from 'msgpackr';
 import { describe, expect, test } from 'vitest';
+import type { CheckpointRequest, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { cloudEventHeaders } from '../../../shared/wire/cloudevents.ts';
@@ -14,7 +15,6 @@ import {
   encodeCommand,
   encodeCommit,
 } from '../../../shared/wire/codec.ts';
-import type { CheckpointRequest, CommandEnvelope } from '../../../shared/wire/envelope.ts';
 import { keyOf } from '../../support/commits.ts';
 import { command, commitOf, given, stateAfter } from '../../support/given.ts';
 

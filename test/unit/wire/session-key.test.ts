@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { sessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { sessionKey, sessionKeyProblem } from '../../../shared/routing/session-key.ts';
 
 describe('a session key (A3)', () => {
   test.each([

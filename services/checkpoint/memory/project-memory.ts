@@ -1,0 +1,106 @@
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { createBell } from '../../../shared/kit/bell.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { together } from '../../../shared/kit/run-all.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { MemoryNews } from '../../../shared/ports/memory-store.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
+import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { MemoryFold, memoryHeadlines } from './fold.ts';
+
+export interface MemoryProjectionOptions {
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'cursors' | 'leases' | 'memory'>;
+  readonly log: Logger;
+  readonly member: string;
+}
+
+/** Name of the lease. */
+const name = 'checkpoint-memory';
+/** Milliseconds between two reads of the log, between two writes, and until one when nothing is remembered. */
+const readPauseMs = 20;
+const writePauseMs = 100;
+const remindMs = 2_000;
+/** Memories that wait to be written before the log is read on, and how long a replica may be behind. */
+const mostNews = 2_000;
+const replicaMs = 5_000;
+const lookMs = 50;
+
+/**
+ * Derives the long-term memory from the log (A7/82). The entries are written before the position, so after a crash the same commits come
+ * again and change nothing. A position that somebody has put back has the whole log read anew (`natter memory rebuild`).
+ */
+export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Omit<Service, 'name'> => {
+  const { clock, events, memory } = ports;
+  const counts = { memory_entries: 0, memory_position: 0, memory_lag: 0, memory_written_total: 0 };
+
+  const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
+    const after = await memory.position();
+    await witnessLog(ports, name, after);
+    const { entries, gone } = await storedAt(ports, after);
+    const fold = new MemoryFold(entries, gone);
+    const rung = createBell();
+    const flushed = createBell();
+    let position = after;
+    let written = after;
+    healthy();
+
+    const follow = async (until: AbortSignal): Promise<void> => {
+      for await (const commit of events.follow({ after, headlines: memoryHeadlines, signal: until, pauseMs: readPauseMs })) {
+        fold.add(commit);
+        position = commit.seq;
+        counts.memory_lag = position - written;
+        // Whoever erases waits for it.
+        if (fold.news > 0 || isErasure(commit)) rung.ring();
+        while (fold.news >= mostNews && !until.aborted) await flushed.rung(until);
+      }
+    };
+    const flush = async (): Promise<void> => {
+      const reached = position;
+      const news = fold.takeNews();
+      await memory.put(news, reached);
+      written = reached;
+      counts.memory_written_total += news.entries.length + news.gone.length;
+      Object.assign(counts, { memory_entries: fold.size, memory_position: written, memory_lag: position - written });
+      flushed.ring();
+    };
+    const look = async (): Promise<void> => {
+      if ((await memory.position()) === written) return;
+      throw new NatterError('unavailable', 'the memory is to be made anew from the log');
+    };
+    const write = async (until: AbortSignal): Promise<void> => {
+      for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
+        await rung.rung(until);
+        if (!until.aborted) await (position > written ? flush() : look());
+      }
+    };
+    /** The position is written now and then also when nothing is remembered. */
+    const remind = async (until: AbortSignal): Promise<void> => {
+      for (; !until.aborted; await clock.sleep(remindMs, until)) rung.ring();
+    };
+    await together(stopping, follow, write, remind);
+    if (!held.aborted && position > written) await flush();
+  };
+
+  const leased = startLeasedWork({ name, member, leases: ports.leases, clock, log, work });
+  return {
+    problems: leased.problems,
+    metrics: () => ({ ...counts, memory_active: leased.active() ? 1 : 0 }),
+    stop: leased.stop,
+  };
+};
+
+/** All that is stored, at least up to a position. Throws `NatterError('unavailable')` while a replica has less. */
+const storedAt = async ({ clock, memory }: MemoryProjectionOptions['ports'], position: number): Promise<MemoryNews> => {
+  const view = await memory.watch();
+  try {
+    for (const until = clock.monotonic() + replicaMs; view.position() < position; await clock.sleep(lookMs)) {
+      if (clock.monotonic() >= until)
+        throw new NatterError('unavailable', 'the memory cannot be read as far as it was written yet');
+    }
+    return { entries: view.list({ scopes: 'all', limit: Number.POSITIVE_INFINITY }), gone: view.gone() };
+  } finally {
+    await view.close();
+  }
+};

@@ -1,0 +1,77 @@
+import { LRUCache } from 'lru-cache';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { SessionIndex } from '../../../shared/ports/session-index.ts';
+
+export interface ProjectionOptions {
+  readonly index: Pick<SessionIndex, 'get' | 'put'>;
+  readonly events: Pick<EventLog, 'read'>;
+  /** Sequence the index reflects. */
+  readonly after: number;
+}
+
+/** The session index in the making: commits are folded in memory, changed rows are written in batches (A2/17). */
+export const createProjection = ({ index, events, after }: ProjectionOptions) => {
+  const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
+  let changed = new Map<SessionKey, IndexRow>();
+  let position = after;
+  let written = after;
+
+  /** The row that `commit` continues. One that does not join up (a stale read, one not written yet) is folded from the log instead. */
+  const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
+    if (commit.rev === 1 || isErasure(commit)) return null;
+    const row = await index.get(commit.key);
+    if (row !== null && (row.rev === commit.rev - 1 || row.seq >= commit.seq)) return row;
+    const folded = await rowFromLog(commit);
+    if (folded === 'unreadable') return row;
+    if (folded?.rev === commit.rev - 1) return folded;
+    throw new NatterError('unavailable', `the history of ${commit.key} cannot be read up to rev ${commit.rev - 1} yet`);
+  };
+
+  /** The fold of all that came before `commit`. `unreadable`: its session is broken, which must not keep the others' rows from being written. */
+  const rowFromLog = async ({ key, seq }: RecordedCommit): Promise<IndexRow | null | 'unreadable'> => {
+    let row: IndexRow | null = null;
+    try {
+      for await (const earlier of events.read(key, { upTo: seq - 1 })) row = summarize(row, earlier);
+      return row;
+    } catch (error) {
+      if (hasCode(error, 'invalid')) return 'unreadable';
+      throw error;
+    }
+  };
+
+  return {
+    /** Takes in one commit, in the order of the log. Awaits only when the row is not at hand. */
+    fold: (commit: RecordedCommit): Promise<void> | undefined => {
+      const take = (before: IndexRow | null) => {
+        const row = summarize(before, commit);
+        rows.set(commit.key, row);
+        changed.set(commit.key, row);
+        position = commit.seq;
+      };
+      const row = rows.get(commit.key);
+      if (row === undefined) return rowBefore(commit).then(take);
+      take(row);
+      return undefined;
+    },
+    /** Writes what has changed, and the position it reflects. After a failure this projection is of no use any more. */
+    flush: async (): Promise<void> => {
+      const reached = position;
+      const batch = [...changed.values()];
+      changed = new Map();
+      await index.put(batch, reached);
+      written = reached;
+    },
+    /** Sequence folded, and sequence written. */
+    position: () => position,
+    written: () => written,
+    isDirty: () => position > written,
+    dirtyRows: () => changed.size,
+  };
+};
+export type Projection = ReturnType<typeof createProjection>;

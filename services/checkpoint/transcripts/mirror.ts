@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { StoreConfig } from '../../../shared/domain/projections/session-map.ts';
+import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
+import { createBell } from '../../../shared/kit/bell.ts';
+import { hasCode } from '../../../shared/kit/errors.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { together } from '../../../shared/kit/run-all.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
+import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
+import { createGathering } from '../gathering.ts';
+import { createSessionMaps } from './session-maps.ts';
+
+export interface MirrorOptions {
+  readonly config: StoreConfig;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'index' | 'cursors' | 'leases'>;
+  readonly log: Logger;
+  readonly member: string;
+}
+
+/** Name of the lease. */
+const name = 'checkpoint-mirror';
+/** Milliseconds between two reads of the log, and between two writes. */
+const readPauseMs = 20;
+const writePauseMs = 250;
+/** Milliseconds between two looks at the maps; writing them takes a twentieth of the time at most. */
+const mapPauseMs = { least: 500, most: 60_000 };
+const mapRest = 20;
+
+/** A position belongs to the files it tells of: another machine or folder begins from the start, and what is there already is left out. */
+const cursorOf = (store: string): string =>
+  `${name}-${createHash('sha256')
+    .update(JSON.stringify([hostname(), store]))
+    .digest('hex')
+    .slice(0, 16)}`;
+
+/** The lines of a key before a sequence. A history that cannot be read ends where that begins. */
+async function* linesBefore(events: EventLog, key: SessionKey, seq: number): AsyncGenerator<TranscriptLine> {
+  try {
+    for await (const commit of events.read(key, { upTo: seq - 1 })) yield* linesOf(commit);
+  } catch (error) {
+    if (!hasCode(error, 'invalid')) throw error;
+  }
+}
+
+/**
+ * Keeps readable copies of all sessions under `session.store` (A2/8–12, 16, 19). It is a copy: nothing reads it, and when it cannot be written
+ * only the log and `mirror_healthy` say so.
+ */
+export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit<Service, 'name' | 'problems'> => {
+  const { clock, cursors, events } = ports;
+  const { store } = config.session;
+  const cursor = cursorOf(store);
+  const counts = { mirror_lines_total: 0, mirror_position: 0, mirror_lag: 0, mirror_maps_behind: 0 };
+
+  const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
+    const after = await cursors.get(cursor);
+    await witnessLog(ports, cursor, after);
+    counts.mirror_position = after;
+    const view = await ports.index.watch();
+    const gathering = createGathering(after);
+    const files = new TranscriptFiles({ store, before: (key, seq) => linesBefore(events, key, seq) });
+    const maps = createSessionMaps(view, config);
+    const gathered = createBell();
+    const written = createBell();
+    const changed = createBell();
+
+    const read = async (until: AbortSignal): Promise<void> => {
+      for await (const commit of events.follow({ after, signal: until, pauseMs: readPauseMs })) {
+        gathering.add(commit);
+        maps.note(commit.key, commit.seq);
+        counts.mirror_maps_behind = maps.behind();
+        counts.mirror_lag = commit.seq - counts.mirror_position;
+        gathered.ring();
+        changed.ring();
+        while (gathering.isFull() && !until.aborted) await written.rung(until);
+      }
+    };
+    /** The files first, then the position: after a crash between the two the same lines come again and are left out. */
+    const flush = async (): Promise<void> => {
+      const { news, position } = gathering.take();
+      counts.mirror_lines_total += await files.write(news);
+      await cursors.put(cursor, position);
+      counts.mirror_position = position;
+      counts.mirror_lag = gathering.position() - position;
+      written.ring();
+    };
+    const write = async (until: AbortSignal): Promise<void> => {
+      for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
+        await gathered.rung(until);
+        if (!until.aborted) await flush();
+      }
+    };
+    const keepMaps = async (until: AbortSignal): Promise<void> => {
+      for (let pauseMs = 0; !until.aborted; await clock.sleep(pauseMs, until)) {
+        while (!maps.hasChanges() && !until.aborted) await changed.rung(until);
+        const startedAt = clock.monotonic();
+        if (until.aborted) return;
+        await maps.write();
+        healthy();
+        counts.mirror_maps_behind = maps.behind();
+        const tookMs = clock.monotonic() - startedAt;
+        pauseMs = Math.min(mapPauseMs.most, Math.max(mapPauseMs.least, mapRest * tookMs));
+      }
+    };
+    try {
+      await together(stopping, read, write, keepMaps);
+      if (!held.aborted) await flush();
+    } finally {
+      await view.close();
+    }
+  };
+
+  const leased = startLeasedWork({ name, member, leases: ports.leases, clock, log, work });
+  return {
+    metrics: () => ({
+      ...counts,
+      mirror_active: leased.active() ? 1 : 0,
+      mirror_healthy: leased.problems().length === 0 ? 1 : 0,
+    }),
+    stop: leased.stop,
+  };
+};

@@ -1,0 +1,47 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/domain/projections/session-map.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { IndexView } from '../../../shared/ports/session-index.ts';
+
+/** Keeps the `sessions.json` of each agent as the session index says it is (A2/8, 11). */
+export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config: StoreConfig) => {
+  /** Sessions that have changed, with the sequence that the index has to reach first. */
+  const changed = new Map<SessionKey, number>();
+  let isWhole = false;
+
+  const write = async (wanted: (path: string) => boolean): Promise<void> => {
+    const maps = new Map<string, IndexRow[]>();
+    for (const row of view.rows()) {
+      const path = mapPathOf(config, row.key);
+      if (!wanted(path)) continue;
+      const rows = maps.get(path);
+      if (rows) rows.push(row);
+      else maps.set(path, [row]);
+    }
+    for (const [path, rows] of maps) await writeMap(path, rows, config);
+  };
+
+  return {
+    /** To be written once the index is as far as this. */
+    note: (key: SessionKey, seq: number): void => {
+      if (changed.size >= limits.indexCachedRows) {
+        changed.clear();
+        isWhole = false;
+      }
+      changed.set(key, seq);
+    },
+    /** Sessions whose entry is not up to date yet. */
+    behind: (): number => changed.size,
+    hasChanges: (): boolean => changed.size > 0 || !isWhole,
+    /** Writes the maps with changes that the index knows of: the first time, and after very many changes, all maps. */
+    write: async (): Promise<void> => {
+      const settled = [...changed].filter(([key, seq]) => (view.get(key)?.seq ?? 0) >= seq);
+      for (const [key] of settled) changed.delete(key);
+      const paths = new Set(settled.map(([key]) => mapPathOf(config, key)));
+      const all = !isWhole;
+      isWhole = true;
+      if (all || paths.size > 0) await write((path) => all || paths.has(path));
+    },
+  };
+};

@@ -1,0 +1,127 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { takeDataLock } from './data-lock.ts';
+import { type ServerProcess, startServerProcess } from './process.ts';
+
+export interface ManagedServerOptions {
+  /** Path of a nats-server that `resolveServer` accepted. */
+  readonly binary: string;
+  /** The installation's folder; the broker keeps to `broker/` in it. */
+  readonly dataDir: string;
+  /** 0 or absent: a free one. */
+  readonly port?: number;
+  /** `always`, or a duration such as `2m`: what a power cut may take with it. */
+  readonly syncInterval: string;
+  /** What a client must show. */
+  readonly token: string;
+  readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
+  /** The server died and is being started again. */
+  readonly onExit?: (reason: string) => void;
+  /** It listens again, at the same address. */
+  readonly onRestart?: (url: string) => void;
+}
+
+/** A nats-server of ours: started, watched and stopped by this process. It ends when we end, however we end. */
+export interface ManagedServer {
+  readonly url: string;
+  readonly port: number;
+  pid(): number;
+  /** Empty while it runs. */
+  problems(): readonly string[];
+  /** Stops it in good order (its store is written out) and frees the data folder. */
+  stop(): Promise<void>;
+}
+
+/** Time for writing out the store on a stop. */
+const stopMs = 10_000;
+const [firstPauseMs, longestPauseMs, steadyMs] = [100, 5_000, 30_000];
+
+/**
+ * Starts the broker of this installation and keeps it running, on one port as long as this process lives, so that clients reconnect.
+ * Throws `NatterError('unavailable')` when another process uses the folder, or when the server does not start.
+ */
+export const startManagedServer = async (options: ManagedServerOptions): Promise<ManagedServer> => {
+  const folder = join(options.dataDir, 'broker');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lock = await takeDataLock(join(folder, 'lock'));
+  const stopping = new AbortController();
+  let problem: string | null = null;
+
+  const start = async (port: number): Promise<ServerProcess> => {
+    const { binary, syncInterval, token } = options;
+    const started = await startServerProcess({
+      binary,
+      folder,
+      port,
+      syncInterval,
+      token,
+      log: (line) => relay(line, options.log),
+    });
+    await lock.noteServer(started.pid);
+    return started;
+  };
+  let running = await start(options.port ?? 0).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  const { port } = running;
+
+  /** Starts it again and again, with growing pauses; one that ran for a while starts at once. */
+  const watch = async (): Promise<void> => {
+    let pauseMs = firstPauseMs;
+    for (;;) {
+      const since = performance.now();
+      const reason = await running.exited;
+      if (stopping.signal.aborted) return;
+      if (performance.now() - since > steadyMs) pauseMs = firstPauseMs;
+      problem = `nats-server ended (${reason}); it is being started again`;
+      options.log('error', problem);
+      options.onExit?.(reason);
+      for (; problem !== null; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+        if (stopping.signal.aborted) return;
+        try {
+          running = await start(port);
+          problem = null;
+          options.onRestart?.(`nats://127.0.0.1:${port}`);
+          if (stopping.signal.aborted) running.signal('SIGTERM');
+        } catch (error) {
+          problem = messageOf(error);
+          options.log('error', problem);
+        }
+      }
+    }
+  };
+  const watching = watch();
+
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    pid: () => running.pid,
+    problems: () => (problem === null ? [] : [problem]),
+    stop: async () => {
+      stopping.abort();
+      running.signal('SIGTERM');
+      const late = setTimeout(() => running.signal('SIGKILL'), stopMs);
+      await running.exited;
+      clearTimeout(late);
+      await watching;
+      await lock.release();
+    },
+  };
+};
+
+/** Its chatter is for us to debug with; its warnings are for everybody. */
+const levels: ReadonlyMap<string, 'debug' | 'warn' | 'error'> = new Map([
+  ['WRN', 'warn'],
+  ['ERR', 'error'],
+  ['FTL', 'error'],
+]);
+
+/** A line is `[pid] date time [INF] text`. */
+const relay = (line: string, log: ManagedServerOptions['log']): void => {
+  const [, level = '', text = line] = /\[([A-Z]{3})\] (.*)$/.exec(line) ?? [];
+  log(levels.get(level) ?? 'debug', `nats-server: ${text}`);
+};

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Candidate } from '../../../shared/domain/skills/skill.ts';
+import { hasCode } from '../../../shared/kit/errors.ts';
+import { loadSkills } from '../../../shared/runtime/skills/load.ts';
+import { bundleOf, fingerprint } from './bundle.ts';
+import { lockFolder } from './from-registry.ts';
+import { readLock, slugPattern } from './lock.ts';
+import type { BundleFile, Registry } from './registry.ts';
+
+/** How a skill of ours stands to the registry. Those that come from there are left alone. */
+export interface SyncRow {
+  readonly slug: string;
+  readonly state: 'new' | 'changed' | 'same' | 'installed' | 'unusable';
+  /** The version that the registry has. */
+  readonly version: string | null;
+  /** The version that would be published. */
+  readonly next: string | null;
+  readonly files: readonly BundleFile[];
+  readonly problem?: string;
+}
+
+/** Compares all skills of a folder with the registry (A15/164). What sessions would not take for one is none: `keepOut` as for those. */
+export const compareSkills = async (registry: Registry, folder: string, keepOut: readonly string[]): Promise<SyncRow[]> => {
+  const { skills: installed } = readLock(lockFolder(folder));
+  const rows: SyncRow[] = [];
+  for (const candidate of await loadSkills({ roots: [{ source: 'extra', path: folder }], keepOut })) {
+    const slug = basename(candidate.folder);
+    if (!existsSync(join(candidate.folder, 'SKILL.md'))) continue;
+    rows.push(
+      Object.hasOwn(installed, slug)
+        ? rowOf(slug, 'installed', installed[slug]?.version ?? null)
+        : await compare(registry, slug, candidate),
+    );
+  }
+  return rows;
+};
+
+const rowOf = (slug: string, state: SyncRow['state'], version: string | null, more: Partial<SyncRow> = {}): SyncRow => ({
+  ...{ slug, state, version, next: null, files: [] },
+  ...more,
+});
+
+const compare = async (registry: Registry, slug: string, { skill, problem = '' }: Candidate): Promise<SyncRow> => {
+  if (skill === null) return rowOf(slug, 'unusable', null, { problem });
+  if (!slugPattern.test(slug))
+    return rowOf(slug, 'unusable', null, { problem: 'name its folder with small letters, digits and "-"' });
+  const files = bundleOf(skill.folder);
+  try {
+    const { match, latest } = await registry.resolve(slug, fingerprint(files));
+    if (match !== null) return rowOf(slug, 'same', match);
+    return rowOf(slug, latest === null ? 'new' : 'changed', latest, {
+      files,
+      next: latest === null ? firstVersion : after(latest),
+    });
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+    return rowOf(slug, 'new', null, { files, next: firstVersion });
+  }
+};
+
+const firstVersion = '1.0.0';
+const after = (version: string): string =>
+  version.replace(/^(\d+\.\d+)\.(\d+).*$/, (_, start: string, patch: string) => `${start}.${Number(patch) + 1}`);
+
+/** Publishes what `compareSkills` found to be new or changed. Whoever asks for it accepts the registry's terms. Throws `NatterError`. */
+export const publishSkill = ({ publish }: Registry, { slug, next, files }: SyncRow): Promise<void> => {
+  const displayName = slug.replaceAll(
+    /(^|-)([a-z])/g,
+    (_, dash: string, letter: string) => `${dash && ' '}${letter.toUpperCase()}`,
+  );
+  return publish({ slug, displayName, version: next, changelog: '', acceptLicenseTerms: true, tags: ['latest'] }, files);
+};

@@ -1,0 +1,64 @@
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { MemoryEntry } from '../../../shared/domain/memory/memory-entry.ts';
+import { type MemoryReach, memoryReach, scopeName, scopeNames } from '../../../shared/domain/memory/memory-scope.ts';
+import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { MemoryView } from '../../../shared/ports/memory-store.ts';
+import type { IndexView } from '../../../shared/ports/session-index.ts';
+import type { ToolScope } from '../../../shared/ports/tools.ts';
+import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
+
+export interface MemorySources {
+  readonly config: Pick<Config, 'session'>;
+  readonly ports: Pick<Ports, 'events' | 'clock'>;
+  readonly rows: Pick<IndexView, 'get'>;
+  readonly view: Pick<MemoryView, 'get' | 'list' | 'search'>;
+}
+/** The memory as one turn has it. */
+export interface TurnMemory {
+  /** What the turn may change. */
+  readonly write: MemoryReach['write'];
+  /** Changed last first. */
+  newest(limit: number): MemoryEntry[];
+  search(query: string, limit: number): MemoryEntry[];
+  get(id: string): MemoryEntry | undefined;
+  /** The scope of an entry that the turn may change; `undefined`: it may not. */
+  writableScope(entry: MemoryEntry): MemoryScope | undefined;
+}
+type Scope = Pick<ToolScope, 'key' | 'sender'>;
+
+/** What a turn reads of the memory and may change (A7/82, I12): asked of the log as it is now, so that whoever came just now counts. */
+export class MemoryReader {
+  readonly #sources: MemorySources;
+
+  constructor(sources: MemorySources) {
+    this.#sources = sources;
+  }
+
+  async at({ key, sender }: Scope): Promise<TurnMemory> {
+    const { config, ports, rows, view } = this.#sources;
+    const { mainKey, identityLinks } = config.session;
+    const row = await rowNow(ports, key, rows.get(key) ?? null);
+    const rules = { mainKey, identities: identitiesOf(identityLinks) };
+    const { read, write } = memoryReach({ key, participants: row?.participants ?? [], sender }, rules);
+    const scopes = scopeNames(read, key);
+    // The copy may not know yet that the session was deleted.
+    const isThere = ({ scope, source }: MemoryEntry): boolean => scope !== ownScope(key) || source.seq > (row?.deletedSeq ?? 0);
+    const inReach = (entry: MemoryEntry): boolean => scopes.includes(entry.scope) && isThere(entry);
+    return {
+      write,
+      newest: (limit) => view.list({ scopes, limit }).filter(isThere),
+      search: (query, limit) => view.search({ scopes, query, limit }).filter(isThere),
+      get: (id) => [view.get(id)].find((entry) => entry !== undefined && inReach(entry)),
+      writableScope: (entry) => write.find((scope) => scopeName(scope, key) === entry.scope),
+    };
+  }
+}
+
+const ownScope = (key: SessionKey): string => scopeName({ kind: 'session' }, key);
+
+/** The kind of a scope, from its name. */
+export const scopeKindOf = ({ scope }: Pick<MemoryEntry, 'scope'>): MemoryScope['kind'] =>
+  scope.slice(0, scope.indexOf(':')) as MemoryScope['kind'];

@@ -1,0 +1,249 @@
+import { isComplete, messagesOf, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
+import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import { type CountedTokens, flushPrompt, type Said, type TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
+import { forkBaseOf, isErasure } from '../../../shared/domain/session/evolve.ts';
+import type { Message } from '../../../shared/domain/values/types.ts';
+import { assert } from '../../../shared/kit/assert.ts';
+import { flat } from '../../../shared/kit/detached-string.ts';
+import { actingSender, type RunningTurn, runningTurn, sendersOf, userMessage, type Waiting } from './running-turn.ts';
+import { SaidList } from './said-list.ts';
+
+type Place = Pick<RecordedCommit, 'rev' | 'seq'>;
+
+/**
+ * The conversation of one session: a fold of its commits that grows commit by commit. It may begin at any commit from which all that is
+ * needed can be read (`Position.contextSeq`); whether that was so, `isWhole` and `view` tell.
+ *
+ * A message that asks for a turn is heard when its turn begins: one that waited comes after the answers given meanwhile, and one whose turn
+ * never began is not heard (A5/70, A11/125). One that joined a turn is heard by the step that says so (B6). The others are heard when they
+ * are said (A5/69). A step with calls is heard when each of them has its result, so that the two are never apart.
+ */
+export class Conversation {
+  readonly #said = new SaidList();
+  readonly #waiting = new Map<string, Waiting>();
+  #turn: RunningTurn | null = null;
+  #counted: CountedTokens | null = null;
+  #at: Place = { rev: 0, seq: 0 };
+  /** The first commit read, and the first that has to be. */
+  #firstRev = 0;
+  #neededRev = 1;
+
+  get rev(): number {
+    return this.#at.rev;
+  }
+  get seq(): number {
+    return this.#at.seq;
+  }
+  /** About how much memory it takes. */
+  get characters(): number {
+    return [...this.#waiting.values()].reduce((sum, { message }) => sum + message.text.length, this.#said.characters);
+  }
+  /** False: reading began too late. */
+  get isWhole(): boolean {
+    return this.#firstRev <= this.#neededRev;
+  }
+
+  /** True if the commit is the next one. */
+  isNext(commit: RecordedCommit): boolean {
+    return (
+      this.#firstRev === 0 ||
+      commit.rev === this.rev + 1 ||
+      (isErasure(commit) && commit.rev > this.rev) ||
+      forkBaseOf(commit)?.rev === this.rev
+    );
+  }
+
+  add(commit: RecordedCommit): void {
+    assert(this.isNext(commit), `rev ${commit.rev} follows rev ${this.rev} (I3)`);
+    if (this.#firstRev === 0) this.#firstRev = commit.rev;
+    const goesOn = forkBaseOf(commit)?.rev === this.rev;
+    this.#at = { rev: commit.rev, seq: commit.seq };
+    for (const event of commit.events) this.#hear(event, goesOn);
+    if (this.#said.trim(this.#turn?.id)) this.#counted = null;
+  }
+
+  /** What the running turn sees. `null`: this turn does not run, or reading began too late to know what it is about. */
+  view(turnId: string): TurnView | null {
+    const turn = this.#turn;
+    if (turn?.id !== turnId || !turn.isWhole) return null;
+    const senders = sendersOf(turn);
+    const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
+    return {
+      prompt: turn.prompt,
+      sender: actingSender(senders),
+      senders,
+      said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
+      heard: turn.heard + unheard.length,
+      calls: turn.calls,
+      flush: turn.flush,
+      flushing: turn.flushing,
+      counted: this.#counted,
+      ...this.#at,
+      neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),
+    };
+  }
+
+  #hear(event: SessionEvent, goesOn: boolean): void {
+    switch (event.type) {
+      case 'session_opened':
+        return this.#begin();
+      case 'session_reset':
+        return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
+      case 'session_deleted':
+        return this.#begin();
+      case 'user_message':
+        return this.#remember(event);
+      case 'queue_cleared':
+        for (const turnId of event.turnIds) this.#waiting.delete(turnId);
+        return;
+      case 'turn_started':
+        return this.#start(event);
+      case 'turn_joined':
+        return this.#join(event);
+      case 'model_step':
+        return this.#step(event);
+      case 'tool_call_started':
+        this.#turn?.block?.begun.add(event.callId);
+        return;
+      case 'tool_result':
+        return this.#result(event);
+      case 'assistant_message':
+        return this.#answer(event.text);
+      case 'context_compacted':
+        return this.#compact(event);
+      case 'turn_completed':
+      case 'turn_failed':
+      case 'turn_aborted':
+        return this.#end();
+      default:
+      // The others are not for a model.
+    }
+  }
+
+  /** A generation begins; of the one before nothing is heard (A4/53), but the messages of turns that wait. */
+  #begin(keepsQueue = false): void {
+    this.#said.clear();
+    this.#counted = null;
+    this.#turn = null;
+    if (!keepsQueue) this.#waiting.clear();
+    this.#neededRev = this.rev;
+  }
+
+  /** The conversation goes on from the commit that was read last, or else from one that was not kept (B21). */
+  #branch(goesOn: boolean): void {
+    if (!goesOn) {
+      this.#begin();
+      this.#neededRev = 0;
+      return;
+    }
+    this.#end();
+    this.#waiting.clear();
+  }
+
+  #remember({ message, turnId }: EventOf<'user_message'>): void {
+    const kept: Message = { ...message, text: flat(message.text) };
+    if (turnId !== undefined) {
+      this.#waiting.set(flat(turnId), { message: kept, seq: this.seq });
+      return;
+    }
+    const said: Said = { ...this.#at, message: userMessage(kept) };
+    if (this.#turn?.block) this.#turn.later.push(said);
+    else this.#said.add(said);
+  }
+
+  #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
+    const ids = [id, ...merged.map((turn) => turn.id)];
+    const asked = ids.flatMap((turnId) => this.#take(turnId) ?? []);
+    const turn = runningTurn(flat(id), {
+      fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
+      asked: asked.map(({ message }) => message),
+      missing: ids.length - asked.length,
+      task: task ? (task.instructions ?? '') : null,
+    });
+    this.#turn = turn;
+    for (const { message } of asked) this.#said.add(this.#asking(turn, message));
+  }
+
+  #take(turnId: string): Waiting | undefined {
+    const waiting = this.#waiting.get(turnId);
+    this.#waiting.delete(turnId);
+    return waiting;
+  }
+
+  #join({ runId }: EventOf<'turn_joined'>): void {
+    const waiting = this.#take(runId);
+    if (waiting) this.#turn?.joined.push(waiting.message);
+  }
+
+  #asking({ id, fromSeq }: RunningTurn, message: Message): Said {
+    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
+  }
+
+  /** The final step is heard as the answer that it becomes, a flush only by the flush. */
+  #step({ text, calls = [], finish, heard = 0, flush, usage }: EventOf<'model_step'>): void {
+    const turn = this.#turn;
+    if (turn === null) return;
+    if (!flush) this.#hearJoined(turn, heard);
+    const made = calls.map((call) => ({ callId: flat(call.callId), tool: flat(call.tool), arguments: flat(call.arguments) }));
+    turn.calls = new Map(made.map((call) => [call.callId, call]));
+    turn.flushing = flush === true && made.length > 0;
+    if (flush) {
+      const said: ModelMessage[] = made.length > 0 ? [] : [{ role: 'assistant', text: flat(text) }];
+      turn.flush = [...(turn.flush.length > 0 ? turn.flush : [flushPrompt]), ...said];
+    } else {
+      const { inputTokens, outputTokens, estimated = false } = usage;
+      const isSaid = made.length > 0 || text !== '';
+      const messages = this.#said.items.length + (isSaid ? 1 : 0);
+      this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
+      if (made.length === 0 && finish === 'continue') this.#answer(text);
+    }
+    if (made.length > 0) turn.block = openBlock(flat(text), made);
+  }
+
+  #hearJoined(turn: RunningTurn, heard: number): void {
+    for (const message of turn.joined.slice(turn.heard, heard)) this.#said.add(this.#asking(turn, message));
+    turn.heard = Math.max(turn.heard, Math.min(heard, turn.joined.length));
+  }
+
+  #answer(text: string): void {
+    if (text !== '') this.#sayInTurn({ role: 'assistant', text: flat(text) });
+  }
+
+  #sayInTurn(message: ModelMessage): void {
+    const turn = this.#turn;
+    this.#said.add({ rev: this.rev, seq: turn?.fromSeq ?? this.seq, ...(turn && { turnId: turn.id }), message });
+  }
+
+  #result(event: EventOf<'tool_result'>): void {
+    const block = this.#turn?.block;
+    if (!block?.calls.some(({ callId }) => callId === event.callId)) return;
+    block.results.set(flat(event.callId), resultMessage(event, flat));
+    if (isComplete(block)) this.#closeBlock();
+  }
+
+  #closeBlock(): void {
+    const turn = this.#turn;
+    if (!turn?.block) return;
+    const messages = messagesOf(turn.block);
+    if (turn.flushing) turn.flush = [...turn.flush, ...messages];
+    else for (const message of messages) this.#sayInTurn(message);
+    turn.block = null;
+    for (const said of turn.later.splice(0)) this.#said.add({ ...said, rev: this.rev });
+  }
+
+  /** Whoever joined a turn and was not heard before it ended has been heard by the next one. */
+  #end(): void {
+    this.#closeBlock();
+    if (this.#turn) this.#hearJoined(this.#turn, this.#turn.joined.length);
+    this.#turn = null;
+  }
+
+  #compact({ summary, throughRev }: EventOf<'context_compacted'>): void {
+    this.#said.summarise(flat(summary), { throughRev, seq: this.seq, turnId: this.#turn?.id });
+    this.#counted = null;
+    this.#neededRev = throughRev + 1;
+    if (this.#turn) this.#turn.flush = [];
+  }
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { messageOf } from '../../../shared/kit/errors.ts';
+import { oneLine, question, questionCharacters, quoted } from '../../../shared/kit/one-line.ts';
+import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
+
+/** A tool as it is written: with the schema of its arguments and the work it does with them. */
+export interface ToolDefinition<S extends z.ZodObject>
+  extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'usual' | 'onceOnly' | 'timeoutMs'> {
+  readonly input: S;
+  /** What a call would do, for the person who is asked. */
+  line(input: z.output<S>): string;
+  /** A text is a success. What it throws is told to the model as an error. */
+  act(input: z.output<S>, run: ToolRun, signal: AbortSignal): Promise<string | ToolEnd>;
+}
+
+export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }: ToolDefinition<S>): Tool => ({
+  ...tool,
+  parameters: parametersOf(input),
+  describe: (given) => {
+    const result = input.safeParse(given);
+    return question(result.success ? line(result.data) : `${tool.name}, which will fail: ${problemOf(result.error)}`);
+  },
+  run: async (run, signal) => {
+    const result = input.safeParse(run.arguments);
+    if (!result.success) return { outcome: 'error', text: `wrong arguments: ${problemOf(result.error)}` };
+    try {
+      const end = await act(result.data, run, signal);
+      signal.throwIfAborted();
+      return typeof end === 'string' ? { outcome: 'ok', text: end } : end;
+    } catch (error) {
+      signal.throwIfAborted();
+      return { outcome: 'error', text: oneLine(messageOf(error), questionCharacters) };
+    }
+  },
+});
+
+/** The arguments as a JSON schema, which names its fields and refuses others. */
+const parametersOf = (input: z.ZodObject): Tool['parameters'] => {
+  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: 'input' });
+  return parameters;
+};
+
+/** What is wrong with which field, and of several the first three. */
+const problemOf = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 3)
+    .map((issue) => {
+      const path = issue.path.map(String).join('.');
+      if (issue.code !== 'unrecognized_keys') return `${path === '' ? 'the arguments' : path}: ${oneLine(issue.message)}`;
+      return `${quoted(issue.keys[0] ?? '', 80)} is not an argument of this tool; leave it out`;
+    })
+    .join('; ');

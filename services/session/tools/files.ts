@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { oneLine, quoted } from '../../../shared/kit/one-line.ts';
+import type { Tool } from '../../../shared/ports/tools.ts';
+import type { Entries } from '../../../shared/runtime/skills/environment.ts';
+import { pinnedFile } from '../../../shared/runtime/skills/pin.ts';
+import { isFixedFor, isKeptFrom } from './agent-files.ts';
+import { defineTool } from './define.ts';
+import { Workspace } from './workspace.ts';
+
+/**
+ * The agent's files: read, write and list what is in its workspace, and nothing else. `entries`: what the configuration says of skills, whose
+ * pins are kept.
+ */
+export const fileTools = (root: string, access: 'read-only' | 'read-write', entries: Entries = {}): Tool[] => {
+  const workspace = new Workspace(root);
+  const reading = [readFile(root, workspace, entries), listFiles(workspace)];
+  return access === 'read-write' ? [...reading, writeFile(workspace)] : reading;
+};
+
+const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"').max(1_024);
+/** Leaves room for a note in one page of output. */
+const readBytes = limits.toolPageBytes - 1_024;
+
+const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
+  defineTool({
+    name: 'read_file',
+    description: 'Reads a text file of the workspace or of a skill, or a part of it. A long one comes in parts.',
+    input: z.strictObject({
+      path: pathText.describe('Path of the file, relative to the workspace; of a skill as its location says.'),
+      offset: z.int().min(0).default(0).describe('Byte to begin at; the end of a part names the next.'),
+      limit: z.int().min(16).max(readBytes).default(readBytes).describe('Bytes at most.'),
+    }),
+    usual: 'allow',
+    idempotent: true,
+    line: ({ path }) => `read the file ${quoted(path)}`,
+    act: async ({ path, offset, limit }, { scope: { sender, skills = [] } }) => {
+      if (isKeptFrom(sender, path)) throw ownersOnly(path, 'read');
+      const skill = skills.find(({ folder }) => path.startsWith(`${folder}/`));
+      const file = skill
+        ? await new Workspace(skill.folder).openFile(path.slice(skill.folder.length + 1))
+        : await workspace.openFile(path);
+      try {
+        const pinned = pinnedFile(root, path, skills, entries);
+        if (pinned) return partOf(pinned.subarray(offset, offset + limit), offset, pinned.length, path);
+        const { size } = await file.stat();
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(limit), 0, limit, offset);
+        return partOf(buffer.subarray(0, bytesRead), offset, size, path);
+      } finally {
+        await file.close();
+      }
+    },
+  });
+
+const ownersOnly = (path: string, what: 'read' | 'change') =>
+  new NatterError('forbidden', `path: ${quoted(path)}: it is the owner's to ${what}; use another file`, { field: 'path' });
+
+/** A part as text, with a note where it is not all. It ends at a line's end if one is near. */
+const partOf = (bytes: Uint8Array, offset: number, size: number, path: string): string => {
+  if (bytes.length === 0) return size === 0 ? '[the file is empty]' : `[the file ends at byte ${size}]`;
+  const isLast = offset + bytes.length >= size;
+  // Who begins in the middle of a character gets the next one.
+  const start =
+    offset === 0
+      ? 0
+      : Math.max(
+          0,
+          bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80),
+        );
+  const all = textOf(bytes.subarray(start), isLast, path);
+  const lineEnd = all.lastIndexOf('\n') + 1;
+  const text = isLast || lineEnd < all.length / 2 ? all : all.slice(0, lineEnd);
+  const end = offset + start + Buffer.byteLength(text);
+  if (offset === 0 && end >= size) return text;
+  const next = end >= size ? 'the file ends here' : `go on with offset ${end}`;
+  return `${text}${text.endsWith('\n') ? '' : '\n'}[bytes ${offset + start} to ${end} of ${size}; ${next}]`;
+};
+
+const textOf = (bytes: Uint8Array, isLast: boolean, path: string): string => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isLast });
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Told below, like a zero byte.
+  }
+  throw new NatterError('invalid', `path: ${quoted(path)}: it is not a text in UTF-8`, { field: 'path' });
+};
+
+const writeFile = (workspace: Workspace): Tool =>
+  defineTool({
+    name: 'write_file',
+    description: 'Writes a text file of the workspace: all of it, in place of what it was. Makes its folders.',
+    input: z.strictObject({
+      path: pathText.describe('Path of the file, relative to the workspace.'),
+      content: z.string().max(limits.toolArgumentsCharacters).describe('All that shall be in the file.'),
+    }),
+    usual: 'allow',
+    idempotent: true,
+    line: ({ path, content }) => `write ${Buffer.byteLength(content)} bytes to the file ${quoted(path)}: ${quoted(content, 600)}`,
+    act: async ({ path, content }, { callId, scope }) => {
+      if (isFixedFor(scope.sender, path)) throw ownersOnly(path, 'change');
+      const bytes = Buffer.from(content);
+      // The same call again finds what it left behind, and no other call does.
+      const id = createHash('sha256').update(`${scope.key} ${callId}`).digest('hex').slice(0, 24);
+      await workspace.writeFile(path, bytes, id);
+      return `wrote ${bytes.length} bytes to ${quoted(path)}`;
+    },
+  });
+
+const listFiles = (workspace: Workspace): Tool =>
+  defineTool({
+    name: 'list_files',
+    description: 'Lists a folder of the workspace: names with sizes in bytes; folders end in "/".',
+    input: z.strictObject({ path: pathText.default('.').describe('Path of the folder, relative to the workspace.') }),
+    usual: 'allow',
+    idempotent: true,
+    line: ({ path }) => `list the folder ${quoted(path)}`,
+    act: async ({ path }) => {
+      const lines: string[] = [];
+      let more = false;
+      await workspace.list(path, async (entry, size) => {
+        more = lines.length >= limits.listedFiles;
+        if (more) return false;
+        const name = oneLine(entry.name, 255);
+        if (entry.isDirectory()) lines.push(`${name}/`);
+        else if (entry.isSymbolicLink()) lines.push(`${name} (link)`);
+        else lines.push(entry.isFile() ? `${name} ${await size()}` : `${name} (not a file)`);
+        return true;
+      });
+      const listed = lines.sort((one, other) => (one < other ? -1 : 1));
+      return [...(listed.length === 0 ? ['[the folder is empty]'] : listed), ...(more ? ['[and more]'] : [])].join('\n');
+    },
+  });

@@ -1,0 +1,70 @@
+import { canAccess } from '../../../shared/domain/access/access.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { type Identities, identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isBelow } from '../../../shared/domain/keys/spawn-key.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { IndexView } from '../../../shared/ports/session-index.ts';
+import type { ToolScope } from '../../../shared/ports/tools.ts';
+import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
+
+/** What the session tools work with. */
+export interface SessionToolsOptions {
+  readonly config: Config;
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'commands'>;
+  readonly view: Pick<IndexView, 'get' | 'newestFirst'>;
+}
+
+/** The part of a sub-agent's source that says for whom it works: their principal, empty for nobody in particular. */
+export const personId = 'person';
+export const spawnedKind = 'subagent';
+
+type Scope = Pick<ToolScope, 'key' | 'sender'>;
+
+/**
+ * Which sessions a turn reaches through tools: those that `tools.visibility` says (B4) and, unless the owner has written the message that
+ * it answers, of these only where whoever has written it may look (A8/89). What a model was talked into reaches no further than that.
+ */
+export const reachOf = ({ tools, session }: Config, scope: Scope): ((row: IndexRow) => boolean) => {
+  const identities = identitiesOf(session.identityLinks);
+  const agentOf = (key: SessionKey): string => parseKey(key, session.mainKey).agentId;
+  const isVisible = (key: SessionKey): boolean => {
+    switch (tools.visibility) {
+      case 'self':
+        return false;
+      case 'tree':
+        return isBelow(scope.key, key);
+      case 'agent':
+        return agentOf(key) === agentOf(scope.key);
+      case 'all':
+        return true;
+    }
+  };
+  return (row) =>
+    !row.deleted && row.generation > 0 && (row.key === scope.key || (isVisible(row.key) && isTheirs(row, scope, identities)));
+};
+
+/** A sub-agent's session is also theirs for whom it works; one that works for nobody is for the turns of nobody that began it. */
+const isTheirs = (row: IndexRow, { key, sender: { role, principal } }: Scope, identities: Identities): boolean => {
+  if (role === 'owner') return canAccess({ role }, row, identities);
+  const person = row.source?.kind === spawnedKind ? row.source.ids?.[personId] : undefined;
+  if (principal === undefined) return person === '' && isBelow(key, row.key);
+  const participants = person ? [...row.participants, person] : row.participants;
+  return canAccess({ role: 'participant', principal }, { key: row.key, participants }, identities);
+};
+
+/** The session's row as it is now. Throws `NatterError('not_found')`, word for word the same, when there is none or it is out of reach. */
+export const reachedRow = async (
+  { config, ports, view }: SessionToolsOptions,
+  scope: Scope,
+  key: SessionKey,
+): Promise<IndexRow> => {
+  const row = await rowNow(ports, key, view.get(key) ?? null).catch((error: unknown) => {
+    if (hasCode(error, 'quarantined') && scope.sender.role !== 'owner') return null;
+    throw error;
+  });
+  if (row !== null && reachOf(config, scope)(row)) return row;
+  throw new NatterError('not_found', 'sessionKey: there is no such session, or it is out of reach here');
+};

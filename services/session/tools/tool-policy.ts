@@ -1,0 +1,82 @@
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
+import type { Tool } from '../../../shared/ports/tools.ts';
+
+/** What the configuration says of a call of a tool (A5/62). */
+
+type Rules = Config['tools']['rules'];
+type Rule = Rules[number];
+
+export interface AskedCall {
+  readonly tool: Pick<Tool, 'name' | 'usual' | 'onceOnly'>;
+  /** Parsed. */
+  readonly arguments: unknown;
+  readonly agentId: string;
+  readonly channel?: string | undefined;
+  /** Who wrote the message that the turn answers. */
+  readonly sender: Sender;
+}
+/** `rule` names what decided: `tools.rules[2]`, or what is usual for the tool. `approvers`: principals, besides the owner. */
+export type ToolWord =
+  | { readonly action: 'allow' }
+  | { readonly action: 'deny'; readonly rule: string }
+  | { readonly action: 'ask'; readonly rule: string; readonly approvers: string[] };
+
+/** The strictest rule that matches decides, else what is usual for the tool. A tool to be asked about each time is never just allowed. */
+export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
+  const matching = rules.flatMap((rule, index) => (matches(rule, asked) ? [{ ...rule, name: `tools.rules[${index}]` }] : []));
+  const withAction = (wanted: Rule['action']) => matching.filter(({ action }) => action === wanted);
+  const { name, usual, onceOnly } = asked.tool;
+  const usualName = `what is usual for the tool "${name}"`;
+
+  const [denying] = withAction('deny');
+  if (denying) return { action: 'deny', rule: denying.name };
+  const asking = withAction('ask');
+  if (asking[0]) return { action: 'ask', rule: asking[0].name, approvers: approversOf(asking, asked.sender) };
+  const allowed = matching.length > 0 || usual === 'allow';
+  if (allowed && !onceOnly) return { action: 'allow' };
+  return allowed || usual === 'ask' ? { action: 'ask', rule: usualName, approvers: [] } : { action: 'deny', rule: usualName };
+};
+
+/** Those whom every rule that asks would let answer: the strictest reading of several. */
+const approversOf = (asking: readonly Rule[], { principal }: Sender): string[] => {
+  const [first = [], ...others] = asking.map(({ approvers }) =>
+    approvers.flatMap((approver) => (approver === 'asker' ? (principal ?? []) : [approver])),
+  );
+  return [...new Set(first)].filter((approver) => others.every((listed) => listed.includes(approver)));
+};
+
+/** All that a rule names must match. Channel names are compared without case, as in the send policy. A sender without a role is a participant. */
+const matches = (rule: Rule, { tool, arguments: given, agentId, channel, sender }: AskedCall): boolean =>
+  matchesPattern(rule.tool, tool.name) &&
+  (rule.agent === undefined || rule.agent === agentId) &&
+  (rule.channel === undefined || rule.channel.toLowerCase() === channel?.toLowerCase()) &&
+  (rule.role === undefined || rule.role === (sender.role ?? 'participant')) &&
+  Object.entries(rule.arguments ?? {}).every(([name, pattern]) => matchesArgument(pattern, rule.action, given, name));
+
+/** Strings are matched as they are, other values as JSON. What cannot be written as JSON, as it is nested too deeply, gets nobody a permission. */
+const matchesArgument = (pattern: string, action: Rule['action'], given: unknown, name: string): boolean => {
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, name)) return false;
+  const value: unknown = (given as Readonly<Record<string, unknown>>)[name];
+  try {
+    return matchesPattern(pattern, typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+  } catch {
+    return action !== 'allow';
+  }
+};
+
+/** True when all of `text` fits; `*` stands for any characters, also none. Takes one pass for each `*`, never more. */
+export const matchesPattern = (pattern: string, text: string): boolean => {
+  const [head = '', ...rest] = pattern.split('*');
+  const tail = rest.pop();
+  if (tail === undefined) return pattern === text;
+  if (text.length < head.length + tail.length || !text.startsWith(head) || !text.endsWith(tail)) return false;
+  const end = text.length - tail.length;
+  let from = head.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, from);
+    if (found === -1 || found + part.length > end) return false;
+    from = found + part.length;
+  }
+  return true;
+};

@@ -1,0 +1,167 @@
+import type { Dirent } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { quoted } from '../../../shared/kit/one-line.ts';
+
+/**
+ * A folder that its users cannot leave (I12): every path is judged by where it really is. A folder in it is held open while something is
+ * done there, and names are looked up in what is held: a folder that is swapped for a link in the meantime changes nothing. That needs
+ * `/proc`; where a system has none, a swap between the check and the use is not noticed.
+ */
+export class Workspace {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** A regular file, open for reading. The caller closes it. */
+  async openFile(path: string): Promise<FileHandle> {
+    const real = await this.#find(path);
+    if (real === (await this.#realRoot())) throw isFolder(path);
+    return inFolder(dirname(real), path, async (at) => {
+      // A pipe that nobody writes to must not stop us.
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      const file = await open(at(basename(real)), flags);
+      const stat = await file.stat();
+      if (stat.isFile()) return file;
+      await file.close();
+      throw stat.isDirectory() ? isFolder(path) : noFile(path);
+    });
+  }
+
+  /** Makes the file what it shall be, at once: a reader sees the old content or the new. `id` names the writing, which may be done again. */
+  async writeFile(path: string, content: Uint8Array, id: string): Promise<void> {
+    const existing = await this.#find(path).catch(absent);
+    if (existing !== null && existing === (await this.#realRoot())) throw isFolder(path);
+    const segments = segmentsOf(path);
+    const folder = existing === null ? await this.#makeFolder(segments.slice(0, -1), path) : dirname(existing);
+    const name = existing === null ? (segments.at(-1) ?? '') : basename(existing);
+    await inFolder(folder, path, async (at) => {
+      const before = await lstat(at(name)).catch(absent);
+      if (before?.isDirectory()) throw isFolder(path);
+      if (before !== null && !before.isFile() && !before.isSymbolicLink()) throw noFile(path);
+      // Its folder would let us put another in its place.
+      if (before?.isFile() && (before.mode & 0o222) === 0) throw refused(path, 'it may only be read');
+      const temporary = at(`.natter-${id}.tmp`);
+      await unlink(temporary).catch(absent);
+      const file = await open(temporary, 'wx', before?.isFile() ? before.mode & 0o777 : 0o666);
+      try {
+        await file.writeFile(content);
+        await file.sync();
+        await rename(temporary, at(name));
+      } catch (error) {
+        await unlink(temporary).catch(absent);
+        throw error;
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** Calls `visit` for what is in a folder, in no order, until it answers `false`. A file's size comes in bytes. */
+  async list(path: string, visit: (entry: Dirent, size: () => Promise<number | null>) => Promise<boolean>): Promise<void> {
+    const real = await this.#find(path);
+    await inFolder(real, path, async (at) => {
+      const sizeOf = (name: string) => async () => (await lstat(at(name)).catch(() => null))?.size ?? null;
+      for await (const entry of await opendir(at('.'))) if (!(await visit(entry, sizeOf(entry.name)))) return;
+    });
+  }
+
+  /** Where the root is; throws when it is not there. */
+  async #realRoot(): Promise<string> {
+    return realpath(this.#root).catch(() => {
+      throw new NatterError('not_found', 'the workspace is not there; its owner must mend "agent.workspace"');
+    });
+  }
+
+  /** Where the path really is: within the root. */
+  async #find(path: string): Promise<string> {
+    const root = await this.#realRoot();
+    return within(root, await realpath(join(root, ...segmentsOf(path))).catch(failing(path)), path);
+  }
+
+  /** Makes folders one by one, so that none is made behind a link that leads out. Answers where the last one is. */
+  async #makeFolder(segments: readonly string[], path: string): Promise<string> {
+    const root = await this.#realRoot();
+    let real = root;
+    for (const segment of segments) {
+      await inFolder(real, path, (at) => mkdir(at(segment)).catch(unless('EEXIST')));
+      real = within(root, await realpath(join(real, segment)).catch(failing(path)), path);
+    }
+    return real;
+  }
+}
+
+/** Holds the folder `real` open meanwhile; `at` gives a path of a name in it. */
+const inFolder = async <T>(real: string, path: string, use: (at: (name: string) => string) => Promise<T>): Promise<T> => {
+  const folder = await open(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(failing(path));
+  try {
+    const held = `/proc/self/fd/${folder.fd}`;
+    const place = await readlink(held).catch(() => null);
+    if (place !== null && place !== real) throw refused(path, 'its folder was moved meanwhile; try again');
+    return await use((name) => `${place === null ? real : held}/${name}`);
+  } catch (error) {
+    return failing(path)(error);
+  } finally {
+    await folder.close();
+  }
+};
+
+/** A path has one spelling, so that a rule about it cannot be got round by another. */
+const segmentsOf = (path: string): string[] => {
+  if (path.includes('\0') || !path.isWellFormed() || isAbsolute(path))
+    throw refused(path, 'use a path relative to the workspace, such as "notes/today.md"');
+  const segments = path === '.' ? [] : path.split('/');
+  if (segments.includes('..')) throw refused(path, 'do not use ".."; paths begin at the workspace');
+  const plain = segments.filter((segment) => segment !== '' && segment !== '.');
+  if (plain.length < segments.length) throw refused(path, `write it as ${quoted(plain.join('/') || '.')}`);
+  return segments;
+};
+
+const within = (root: string, real: string, path: string): string => {
+  if (real === root || real.startsWith(root === '/' ? '/' : `${root}/`)) return real;
+  throw refused(path, 'it leads out of the workspace');
+};
+
+const refused = (path: string, why: string) => new NatterError('invalid', `path: ${quoted(path)}: ${why}`, { field: 'path' });
+const isFolder = (path: string) => refused(path, 'it is a folder');
+const noFile = (path: string) => refused(path, 'it is not a regular file');
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
+/** The system's word without the paths of the machine. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of it is not a folder',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it was swapped for a link meanwhile, or its links go in circles',
+  EACCES: 'the operating system does not allow it',
+  EPERM: 'the operating system does not allow it',
+  EROFS: 'the disk can only be read',
+  ENAMETOOLONG: 'the name is too long',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+};
+const failing =
+  (path: string) =>
+  (error: unknown): never => {
+    if (error instanceof NatterError) throw error;
+    const code = codeOf(error);
+    throw new NatterError(code === 'ENOENT' ? 'not_found' : 'invalid', `path: ${quoted(path)}: ${reasons[code] ?? code}`, {
+      field: 'path',
+      cause: error,
+    });
+  };
+const unless =
+  (expected: string) =>
+  (error: unknown): null => {
+    if (codeOf(error) === expected) return null;
+    throw error;
+  };
+/** What is not there is nothing. */
+const absent = (error: unknown): null => {
+  if (codeOf(error) === 'not_found') return null;
+  return unless('ENOENT')(error);
+};

@@ -1,0 +1,37 @@
+import { NatterError } from '../../kit/errors.ts';
+import type { AuditLog, StoredAudit } from '../../ports/audit-log.ts';
+import { auditCodec } from '../../wire/records.ts';
+import { auditBounds } from '../../wire/topology.ts';
+import { noFaults } from './faults.ts';
+import type { MemoryStoreOptions } from './kv-store.ts';
+
+/** The audit trail in memory. Of a kind as many records stay as in the stream. */
+export const createMemoryAuditLog = ({ clock, faults = noFaults }: MemoryStoreOptions): AuditLog => {
+  const stored: StoredAudit[] = [];
+  let lastSeq = 0;
+  const reach = async (call: 'append' | 'read'): Promise<void> => {
+    const { fault, delayMs } = faults.next(call);
+    await (delayMs > 0 ? clock.sleep(delayMs) : Promise.resolve());
+    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the audit trail in memory did not answer');
+  };
+  return {
+    append: async (record) => {
+      const bytes = auditCodec.encode(record);
+      await reach('append');
+      lastSeq += 1;
+      stored.push({ ...auditCodec.decode(bytes), seq: lastSeq });
+      const ofKind = stored.filter(({ kind }) => kind === record.kind);
+      if (ofKind.length > auditBounds.maxMessagesPerSubject)
+        stored.splice(
+          stored.findIndex(({ kind }) => kind === record.kind),
+          1,
+        );
+    },
+    page: async ({ after, limit, kind }) => {
+      await reach('read');
+      const found = stored.filter((record) => record.seq > (after ?? 0) && (kind === undefined || record.kind === kind));
+      if (after === undefined) return { records: found.slice(-limit), more: false };
+      return { records: found.slice(0, limit), more: found.length > limit };
+    },
+  };
+};

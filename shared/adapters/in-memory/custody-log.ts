@@ -1,0 +1,20 @@
+import type { DeliveryTarget } from '../../domain/values/types.ts';
+import type { CustodyLog } from '../../ports/custody-log.ts';
+import { custodyCodec } from '../../wire/records.ts';
+import { type Subjects, subjectsUnder } from '../../wire/subjects.ts';
+import type { KeyValue } from '../kv/key-value.ts';
+
+/** The custody log in memory: what the port shows of it is the newest record of each conversation, with one sequence for all. */
+export const createMemoryCustodyLog = (records: KeyValue, subjects: Subjects = subjectsUnder('natter')): CustodyLog => {
+  const conversation = (target: DeliveryTarget): string => subjects.deliveriesTo(target);
+  return {
+    last: async (target) => {
+      const { revision, value } = await records.read(conversation(target));
+      return value === null ? null : { record: custodyCodec.decode(value), seq: revision };
+    },
+    append: async (record, expectedSeq) => {
+      const key = conversation(record.target);
+      return records.put(key, custodyCodec.encode(record), { fence: { key, revision: expectedSeq } });
+    },
+  };
+};

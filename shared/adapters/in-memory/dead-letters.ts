@@ -1,0 +1,54 @@
+import { NatterError } from '../../kit/errors.ts';
+import type { DeadLetter, DeadLetters } from '../../ports/dead-letters.ts';
+import { deadLetterCodec } from '../../wire/records.ts';
+import { letterOrNull, storable } from '../streams/dead-letter.ts';
+import { noFaults } from './faults.ts';
+import type { MemoryStoreOptions } from './kv-store.ts';
+
+/** As in `topology.ts`. */
+const duplicateWindowMs = 120_000;
+
+export interface MemoryDeadLetters extends DeadLetters {
+  /** Removes the letters that `belongs` names, and tells how many those were. */
+  remove(belongs: (letter: DeadLetter) => boolean): number;
+}
+
+/** Dead letters in memory. The same id again within two minutes is stored once. */
+export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStoreOptions): MemoryDeadLetters => {
+  let stored: readonly Uint8Array[] = [];
+  const seenAt = new Map<string, number>();
+  const reach = async (call: 'append' | 'read'): Promise<void> => {
+    const { fault, delayMs } = faults.next(call);
+    await (delayMs > 0 ? clock.sleep(delayMs) : Promise.resolve());
+    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the dead letters in memory did not answer');
+  };
+  return {
+    put: async (letter) => {
+      const bytes = deadLetterCodec.encode(storable(letter));
+      await reach('append');
+      const id = `${letter.service}:${letter.id}`;
+      if (clock.now() - (seenAt.get(id) ?? Number.NEGATIVE_INFINITY) < duplicateWindowMs) return;
+      seenAt.set(id, clock.now());
+      stored = [...stored, bytes];
+    },
+    list: async (limit) => {
+      await reach('read');
+      return stored
+        .toReversed()
+        .flatMap((bytes) => letterOrNull(bytes) ?? [])
+        .slice(0, limit);
+    },
+    count: async () => {
+      await reach('read');
+      return stored.length;
+    },
+    remove: (belongs) => {
+      const before = stored.length;
+      stored = stored.filter((bytes) => {
+        const letter = letterOrNull(bytes);
+        return letter === null || !belongs(letter);
+      });
+      return before - stored.length;
+    },
+  };
+};

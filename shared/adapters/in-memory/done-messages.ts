@@ -1,0 +1,42 @@
+import type { Clock } from '../../kit/clock.ts';
+import type { QueueMember, StoredMessage } from './queue-member.ts';
+
+const sweepMs = 2_000;
+
+/** Messages of one partition that are done and still stored: who acknowledged one removes them all a moment later, if it lives (ADR 9). */
+export class DoneMessages<T> {
+  readonly #clock: Clock;
+  #messages: StoredMessage[] = [];
+  #sweeper: QueueMember<T> | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#messages.length;
+  }
+
+  keep(message: StoredMessage, by: QueueMember<T>): void {
+    this.#messages.push(message);
+    if (this.#sweeper === by) return;
+    this.#sweeper = by;
+    void this.#clock.sleep(sweepMs).then(() => {
+      if (this.#sweeper !== by) return;
+      this.#sweeper = null;
+      if (by.state === 'live') this.#messages = [];
+    });
+  }
+
+  /** Gives them back, oldest first: nobody remembers that they are done. */
+  forget(): StoredMessage[] {
+    return this.#messages.splice(0);
+  }
+
+  /** Removes those of a subject up to a sequence; how many. */
+  remove(subject: string, upTo: number): number {
+    const before = this.#messages.length;
+    this.#messages = this.#messages.filter((message) => message.subject !== subject || message.seq > upTo);
+    return before - this.#messages.length;
+  }
+}

@@ -1,0 +1,37 @@
+import type { CommandEnvelope } from '../../domain/session/envelope.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { Eraser } from '../../ports/eraser.ts';
+import type { Snapshots } from '../../ports/snapshots.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import type { KeyValue } from '../kv/key-value.ts';
+import { createEraser } from '../streams/eraser.ts';
+import type { MemoryDeadLetters } from './dead-letters.ts';
+import type { MemoryEventLog } from './event-log.ts';
+import type { Timers } from './timers.ts';
+import type { MemoryWorkQueue } from './work-queue.ts';
+
+export interface MemoryEraserOptions {
+  readonly events: MemoryEventLog;
+  readonly snapshots: Snapshots;
+  readonly memory: KeyValue;
+  /** Those of the commands. */
+  readonly timers: Timers;
+  readonly commands: MemoryWorkQueue<CommandEnvelope>;
+  readonly deadLetters: MemoryDeadLetters;
+  readonly clock: Clock;
+  readonly subjects: Subjects;
+}
+
+/** The eraser of a broker in memory, which keeps no custody record but the last of each conversation anyway. */
+export const createMemoryEraser = ({ timers, commands, deadLetters, ...options }: MemoryEraserOptions): Eraser =>
+  createEraser({
+    ...options,
+    store: {
+      commits: async (key, before) => options.events.purge(key, before),
+      timers: async (key) => timers.cancelUnder(options.subjects.timersOf('commands', key).slice(0, -1)),
+      commands: async (key, upTo) => commands.removeDone(key, upTo),
+      custody: async () => 0,
+      deadLetters: async (belongs) => deadLetters.remove(belongs),
+      memory: async ({ key, revision }) => void (await options.memory.put(key, null, { fence: { key, revision } })),
+    },
+  });

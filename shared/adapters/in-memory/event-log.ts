@@ -1,0 +1,235 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
+import type { EventType } from '../../domain/session/events.ts';
+import { headlineOf } from '../../domain/session/headline.ts';
+import { assert } from '../../kit/assert.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { messageOf, NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import { encodeCommit } from '../../wire/codec.ts';
+import { subjectsUnder } from '../../wire/subjects.ts';
+import { type FollowedLog, followLog } from '../streams/follow.ts';
+import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
+import { type Fate, type Faults, type FaultyCall, noFaults } from './faults.ts';
+
+export interface MemoryEventLogOptions {
+  readonly clock: Clock;
+  /** Whose error behaviour to show: one server's, or a replicated stream's (reliability §0, fact 3). */
+  readonly semantics: 'R1' | 'R3';
+  readonly faults?: Faults;
+  /** How long a caller waits for an answer that does not come. Default 2,000. */
+  readonly requestTimeoutMs?: number;
+  readonly onBad?: OnBad;
+}
+
+interface KeptMessage extends StoredMessage {
+  readonly key: string;
+  readonly headline: EventType;
+}
+interface Write {
+  readonly id: string;
+  readonly key: SessionKey;
+  readonly headline: EventType;
+  readonly data: Uint8Array;
+  readonly expectedSeq: number;
+}
+
+const subjects = subjectsUnder('natter');
+/** As in `topology.ts`. */
+const duplicateWindowMs = 120_000;
+
+/** The event log in memory, as unkind as the broker: commits go through the codec, answers get lost, replicas lag. */
+export class MemoryEventLog implements EventLog {
+  readonly #clock: Clock;
+  readonly #replicated: boolean;
+  readonly #faults: Faults;
+  readonly #timeoutMs: number;
+  readonly #onBad: OnBad;
+  readonly #incarnation: number;
+  /** Message `i` has the sequence `i + 1`; `null`: it was purged. */
+  readonly #messages: (KeptMessage | null)[] = [];
+  readonly #lastByKey = new Map<string, KeptMessage>();
+  readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
+  /** Replicated: the id of the write that the replicas are agreeing on, by key. */
+  readonly #inFlight = new Map<string, string>();
+  readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  readonly #watchers = new Set<(message: KeptMessage) => void>();
+
+  constructor(options: MemoryEventLogOptions) {
+    this.#clock = options.clock;
+    this.#replicated = options.semantics === 'R3';
+    this.#faults = options.faults ?? noFaults;
+    this.#timeoutMs = options.requestTimeoutMs ?? 2_000;
+    this.#onBad = options.onBad ?? (() => {});
+    this.#incarnation = Math.max(1, options.clock.now());
+  }
+
+  async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
+    let write: Write;
+    try {
+      const { id, key, events } = commit;
+      write = { id, key, headline: headlineOf(events), data: encodeCommit(commit), expectedSeq };
+    } catch (error) {
+      return { kind: 'refused', message: messageOf(error) };
+    }
+    const { fault, delayMs, lateMs } = this.#faults.next('append');
+    await this.#pass(delayMs);
+    if (fault === 'none' || fault === 'stale') return this.#write(write);
+    if (fault === 'unavailable') return unknown('unavailable: no leader');
+    if (fault === 'answer_lost') void this.#write(write);
+    if (fault === 'landed_late') void this.#clock.sleep(this.#timeoutMs + lateMs).then(() => this.#write(write));
+    await this.#clock.sleep(this.#timeoutMs);
+    return unknown('unknown: no answer in time');
+  }
+
+  async last(key: SessionKey): Promise<RecordedCommit | null> {
+    await this.#reach('last');
+    const message = this.#lastByKey.get(key);
+    return message === undefined ? null : this.#commitOf(message);
+  }
+
+  async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
+    const { upTo = Number.MAX_SAFE_INTEGER } = options;
+    let position = options.after ?? 0;
+    for (let more = true; more && position < upTo; ) {
+      const batch = await this.#batch(position, limits.readCommits, (message) => message.key === key);
+      for (const message of batch.messages) {
+        if (message.seq > upTo) return;
+        position = message.seq;
+        yield this.#commitOf(message);
+      }
+      more = batch.more;
+    }
+  }
+
+  async page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }> {
+    const { limit, key } = options;
+    assert(limit > 0, 'a page has at least one commit');
+    for (let position = options.after; ; ) {
+      const { messages, more } = await this.#batch(position, limit, (message) => key === undefined || message.key === key);
+      const commits = messages.flatMap((message) => this.#commitOrNull(message) ?? []);
+      if (commits.length > 0 || !more) return { commits, more };
+      position = messages.at(-1)?.seq ?? position;
+    }
+  }
+
+  follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
+    const { key, headlines } = options;
+    const wanted = (message: KeptMessage): boolean =>
+      (key === undefined || message.key === key) && (headlines === undefined || headlines.includes(message.headline));
+    const log: FollowedLog = {
+      clock: this.#clock,
+      batch: (after) => this.#batch(after, limits.readCommits, wanted),
+      info: () => this.info(),
+      nudges: (wake) => {
+        let latest = 0;
+        const watcher = (message: KeptMessage): void => {
+          if (!wanted(message)) return;
+          latest = message.seq;
+          wake();
+        };
+        this.#watchers.add(watcher);
+        return { latest: () => latest, stop: () => this.#watchers.delete(watcher) };
+      },
+      commitOf: (message) => this.#commitOrNull(message),
+      closed: () => false,
+    };
+    return followLog(log, options);
+  }
+
+  async info(): Promise<LogInfo> {
+    await this.#reach('info');
+    const firstSeq = this.#messages.findIndex((message) => message !== null) + 1;
+    return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+  }
+
+  /** Stores any bytes under a key, as a program with the right to publish could. Returns their sequence. For tests. */
+  storeRaw(headline: EventType, key: SessionKey, data: Uint8Array): number {
+    return this.#store(headline, key, data).seq;
+  }
+
+  /** The commits stored after a sequence, whatever the faults say. For tests. */
+  stored(after = 0): RecordedCommit[] {
+    return this.#messages.slice(after).flatMap((message) => (message && this.#commitOrNull(message)) ?? []);
+  }
+
+  /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences stay used. */
+  purge(key: SessionKey, before: number): number {
+    const purged = this.#messages.filter((message) => message?.key === key && message.seq < before);
+    for (const message of purged) if (message !== null) this.#messages[message.seq - 1] = null;
+    return purged.length;
+  }
+
+  /** The order of the checks is the broker's: only a replicated stream looks at the id before the expectation. */
+  async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
+    const repeat = this.#repeatOf(id);
+    if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
+    if (this.#replicated && repeat) return { kind: 'stored', seq: repeat.seq };
+    if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
+    if (repeat) return { kind: 'stored', seq: repeat.seq };
+    if (this.#replicated) {
+      if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
+      this.#inFlight.set(key, id);
+      await this.#pass(0);
+      this.#inFlight.delete(key);
+    }
+    const message = this.#store(headline, key, data);
+    this.#recent.set(id, { seq: message.seq, time: message.time });
+    return { kind: 'stored', seq: message.seq };
+  }
+
+  /** Decoded once however often it is read: a simulation reads the same commits thousands of times. */
+  #commitOf(message: StoredMessage): RecordedCommit {
+    const commit = this.#decoded.get(message) ?? commitOf(message, subjects);
+    this.#decoded.set(message, commit);
+    return commit;
+  }
+  #commitOrNull(message: StoredMessage): RecordedCommit | null {
+    const commit = this.#decoded.get(message) ?? commitOrNull(message, subjects, this.#onBad);
+    if (commit !== null) this.#decoded.set(message, commit);
+    return commit;
+  }
+
+  #repeatOf(id: string): Pick<KeptMessage, 'seq'> | undefined {
+    const first = this.#recent.get(id);
+    return first !== undefined && this.#clock.now() - first.time < duplicateWindowMs ? first : undefined;
+  }
+
+  #store(headline: EventType, key: SessionKey, data: Uint8Array): KeptMessage {
+    const subject = subjects.event(headline, key);
+    const message = { subject, seq: this.#messages.length + 1, time: this.#clock.now(), data, key, headline };
+    this.#messages.push(message);
+    this.#lastByKey.set(key, message);
+    for (const watcher of this.#watchers) watcher(message);
+    return message;
+  }
+
+  async #batch(after: number, count: number, wanted: (message: KeptMessage) => boolean): Promise<MessageBatch> {
+    const { fault, behind } = await this.#reach('read');
+    const end = this.#messages.length - (this.#replicated && fault === 'stale' ? behind : 0);
+    const messages: KeptMessage[] = [];
+    for (const message of this.#messages.slice(after, Math.max(after, end))) {
+      if (message === null || !wanted(message)) continue;
+      if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
+      messages.push(message);
+    }
+    return { messages, more: false };
+  }
+
+  /** Gets a reading call to the log, or rejects with `NatterError('unavailable')`. */
+  async #reach(call: FaultyCall): Promise<Fate> {
+    const fate = this.#faults.next(call);
+    await this.#pass(fate.delayMs);
+    if (fate.fault === 'none' || fate.fault === 'stale') return fate;
+    if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
+    throw new NatterError('unavailable', 'the log in memory did not answer', { retryAfterMs: this.#timeoutMs });
+  }
+
+  /** Arrives later than it was sent, as any message does. */
+  async #pass(ms: number): Promise<void> {
+    await (ms > 0 ? this.#clock.sleep(ms) : Promise.resolve());
+  }
+}
+
+const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });

@@ -1,0 +1,149 @@
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { Entry, KeyValue, PutOptions } from '../kv/key-value.ts';
+import { putEntry } from '../kv/put-entry.ts';
+import { type Fate, type Faults, type FaultyCall, noFaults } from './faults.ts';
+
+export interface MemoryStoreOptions {
+  readonly clock: Clock;
+  readonly faults?: Faults;
+  /** How long a caller waits for an answer that does not come. Default 2,000. */
+  readonly requestTimeoutMs?: number;
+}
+
+interface Kept extends Entry {
+  /** Monotonic time at which the value goes away. */
+  readonly expiresAt: number;
+  /** What a replica that is behind still has. */
+  readonly previous: Entry;
+}
+
+const nothing = (key: string): Entry => ({ key, revision: 0, value: null });
+
+/** A bucket in memory, as unkind as the broker: answers get lost, writes land late, replicas lag. Several hosts share one. */
+export class MemoryKvStore implements KeyValue {
+  readonly #clock: Clock;
+  readonly #faults: Faults;
+  readonly #timeoutMs: number;
+  /** In the order of their revisions. */
+  readonly #entries = new Map<string, Kept>();
+  readonly #hints = new Set<{ readonly filter: string; wake(): void }>();
+  #revision = 0;
+  #incarnation: number;
+
+  constructor({ clock, faults = noFaults, requestTimeoutMs = 2_000 }: MemoryStoreOptions) {
+    this.#clock = clock;
+    this.#faults = faults;
+    this.#timeoutMs = requestTimeoutMs;
+    this.#incarnation = clock.now();
+  }
+
+  async read(key: string): Promise<Entry> {
+    await this.#reach('last');
+    return this.#visible(this.#entries.get(key) ?? nothing(key));
+  }
+
+  async peek(key: string): Promise<Entry> {
+    const { fault } = await this.#reach('read');
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return nothing(key);
+    return this.#visible(fault === 'stale' ? entry.previous : entry);
+  }
+
+  put(key: string, value: Uint8Array | null, { fence, ttlMs }: PutOptions = {}): Promise<number | null> {
+    const write = (): number | 'unknown' => this.#write(key, value, { ...(fence && { fence }), ...(ttlMs && { ttlMs }) });
+    return putEntry({
+      key,
+      value,
+      fence,
+      send: () => this.#send(write),
+      read: (name) => this.read(name),
+      doing: 'write a bucket in memory',
+    });
+  }
+
+  async changes(part: string, after: number, limit: number): Promise<{ entries: Entry[]; more: boolean }> {
+    const { fault, behind } = await this.#reach('read');
+    const newest = this.#revision - (fault === 'stale' ? behind : 0);
+    const changed = [...this.#entries.values()].filter(
+      ({ key, revision }) => revision > after && revision <= newest && key.startsWith(`${part}.`),
+    );
+    return { entries: changed.slice(0, limit).map((entry) => this.#visible(entry)), more: changed.length > limit };
+  }
+
+  hint(filter: string, wake: () => void): () => void {
+    const watcher = { filter, wake };
+    this.#hints.add(watcher);
+    return () => this.#hints.delete(watcher);
+  }
+
+  async info(): Promise<{ incarnation: number; revision: number }> {
+    await this.#reach('info');
+    return { incarnation: this.#incarnation, revision: this.#revision };
+  }
+
+  /** The bucket is created anew, empty. For tests. */
+  recreate(): void {
+    this.forget(0);
+    this.#incarnation++;
+  }
+
+  /**
+   * All writes after a revision are gone, as after a power cut of a bucket that does not wait for the disk; what the first of a key
+   * replaced is there again. For tests.
+   */
+  forget(revision: number): void {
+    const left = [...this.#entries.values()].flatMap((entry): Kept[] => {
+      if (entry.revision <= revision) return [entry];
+      const { previous } = entry;
+      const restored = previous.revision > 0 && previous.revision <= revision;
+      return restored ? [{ ...previous, expiresAt: Number.POSITIVE_INFINITY, previous: nothing(entry.key) }] : [];
+    });
+    this.#entries.clear();
+    for (const entry of left.sort((one, other) => one.revision - other.revision)) this.#entries.set(entry.key, entry);
+    this.#revision = revision;
+  }
+
+  #visible({ key, revision, value, expiresAt = Number.POSITIVE_INFINITY }: Entry & { expiresAt?: number }): Entry {
+    return { key, revision, value: expiresAt <= this.#clock.monotonic() ? null : value };
+  }
+
+  #write(key: string, value: Uint8Array | null, { fence, ttlMs }: PutOptions): number | 'unknown' {
+    if (fence && (this.#entries.get(fence.key)?.revision ?? 0) !== fence.revision) return 'unknown';
+    const previous = this.#entries.get(key) ?? nothing(key);
+    const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.monotonic() + ttlMs;
+    this.#entries.delete(key);
+    this.#entries.set(key, { key, revision: ++this.#revision, value, expiresAt, previous: this.#visible(previous) });
+    for (const { filter, wake } of this.#hints)
+      if (filter === key || (filter.endsWith('.>') && key.startsWith(filter.slice(0, -1)))) wake();
+    return this.#revision;
+  }
+
+  /** One attempt, with the fate that the faults choose for it. */
+  async #send(write: () => number | 'unknown'): Promise<number | 'unknown'> {
+    const { fault, delayMs, lateMs } = this.#faults.next('append');
+    await this.#pass(delayMs);
+    if (fault === 'none' || fault === 'stale') return write();
+    if (fault === 'unavailable') throw this.#unavailable();
+    if (fault === 'answer_lost') write();
+    if (fault === 'landed_late') void this.#clock.sleep(this.#timeoutMs + lateMs).then(write);
+    await this.#clock.sleep(this.#timeoutMs);
+    return 'unknown';
+  }
+
+  async #reach(call: FaultyCall): Promise<Fate> {
+    const fate = this.#faults.next(call);
+    await this.#pass(fate.delayMs);
+    if (fate.fault === 'none' || fate.fault === 'stale') return fate;
+    if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
+    throw this.#unavailable();
+  }
+
+  #unavailable(): NatterError {
+    return new NatterError('unavailable', 'the bucket in memory did not answer', { retryAfterMs: this.#timeoutMs });
+  }
+
+  async #pass(ms: number): Promise<void> {
+    await (ms > 0 ? this.#clock.sleep(ms) : Promise.resolve());
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { DeadLetters } from '../../ports/dead-letters.ts';
+import type { QueueBinding } from '../streams/queue-binding.ts';
+import type { DoneMessages } from './done-messages.ts';
+import type { Faults } from './faults.ts';
+import type { Lease, QueueMember, StoredMessage } from './queue-member.ts';
+import type { Timers } from './timers.ts';
+
+export interface MemoryWorkQueueSettings<T> {
+  readonly binding: QueueBinding<T>;
+  readonly partitions: number;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** What waits for its time. Default: the queue's own. */
+  readonly timers?: Timers;
+  /** Asked once per `publish` and once per `acknowledge` (an acknowledgement that fails is lost: the message comes again). */
+  readonly faults?: Faults;
+  readonly requestTimeoutMs?: number;
+  /** As in the topology. */
+  readonly ackWaitMs?: number;
+  readonly pinMs?: number;
+  readonly maxAckPending?: number;
+  readonly duplicateWindowMs?: number;
+  /** Messages stored before `publish` refuses with `overloaded`. */
+  readonly maxMessages?: number;
+}
+
+/** One partition as the broker sees it. */
+export interface PartitionState<T> {
+  readonly number: number;
+  /** Stored and not done, oldest first. */
+  readonly stored: StoredMessage[];
+  readonly done: DoneMessages<T>;
+  readonly out: Map<number, Lease<T>>;
+  owner: QueueMember<T> | null;
+  /** The owner is to finish what it has in hand and then hand over. */
+  handingOver: boolean;
+}
+
+/** Publishes as the faults want it: what gets no answer may be stored, now, later or never. */
+export const storedOrNot = async <R>(
+  { faults, clock, requestTimeoutMs }: { faults: Faults; clock: Clock; requestTimeoutMs: number },
+  store: () => R,
+): Promise<R> => {
+  const { fault, delayMs, lateMs } = faults.next('publish');
+  if (delayMs > 0) await clock.sleep(delayMs);
+  if (fault === 'none' || fault === 'stale') return store();
+  if (fault === 'answer_lost') store();
+  if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => store());
+  if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
+  throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
+};
+
+/** Resolves when the member does not have the partition any more. */
+export const handedOver = async <T>(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> => {
+  for (;;) {
+    const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
+    if (partition.owner !== member || lease === undefined) return;
+    await new Promise((resolve) => lease.ended.signal.addEventListener('abort', resolve, { once: true }));
+  }
+};
+
+/** Resolves with true when a message is taken back from a member that gives no sign of life. One that lives keeps it, however long it takes (`working`). */
+export const runsOut = async <T>(lease: Lease<T>, settings: { clock: Clock; ackWaitMs: number }): Promise<boolean> => {
+  const { clock, ackWaitMs } = settings;
+  lease.until = clock.monotonic() + ackWaitMs;
+  while (clock.monotonic() < lease.until) {
+    await clock.sleep(Math.ceil(ackWaitMs / 3), lease.ended.signal);
+    if (lease.ended.signal.aborted) return false;
+    if (lease.member.state === 'live' && !lease.answered) lease.until = clock.monotonic() + ackWaitMs;
+  }
+  return true;
+};
+
+/** Messages that are stored and not done. */
+export const notDone = <T>(partitions: readonly PartitionState<T>[]): number =>
+  partitions.reduce((messages, { stored }) => messages + stored.length, 0);
+
+/** Everything that is stored is to be given out, as if for the first time. */
+export const forgetPosition = <T>({ stored, done, out }: PartitionState<T>): void => {
+  for (const lease of out.values()) lease.ended.abort();
+  out.clear();
+  stored.unshift(...done.forget());
+  for (const message of stored) message.deliveries = 0;
+};

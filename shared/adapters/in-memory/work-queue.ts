@@ -1,0 +1,250 @@
+import { assert } from '../../kit/assert.ts';
+import { NatterError } from '../../kit/errors.ts';
+import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports/work-queue.ts';
+import type { Fate } from '../streams/handle-stored.ts';
+import { placementOf } from '../streams/rendezvous.ts';
+import { DoneMessages } from './done-messages.ts';
+import { DuplicateWindow } from './duplicate-window.ts';
+import { noFaults } from './faults.ts';
+import { type Lease, QueueMember } from './queue-member.ts';
+import {
+  forgetPosition,
+  handedOver,
+  type MemoryWorkQueueSettings,
+  notDone,
+  type PartitionState,
+  runsOut,
+  storedOrNot,
+} from './queue-state.ts';
+import { Timers } from './timers.ts';
+
+/** A member that comes back from a stop finds out within one tick of its consumer. */
+const noticeMs = 250;
+
+/**
+ * The work queue in one process: its members share this object as processes share a broker. Same promises as on NATS, the same failures on
+ * demand, and deterministic: it knows only the injected clock and microtasks.
+ */
+export class MemoryWorkQueue<T> implements WorkQueue<T> {
+  readonly #settings: Required<Omit<MemoryWorkQueueSettings<T>, 'timers'>>;
+  readonly #partitions: readonly PartitionState<T>[];
+  readonly #members = new Map<string, QueueMember<T>>();
+  readonly #timers: Timers;
+  readonly #duplicates: DuplicateWindow;
+  readonly #incarnation: number;
+  #lastSeq = 0;
+
+  constructor(settings: MemoryWorkQueueSettings<T>) {
+    this.#settings = {
+      ...{ ackWaitMs: 3_000, pinMs: 2_000, maxAckPending: 1, duplicateWindowMs: 120_000, maxMessages: 100_000 },
+      ...{ requestTimeoutMs: 2_000, faults: noFaults },
+      ...settings,
+    };
+    this.#partitions = [...Array(settings.partitions).keys()].map((number) => ({
+      ...{ number, stored: [], done: new DoneMessages<T>(settings.clock), out: new Map(), owner: null, handingOver: false },
+    }));
+    this.#incarnation = settings.clock.now();
+    this.#timers = settings.timers ?? new Timers(settings.clock);
+    this.#duplicates = new DuplicateWindow(settings.clock, this.#settings.duplicateWindowMs);
+  }
+
+  partitionOf(key: string): number {
+    return this.#settings.binding.partitionOf(key);
+  }
+
+  async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
+    return storedOrNot(this.#settings, this.#storing(message));
+  }
+
+  /** Stores bytes as they are, as any program with the right to publish could. */
+  inject(key: string, bytes: Uint8Array): void {
+    this.#store(key, bytes);
+  }
+
+  async schedule(name: string, at: number, message: T): Promise<void> {
+    const { binding } = this.#settings;
+    void this.#timers.set(binding.timerSubjectOf(binding.keyOf(message), name), at, this.#storing(message));
+  }
+
+  async cancel(key: string, name: string): Promise<void> {
+    this.#timers.cancel(this.#settings.binding.timerSubjectOf(key, name));
+  }
+
+  async lag(): Promise<number> {
+    return notDone(this.#partitions);
+  }
+
+  async consume(options: ConsumeOptions<T>): Promise<Consumption> {
+    const { clock, binding, deadLetters } = this.#settings;
+    const member = new QueueMember<T>(options, {
+      ...{ clock, binding, deadLetters, incarnation: this.#incarnation },
+      mayRetry: (lease) => this.#isCurrent(lease) && !this.#partition(lease.message.partition).handingOver,
+      answer: (lease, kind) => this.#answer(lease, kind),
+    });
+    this.#members.set(member.name, member);
+    this.#share();
+    return {
+      owned: () => [...member.held].sort((left, right) => left - right),
+      problems: () => (member.state === 'crashed' || member.state === 'paused' ? [`${member.name} is ${member.state}`] : []),
+      close: (drainMs = 10_000) => this.#close(member, drainMs),
+    };
+  }
+
+  /** Messages that are kept, done or not. */
+  get stored(): number {
+    return this.#partitions.reduce((messages, { done }) => messages + done.size, notDone(this.#partitions));
+  }
+
+  /** The process is gone: nobody answers for what it had in hand, and its callbacks are not called. */
+  crash(name: string): void {
+    const member = this.#members.get(name);
+    if (member === undefined) return;
+    member.state = 'crashed';
+    void this.#settings.clock.sleep(this.#settings.pinMs).then(() => this.#expel(member));
+  }
+
+  /** The process is stopped (SIGSTOP) and does not know it. */
+  pause(name: string): void {
+    const member = this.#members.get(name);
+    if (member?.state !== 'live') return;
+    member.pause();
+    void this.#settings.clock.sleep(this.#settings.pinMs).then(() => {
+      if (member.state === 'paused') this.#expel(member);
+    });
+  }
+
+  /** It goes on where it was, and learns a moment later what it has lost. */
+  resume(name: string): void {
+    const member = this.#members.get(name);
+    if (member?.state !== 'paused') return;
+    member.resume();
+    void this.#settings.clock.sleep(noticeMs).then(() => {
+      if (member.state !== 'live') return;
+      for (const partition of member.held) if (this.#partitions[partition]?.owner !== member) member.lose(partition);
+      for (const { number, owner } of this.#partitions) if (owner === member) member.take(number);
+      member.isIn = true;
+      this.#share();
+    });
+  }
+
+  /** The broker started again and does not know how far its consumers were: what is still stored comes again, oldest first. How many of them are done. */
+  forgetPositions(): number {
+    const before = notDone(this.#partitions);
+    this.#partitions.forEach(forgetPosition);
+    this.#share();
+    return notDone(this.#partitions) - before;
+  }
+
+  /** Removes what is done of a key, up to a position; how many. */
+  removeDone(key: string, upTo: { seq: number; incarnation: number }): number {
+    const { done } = this.#partition(this.partitionOf(key));
+    return upTo.incarnation === this.#incarnation ? done.remove(this.#settings.binding.subjectOf(key), upTo.seq) : 0;
+  }
+
+  async #close(member: QueueMember<T>, drainMs: number): Promise<void> {
+    if (member.state === 'crashed' || member.state === 'closed') return;
+    member.isIn = false;
+    this.#share();
+    const drained = new AbortController();
+    const idle = Promise.all(this.#partitions.map((partition) => handedOver(partition, member)));
+    await Promise.race([idle, this.#settings.clock.sleep(drainMs, drained.signal)]);
+    drained.abort();
+    for (const partition of member.held) member.lose(partition);
+    member.state = 'closed';
+    this.#expel(member);
+  }
+
+  // ---------------------------------------------------------------------------------------------- what is stored
+
+  /** Encodes it at once, and stores it when called. */
+  #storing(message: T): () => { seq: number; duplicate: boolean } {
+    const { idOf, keyOf, encode } = this.#settings.binding;
+    const [id, key, bytes] = [idOf(message), keyOf(message), encode(message)];
+    return () => this.#duplicates.once(id, () => this.#store(key, bytes));
+  }
+
+  #store(key: string, bytes: Uint8Array): number {
+    const { binding, maxMessages } = this.#settings;
+    if (notDone(this.#partitions) >= maxMessages)
+      throw new NatterError('overloaded', `the queue ${binding.stream} is full`, { retryAfterMs: 1_000 });
+    const partition = this.#partition(binding.partitionOf(key));
+    const seq = ++this.#lastSeq;
+    partition.stored.push({ seq, subject: binding.subjectOf(key), bytes, partition: partition.number, deliveries: 0 });
+    this.#pump(partition);
+    return seq;
+  }
+
+  // ---------------------------------------------------------------------------------------------- who gets what
+
+  /** Sends out as much as may be out at a time, oldest first. */
+  #pump(partition: PartitionState<T>): void {
+    const { owner, handingOver, out, stored } = partition;
+    if (owner === null || handingOver) return;
+    for (const message of stored) {
+      if (out.size >= this.#settings.maxAckPending) return;
+      if (out.has(message.seq)) continue;
+      message.deliveries += 1;
+      const lease: Lease<T> = { message, member: owner, until: 0, answered: false, ended: new AbortController() };
+      out.set(message.seq, lease);
+      void runsOut(lease, this.#settings).then((isOver) => isOver && this.#end(lease));
+      owner.deliver(lease);
+    }
+  }
+
+  #answer(lease: Lease<T>, fate: Fate): void {
+    if (!this.#isCurrent(lease)) return;
+    lease.answered = true;
+    if (fate !== 'retry' && this.#settings.faults.next('acknowledge').fault !== 'none') return;
+    const { stored, done } = this.#partition(lease.message.partition);
+    if (fate !== 'retry') stored.splice(stored.indexOf(lease.message), 1);
+    if (fate === 'recorded') done.keep(lease.message, lease.member);
+    this.#end(lease);
+  }
+
+  #end(lease: Lease<T>): void {
+    const partition = this.#partition(lease.message.partition);
+    partition.out.delete(lease.message.seq);
+    lease.ended.abort();
+    if (partition.handingOver) this.#place(partition);
+    else this.#pump(partition);
+  }
+
+  /** False for a member that is gone or that has lost the message: its word no longer counts. */
+  #isCurrent(lease: Lease<T>): boolean {
+    return lease.member.state === 'live' && this.#partition(lease.message.partition).out.get(lease.message.seq) === lease;
+  }
+
+  // ---------------------------------------------------------------------------------------------- who owns what
+
+  #share(): void {
+    for (const partition of this.#partitions) this.#place(partition);
+  }
+
+  /** Makes ownership agree with the members. A living owner hands over when it has finished what is out. */
+  #place(partition: PartitionState<T>): void {
+    const present = [...this.#members.values()].filter(({ isIn }) => isIn).map(({ name }) => name);
+    const { owner } = placementOf(present, partition.number);
+    const wanted = owner === null ? null : (this.#members.get(owner) ?? null);
+    partition.handingOver = partition.owner !== wanted && partition.owner !== null && partition.out.size > 0;
+    if (partition.owner !== wanted && !partition.handingOver) {
+      if (partition.owner?.state === 'live') partition.owner.lose(partition.number);
+      partition.owner = wanted;
+      if (wanted?.state === 'live') wanted.take(partition.number);
+    }
+    this.#pump(partition);
+  }
+
+  /** A member that is silent has no say: its partitions go to others at once, its messages when their time has run out. */
+  #expel(member: QueueMember<T>): void {
+    member.isIn = false;
+    for (const partition of this.#partitions) if (partition.owner === member) partition.owner = null;
+    if (member.state !== 'paused') this.#members.delete(member.name);
+    this.#share();
+  }
+
+  #partition(number: number): PartitionState<T> {
+    const partition = this.#partitions[number];
+    assert(partition !== undefined, `there is no partition ${number}`);
+    return partition;
+  }
+}

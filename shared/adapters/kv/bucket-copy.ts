@@ -1,0 +1,105 @@
+import type { Clock } from '../../kit/clock.ts';
+import type { Entry, KeyValue } from './key-value.ts';
+import { createNudge } from './nudge.ts';
+
+/** Entries of one read: each costs the broker 50 ms in a bucket of 100,000, so few large ones. */
+const readEntries = 10_000;
+/** Entries taken at a stretch, about 10 ms of rows. */
+const takenEntries = 1_000;
+/** Longest wait between two reads, and the least: many changes at once are one read. */
+const checkMs = 750;
+const gatherMs = 50;
+
+export interface CopyOptions<C> {
+  /** Of all keys `<part>.…`. */
+  readonly part: string;
+  /** What holds the copies, empty. */
+  empty(): C;
+  take(held: C, entry: Entry): void;
+}
+export interface BucketCopy<C> {
+  /** What is held now; another object once the bucket was made anew. */
+  current(): C;
+  /** Reads what has changed since, now. Rejects with `unavailable`. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What was taken of one life of the bucket, up to a revision. */
+interface Copy<C> {
+  readonly incarnation: number;
+  readonly held: C;
+  revision: number;
+}
+
+/**
+ * A copy of a part of a bucket, loaded at once and then read on from its revision whenever a hint comes, and at least every 750 ms. It
+ * creates no consumer: a service must not hold the right to (reliability §0, 7). While the broker is away it keeps what it has. Rejects
+ * with `unavailable` when the first load fails.
+ */
+export const openBucketCopy = async <C>(
+  bucket: KeyValue,
+  clock: Clock,
+  { part, empty, take }: CopyOptions<C>,
+): Promise<BucketCopy<C>> => {
+  let copy: Copy<C> = { incarnation: Number.NaN, held: empty(), revision: 0 };
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  /** A bucket that is another one than before, or shorter, is copied from its beginning. */
+  const copyToContinue = async (): Promise<Copy<C>> => {
+    if (clock.monotonic() - checkedAt < checkMs) return copy;
+    const { incarnation, revision } = await bucket.info();
+    checkedAt = clock.monotonic();
+    return incarnation === copy.incarnation && revision >= copy.revision ? copy : { incarnation, held: empty(), revision: 0 };
+  };
+  const readOn = async (): Promise<void> => {
+    const next = await copyToContinue();
+    let changes = bucket.changes(part, next.revision, readEntries);
+    for (let more = true; more; ) {
+      const read = await changes;
+      next.revision = read.entries.at(-1)?.revision ?? next.revision;
+      more = read.more;
+      if (more) {
+        // The broker reads on while these entries are taken; if that fails, the next turn of the loop hears of it.
+        changes = bucket.changes(part, next.revision, readEntries);
+        changes.catch(() => {});
+      }
+      for (const [at, entry] of read.entries.entries()) {
+        take(next.held, entry);
+        if (at % takenEntries === takenEntries - 1) await clock.sleep(0);
+      }
+    }
+    copy = next;
+  };
+  // One at a time: of two that overlap, the earlier one would put back what it has read.
+  let last: Promise<void> = Promise.resolve();
+  const refresh = (): Promise<void> => {
+    last = last.then(readOn, readOn);
+    return last;
+  };
+
+  await refresh();
+  const nudge = createNudge(clock);
+  const endHints = bucket.hint(`${part}.>`, nudge.wake);
+  const keepCurrent = async (): Promise<void> => {
+    while (!closed) {
+      await nudge.wait(checkMs);
+      await clock.sleep(gatherMs);
+      // The broker is away: the copy stays as it is until it is back. `Ports.problems` tells.
+      if (!closed) await refresh().catch(() => {});
+    }
+  };
+  const ended = keepCurrent();
+
+  return {
+    current: () => copy.held,
+    refresh,
+    close: async () => {
+      closed = true;
+      endHints();
+      nudge.wake();
+      await ended;
+    },
+  };
+};

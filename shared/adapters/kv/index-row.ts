@@ -1,0 +1,19 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { IndexRow } from '../../domain/projections/summary.ts';
+import { indexRowCodec } from '../../wire/records.ts';
+import { bucketKey } from '../../wire/subjects.ts';
+import type { Entry } from './key-value.ts';
+
+/** The part of the index's bucket that has the rows. */
+export const rowPart = 'session';
+export const rowKey = (key: SessionKey): string => bucketKey(rowPart, key);
+
+/** The row of an entry. One that cannot be read counts as none: the projection writes it anew. */
+export const rowOf = ({ value }: Entry): IndexRow | null => {
+  if (value === null) return null;
+  try {
+    return indexRowCodec.decode(value);
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,166 @@
+import Database from 'libsql';
+import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
+import { newestFirst } from '../../domain/memory/order.ts';
+import { limits } from '../../kit/limits.ts';
+import type { MemoryScopes, MemoryView } from '../../ports/memory-store.ts';
+import { indexed, termsOf } from './memory-words.ts';
+
+/** Changes that are written together. */
+const batch = 1_000;
+
+const schema = `create virtual table entry using fts5(text, scope, content='', contentless_delete=1, prefix='2 3', tokenize='unicode61 remove_diacritics 2')`;
+/** Of very many matches the newest are ranked. Gives the best and all that are as good as the last of them. */
+const ranking = `with ranked as materialized (
+  select rowid as number, bm25(entry, 1.0, 0.0) as score from entry where entry match ? order by rowid desc limit ${limits.memoryCandidates}
+) select number, score from ranked where score <= (select max(score) from (select score from ranked order by score limit ?))`;
+const counting = `select count(*) from (select 1 from entry where entry match ? limit ${limits.memoryCandidates})`;
+
+interface Scope {
+  readonly term: string;
+  readonly numbers: Set<number>;
+  /** Its memories, changed last first, until one of them changes: each turn asks for the newest (A11/124). */
+  sorted: readonly MemoryEntry[] | null;
+}
+
+/**
+ * Memories by scope and by their words, in this process's memory: full-text search by SQLite. It is made from the entries and may be thrown
+ * away at any time. A row's number grows with each change, so the greatest is the newest.
+ */
+export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> {
+  readonly #database = opened();
+  readonly #insert = this.#database.prepare<[number, string, string]>('insert into entry(rowid, text, scope) values (?, ?, ?)');
+  readonly #remove = this.#database.prepare<[number]>('delete from entry where rowid = ?');
+  readonly #rank = this.#database.prepare<[string, number]>(ranking).raw();
+  readonly #count = this.#database.prepare<[string]>(counting).raw();
+  readonly #numbers = new Map<string, number>();
+  readonly #entries = new Map<number, MemoryEntry>();
+  readonly #scopes = new Map<string, Scope>();
+  #last = 0;
+  /** Rows to write and to remove, before the next search. */
+  #fresh: number[] = [];
+  #stale: number[] = [];
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  set(entry: MemoryEntry): void {
+    this.delete(entry.id);
+    const number = ++this.#last;
+    this.#numbers.set(entry.id, number);
+    this.#entries.set(number, entry);
+    const scope = this.#scopeOf(entry.scope);
+    scope.numbers.add(number);
+    scope.sorted = null;
+    this.#fresh.push(number);
+    if (this.#fresh.length >= batch) this.#write();
+  }
+
+  delete(id: string): void {
+    const number = this.#numbers.get(id);
+    const entry = number === undefined ? undefined : this.#entries.get(number);
+    if (number === undefined || entry === undefined) return;
+    this.#numbers.delete(id);
+    this.#entries.delete(number);
+    const scope = this.#scopeOf(entry.scope);
+    scope.numbers.delete(number);
+    scope.sorted = null;
+    this.#stale.push(number);
+    if (this.#stale.length >= batch) this.#write();
+  }
+
+  get(id: string): MemoryEntry | undefined {
+    const number = this.#numbers.get(id);
+    return number === undefined ? undefined : this.#entries.get(number);
+  }
+
+  list({ scopes, limit, after }: Parameters<MemoryView['list']>[0]): MemoryEntry[] {
+    const found = Array.from(scopes === 'all' ? this.#scopes.keys() : new Set(scopes), (scope) => {
+      const sorted = this.#sorted(scope);
+      const from = after === undefined ? 0 : sorted.findIndex((entry) => newestFirst(after, entry) < 0);
+      return from === -1 ? [] : sorted.slice(from, from + limit);
+    });
+    return found.flat().sort(newestFirst).slice(0, limit);
+  }
+
+  search({ scopes, query, limit }: Parameters<MemoryView['search']>[0]): MemoryEntry[] {
+    const terms = termsOf(query);
+    const within = this.#scopeTerms(scopes);
+    if (terms.length === 0 || within === null) return [];
+    this.#write();
+    const chosen = this.#reach(scopes) > limits.memoryCandidates ? this.#telling(terms, within) : terms;
+    const found = this.#rank.all(within + anyOf(chosen), limit) as [number, number][];
+    return found
+      .flatMap(([number, score]) => {
+        const entry = this.#entries.get(number);
+        return entry ? [{ entry, score }] : [];
+      })
+      .sort((one, other) => one.score - other.score || newestFirst(one.entry, other.entry))
+      .slice(0, limit)
+      .map(({ entry }) => entry);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** The terms that say something: those that very many memories have choose nothing, as long as there are others. */
+  #telling(terms: readonly string[], within: string): readonly string[] {
+    const telling = terms.filter((term) => {
+      const [[count = 0] = []] = this.#count.all(within + anyOf([term])) as [number][];
+      return count > 0 && count < limits.memoryCandidates;
+    });
+    return telling.length > 0 ? telling : terms;
+  }
+
+  /** How many memories there are in these scopes. */
+  #reach(scopes: MemoryScopes): number {
+    if (scopes === 'all') return this.#entries.size;
+    return scopes.reduce((sum, scope) => sum + (this.#scopes.get(scope)?.numbers.size ?? 0), 0);
+  }
+
+  #sorted(name: string): readonly MemoryEntry[] {
+    const scope = this.#scopes.get(name);
+    if (scope === undefined) return [];
+    scope.sorted ??= Array.from(scope.numbers, (number) => this.#entries.get(number) ?? [])
+      .flat()
+      .sort(newestFirst);
+    return scope.sorted;
+  }
+
+  /** The beginning of a match expression; `null`: nothing can match. */
+  #scopeTerms(scopes: MemoryScopes): string | null {
+    if (scopes === 'all') return '';
+    const terms = scopes.flatMap((scope) => this.#scopes.get(scope)?.term ?? []);
+    return terms.length === 0 ? null : `scope: (${terms.join(' OR ')}) AND `;
+  }
+
+  #scopeOf(scope: string): Scope {
+    const known = this.#scopes.get(scope) ?? { term: `"scope${this.#scopes.size}"`, numbers: new Set<number>(), sorted: null };
+    this.#scopes.set(scope, known);
+    return known;
+  }
+
+  #write(): void {
+    if (this.#fresh.length === 0 && this.#stale.length === 0) return;
+    const stale = this.#stale;
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    this.#stale = [];
+    this.#database.exec('begin');
+    for (const number of fresh) {
+      const entry = this.#entries.get(number);
+      if (entry) this.#insert.run(number, indexed(entry.text), this.#scopeOf(entry.scope).term);
+    }
+    for (const number of stale) this.#remove.run(number);
+    this.#database.exec('commit');
+  }
+}
+
+const anyOf = (terms: readonly string[]): string => `text: (${terms.join(' OR ')})`;
+
+const opened = (): Database.Database => {
+  const database = new Database(':memory:');
+  database.exec(schema);
+  return database;
+};

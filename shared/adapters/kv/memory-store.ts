@@ -1,0 +1,71 @@
+import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { MemoryStore } from '../../ports/memory-store.ts';
+import { memoryCodec, positionCodec } from '../../wire/records.ts';
+import type { KeyValue } from './key-value.ts';
+import { entryKey, goneKey, goneMark, memoryItemOf, positionKey } from './memory-item.ts';
+import { openMemoryView } from './memory-view.ts';
+
+/** Writes at a time. */
+const writesAtOnce = 64;
+
+/**
+ * The long-term memory in a bucket that waits for the disk: `memory.entry.<id>`, `memory.gone.<id>` and `memory.position`. What is gone keeps
+ * its mark for ever, so that reading the log anew does not bring it back, also when its session was erased since. Entries come before the
+ * position that covers them, and a position is written only over the one that was read last: of two writers one begins anew.
+ */
+export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore => {
+  let positionRevision = 0;
+
+  const readEntry = async (id: string): Promise<{ entry: MemoryEntry | null; revision: number }> => {
+    const stored = await bucket.read(entryKey(id));
+    const item = memoryItemOf(stored);
+    return { entry: item.kind === 'entry' ? item.entry : null, revision: stored.revision };
+  };
+  const isGone = async (id: string): Promise<boolean> => (await bucket.read(goneKey(id))).value !== null;
+
+  const putEntry = async (entry: MemoryEntry): Promise<void> => {
+    if (await isGone(entry.id)) return;
+    const key = entryKey(entry.id);
+    for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
+      const stored = await readEntry(entry.id);
+      if (stored.entry !== null && stored.entry.source.seq >= entry.source.seq) return;
+      const fence = { key, revision: stored.revision };
+      if ((await bucket.put(key, memoryCodec.encode(entry), { fence })) !== null) return;
+    }
+    throw new NatterError('unavailable', `others keep writing the memory ${entry.id}`, { retryAfterMs: 1_000 });
+  };
+
+  return {
+    get: async (id) => ((await isGone(id)) ? null : (await readEntry(id)).entry),
+    put: async ({ entries, gone }, position) => {
+      const writes = [
+        ...entries.map((entry) => () => putEntry(entry)),
+        ...gone.map((id) => async () => void (await bucket.put(goneKey(id), goneMark))),
+      ].values();
+      const worker = async (): Promise<void> => {
+        for (const write of writes) await write();
+      };
+      await Promise.all(Array.from({ length: Math.min(writesAtOnce, entries.length + gone.length) }, worker));
+      const fence = { key: positionKey, revision: positionRevision };
+      const revision = await bucket.put(positionKey, positionCodec.encode({ seq: position }), { fence });
+      if (revision === null) {
+        throw new NatterError('unavailable', 'somebody else has written the memory; start again from its position', {
+          retryAfterMs: 0,
+        });
+      }
+      positionRevision = revision;
+    },
+    position: async () => {
+      const { revision, value } = await bucket.read(positionKey);
+      positionRevision = revision;
+      return value === null ? 0 : positionCodec.decode(value).seq;
+    },
+    reset: async () => {
+      await bucket.put(positionKey, positionCodec.encode({ seq: 0 }));
+    },
+    watch: () => openMemoryView(bucket, clock),
+  };
+};

@@ -1,0 +1,41 @@
+import type { Clock } from '../../kit/clock.ts';
+import type { MemoryView } from '../../ports/memory-store.ts';
+import { openBucketCopy } from './bucket-copy.ts';
+import type { Entry, KeyValue } from './key-value.ts';
+import { memoryItemOf, memoryPart } from './memory-item.ts';
+
+/** A searchable copy of the memory that is kept current. Rejects with `unavailable` when the first load fails. */
+export const openMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
+  // Only who searches loads the database.
+  const { SearchIndex } = await import('./memory-search-index.ts');
+  const empty = () => ({ index: new SearchIndex(), gone: new Set<string>(), position: 0 });
+  type Held = ReturnType<typeof empty>;
+
+  const take = (held: Held, entry: Entry): void => {
+    const item = memoryItemOf(entry);
+    switch (item.kind) {
+      case 'entry':
+        if (!held.gone.has(item.entry.id)) held.index.set(item.entry);
+        return;
+      case 'gone':
+        held.gone.add(item.id);
+        return held.index.delete(item.id);
+      case 'position':
+        held.position = item.seq;
+        return;
+      case 'nothing':
+    }
+  };
+  const { current, close } = await openBucketCopy(bucket, clock, { part: memoryPart, empty, take });
+  return {
+    get: (id) => current().index.get(id),
+    list: (options) => current().index.list(options),
+    search: (options) => current().index.search(options),
+    gone: () => [...current().gone],
+    position: () => current().position,
+    close: async () => {
+      await close();
+      current().index.close();
+    },
+  };
+};

@@ -1,0 +1,32 @@
+import { limits } from '../../kit/limits.ts';
+import type { HealthReport, Presence } from '../../ports/presence.ts';
+import { healthCodec } from '../../wire/records.ts';
+import { bucketKey } from '../../wire/subjects.ts';
+import type { KeyValue } from './key-value.ts';
+
+const part = 'health';
+/** How often to tell, and how long a report lasts: after three missed ones the process is gone. */
+export const healthTimes = { tellMs: 3_000, ttlMs: 10_000 } as const;
+
+/** Reports of processes in the bucket of the hosts, under `health.<process>`, each for some seconds. */
+export const createPresence = (bucket: KeyValue, ttlMs: number = healthTimes.ttlMs): Presence => ({
+  tell: async (report) => {
+    await bucket.put(bucketKey(part, report.process), healthCodec.encode(report), { ttlMs });
+  },
+  leave: async (process) => {
+    await bucket.put(bucketKey(part, process), null, { ttlMs });
+  },
+  list: async () => {
+    const { entries } = await bucket.changes(part, 0, limits.processes);
+    return entries.flatMap(({ value }) => (value === null ? [] : (reportOrNull(value) ?? [])));
+  },
+});
+
+/** One of another version may be unreadable: it is left out. */
+const reportOrNull = (bytes: Uint8Array): HealthReport | null => {
+  try {
+    return healthCodec.decode(bytes);
+  } catch {
+    return null;
+  }
+};

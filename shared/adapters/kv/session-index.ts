@@ -1,0 +1,114 @@
+import { LRUCache } from 'lru-cache';
+import type { IndexRow } from '../../domain/projections/summary.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { SessionIndex } from '../../ports/session-index.ts';
+import { indexRowCodec, positionCodec } from '../../wire/records.ts';
+import { bucketKey } from '../../wire/subjects.ts';
+import { rowKey, rowOf } from './index-row.ts';
+import { openIndexView } from './index-view.ts';
+import type { KeyValue } from './key-value.ts';
+
+/** Rows written at once. */
+const writesAtOnce = 64;
+const positionKey = bucketKey('position');
+
+/** A key of the bucket and the revision it had when we last saw it. */
+interface Seen {
+  readonly key: string;
+  readonly revision: number;
+}
+/** A stored row: what it must still be for a newer one to replace it. */
+interface StoredRow extends Seen {
+  readonly seq: number;
+}
+
+/**
+ * The session index in a bucket: `session.<key>` for each row and `position`. The bucket may forget its last writes in a crash, so rows and
+ * position are kept consistent: a position is written only while the last row it covers is still there, and a write that shows that
+ * something was forgotten rejects with `unavailable`. The writer then starts again: it drops what it knows and asks for the position.
+ */
+export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex => {
+  const stored = new LRUCache<string, StoredRow>({ max: limits.residentSessions });
+  /** The newest revision of the position seen. Everything written later has a greater one, unless the bucket forgot. */
+  let positionRevision = 0;
+
+  const readRow = async (key: string): Promise<{ row: IndexRow | null; seen: StoredRow }> => {
+    const entry = await bucket.read(key);
+    const row = rowOf(entry);
+    const seen = { key, revision: entry.revision, seq: row?.seq ?? 0 };
+    stored.set(key, seen);
+    return { row, seen };
+  };
+
+  const forgotten = (): NatterError => {
+    stored.clear();
+    return new NatterError('unavailable', 'the session index has lost its last writes; start again from its position', {
+      retryAfterMs: 0,
+    });
+  };
+
+  /** Writes one row unless a newer one is there. Resolves with what it wrote. */
+  const putRow = async (row: IndexRow): Promise<Seen | null> => {
+    const key = rowKey(row.key);
+    let before = stored.get(key) ?? (await readRow(key)).seen;
+    for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
+      if (before.seq >= row.seq) return null;
+      const revision = await bucket.put(key, indexRowCodec.encode(row), { fence: before });
+      if (revision !== null) {
+        if (revision <= positionRevision) throw forgotten();
+        stored.set(key, { key, revision, seq: row.seq });
+        return { key, revision };
+      }
+      const { seen } = await readRow(key);
+      if (seen.revision < before.revision) throw forgotten();
+      before = seen;
+    }
+    throw new NatterError('unavailable', `others keep writing the index row of ${row.key}`, { retryAfterMs: 1_000 });
+  };
+
+  /** Writes the position while `last` is still there, or something newer in its place. */
+  const putPosition = async (position: number, last: Seen): Promise<void> => {
+    let fence = last;
+    for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
+      const revision = await bucket.put(positionKey, positionCodec.encode({ seq: position }), { fence });
+      if (revision !== null) {
+        positionRevision = revision;
+        return;
+      }
+      const now = await bucket.read(fence.key);
+      if (now.revision < fence.revision) throw forgotten();
+      fence = now;
+    }
+    throw new NatterError('unavailable', 'others keep writing the position of the index', { retryAfterMs: 1_000 });
+  };
+
+  return {
+    get: async (key) => (await readRow(rowKey(key))).row,
+    put: async (rows, position) => {
+      let last: Seen = { key: positionKey, revision: positionRevision };
+      await inParallel(rows, async (row) => {
+        const written = await putRow(row);
+        if (written !== null && written.revision > last.revision) last = written;
+      });
+      await putPosition(position, last);
+    },
+    position: async () => {
+      const { revision, value } = await bucket.read(positionKey);
+      stored.clear();
+      positionRevision = revision;
+      return value === null ? 0 : positionCodec.decode(value).seq;
+    },
+    watch: (marks) => openIndexView(bucket, clock, marks),
+  };
+};
+
+/** Runs `work` for each item, at most `writesAtOnce` at a time, and stops handing out items when one fails. */
+const inParallel = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+  const rest = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(writesAtOnce, items.length) }, worker));
+};

@@ -1,0 +1,26 @@
+import { limits } from '../../kit/limits.ts';
+import type { Snapshots } from '../../ports/snapshots.ts';
+import { decodeSnapshot, encodeSnapshot } from '../../wire/snapshot.ts';
+import { bucketKey } from '../../wire/subjects.ts';
+import type { KeyValue } from './key-value.ts';
+
+/**
+ * Snapshots in a bucket, the newest of each session. Any replica may answer: an older snapshot only means a longer replay (I4). One is
+ * never replaced by an older one: a host that was away must not bring back what was erased meanwhile (C9).
+ */
+export const createSnapshots = (bucket: KeyValue): Snapshots => ({
+  get: async (key) => {
+    const { value } = await bucket.peek(bucketKey(key));
+    return value === null ? null : decodeSnapshot(key, value);
+  },
+  put: async (key, state) => {
+    const name = bucketKey(key);
+    const bytes = encodeSnapshot(key, state);
+    for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
+      const { revision, value } = await bucket.read(name);
+      const stored = value === null ? null : decodeSnapshot(key, value);
+      if (stored !== null && stored.position.seq > state.position.seq) return;
+      if ((await bucket.put(name, bytes, { fence: { key: name, revision } })) !== null) return;
+    }
+  },
+});

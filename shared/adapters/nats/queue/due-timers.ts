@@ -1,0 +1,86 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../../kit/clock.ts';
+import { messageOf } from '../../../kit/errors.ts';
+import type { DeadLetters } from '../../../ports/dead-letters.ts';
+import type { QueueBinding } from '../../streams/queue-binding.ts';
+import { connectionProblems } from '../connection.ts';
+import { type Pulled, PullStream } from '../pull-stream.ts';
+
+export interface DueTimersSettings<T> {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly binding: QueueBinding<T>;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** Stores a message in its queue, the same id once. */
+  publish(message: T): Promise<unknown>;
+}
+export interface DueTimers {
+  problems(): readonly string[];
+  close(): Promise<void>;
+}
+
+const tickMs = 250;
+/** Longer than an election of leaders usually lasts. */
+const troubleMs = 5_000;
+
+/**
+ * Brings the due messages of one queue from the stream of the timers into the queue (ADR 7). All members do it and share the work; a message
+ * leaves the timers when the queue has it, so one that is brought twice is recognised there by its id.
+ */
+export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers => {
+  const { connection, clock, binding } = settings;
+  const stopped = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const take = (pulled: Pulled): void => {
+    const work = forward(settings, pulled).finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  const pull = new PullStream(
+    connection,
+    { stream: binding.timerStream, name: binding.name },
+    { message: take, unpinned: () => {}, gone: () => {} },
+    () => clock.monotonic(),
+  );
+  const keepAsking = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await clock.sleep(tickMs, stopped.signal);
+      if (!stopped.signal.aborted && connectionProblems(connection).length === 0) pull.tick();
+    }
+  };
+  void keepAsking();
+  return {
+    problems: () =>
+      stopped.signal.aborted || pull.silentMs() < troubleMs
+        ? []
+        : [`${binding.timerStream}: no consumer or no leader for the timers of ${binding.name}`],
+    close: async () => {
+      stopped.abort();
+      await pull.end(take);
+      await Promise.all(underWay);
+    },
+  };
+};
+
+/** What fails here comes again after its ack wait. */
+const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T>, pulled: Pulled): Promise<void> => {
+  try {
+    let message: T;
+    try {
+      message = binding.decode(pulled.bytes);
+    } catch (error) {
+      await bury({ binding, publish, ...settings }, pulled, messageOf(error));
+      return pulled.answer('done');
+    }
+    await publish(message);
+    pulled.answer('done');
+  } catch {}
+};
+
+const bury = async <T>({ manager, binding, clock, deadLetters }: DueTimersSettings<T>, pulled: Pulled, reason: string) => {
+  const { seq, subject, bytes } = pulled;
+  const { created } = await manager.streams.info(binding.timerStream);
+  const id = `${binding.timerStream}-${Date.parse(created)}-${seq}`;
+  await deadLetters.put({ id, service: binding.service, reason, subject, at: clock.now(), bytes });
+};

@@ -1,0 +1,227 @@
+import type { ConsumeOptions } from '../../../ports/work-queue.ts';
+import { type Fate, handleStored, type StoredHandling } from '../../streams/handle-stored.ts';
+import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
+import type { DoneMessages } from './done-messages.ts';
+
+/** What all partitions of one consumer share. */
+export interface PartitionHost<T> extends StoredHandling<T> {
+  readonly options: ConsumeOptions<T>;
+  /** Absent where an acknowledgement itself removes the message. */
+  readonly done: DoneMessages | null;
+  readonly ackWaitMs: number;
+  readonly pinMs: number;
+  openPull(partition: number, events: PullEvents): PullStream;
+  /** Gives up the pin, so that the next member gets it at once. Resolves with false when the broker did not answer. Never rejects. */
+  unpin(partition: number): Promise<boolean>;
+  /** False when another member may own what this one had. */
+  isIn(): boolean;
+  /** The consumer or its leader went away: what is known of the stream may be wrong. */
+  gone(): void;
+}
+
+interface InHand {
+  readonly pulled: Pulled;
+  readonly tenure: number;
+  readonly since: number;
+  workedAt: number;
+  failures: number;
+  trouble: string;
+}
+
+/**
+ * One partition as this member sees it. Messages go to `handle` one after another; a message that fails is tried again before anything
+ * newer. The broker has only one out per partition (`max_ack_pending: 1`), so nothing here has to be right for order to hold: this code
+ * is for speed, and for telling the owner of the actors at once when the partition may be somebody else's.
+ */
+export class Partition<T> {
+  readonly number: number;
+  readonly #host: PartitionHost<T>;
+  #pull: PullStream | null = null;
+  #releasing: Promise<void> | null = null;
+  #held = false;
+  /** Rises with every loss. Work begun in an earlier tenure is not ours to acknowledge. */
+  #tenure = 0;
+  #quietSince = 0;
+  #arrived: Pulled[] = [];
+  #inHand: InHand | null = null;
+  /** Answers that must not be given before the pin is: the broker would send us the next message. */
+  #afterUnpin: (() => void)[] = [];
+  #interrupt = new AbortController();
+  #idle: Promise<void> = Promise.resolve();
+  #lastPull: Promise<void> = Promise.resolve();
+
+  constructor(number: number, host: PartitionHost<T>) {
+    this.number = number;
+    this.#host = host;
+  }
+
+  get held(): boolean {
+    return this.#held;
+  }
+  get isOpen(): boolean {
+    return this.#pull !== null;
+  }
+  /** Resolves when nothing can come any more to what was released. */
+  get ended(): Promise<void> {
+    return this.#lastPull;
+  }
+
+  /** Begins to ask for messages. */
+  open(): void {
+    if (this.#pull !== null) return;
+    this.#quietSince = this.#host.clock.monotonic();
+    this.#pull = this.#host.openPull(this.number, {
+      message: (pulled) => this.#arrive(pulled),
+      unpinned: () => this.lose(),
+      gone: () => {
+        this.lose();
+        this.#host.gone();
+      },
+    });
+  }
+
+  /** Hands over: the message in hand is finished, the pin given up, and only then acknowledged, so that the next one goes to the next owner. */
+  release(drainMs: number): Promise<void> {
+    this.#releasing ??= this.#release(drainMs).finally(() => {
+      this.#releasing = null;
+    });
+    return this.#releasing;
+  }
+
+  /** The partition is, or may be, somebody else's. */
+  lose(): void {
+    this.#tenure += 1;
+    this.#arrived = [];
+    this.#quietSince = this.#host.clock.monotonic();
+    this.#interrupt.abort();
+    this.#interrupt = new AbortController();
+    if (!this.#held) return;
+    this.#held = false;
+    this.#host.options.lost?.(this.number);
+  }
+
+  /** Call a few times per second while connected. `isOwner`: this member, and not just its standby, is meant to have the partition. */
+  tick(isOwner: boolean): void {
+    const now = this.#host.clock.monotonic();
+    if (this.#pull === null) return;
+    if (this.#inHand !== null && now - this.#inHand.workedAt >= this.#host.ackWaitMs / 3) {
+      this.#inHand.workedAt = now;
+      this.#inHand.pulled.answer('working');
+    }
+    if (this.#releasing !== null) return;
+    this.#pull.tick();
+    if (this.#pull.silentMs() >= this.#host.pinMs) this.lose();
+    // Without a message there is no pin. A pin of an earlier owner has run out by now, and its sessions may wait for somebody to go on.
+    else if (isOwner && now - this.#quietSince >= this.#host.pinMs) this.#acquire();
+  }
+
+  /** Asks again at once, after a reconnect or where messages wait and nobody asks. */
+  pullAgain(): void {
+    if (this.#releasing === null) this.#pull?.request();
+  }
+
+  /** Milliseconds without a sign of life from the consumer; 0 when none is expected. */
+  silentMs(): number {
+    return this.#releasing === null ? (this.#pull?.silentMs() ?? 0) : 0;
+  }
+
+  /** What keeps this partition from going on, or `null`. */
+  trouble(stuckMs: number): string | null {
+    if (this.#inHand === null || this.#host.clock.monotonic() - this.#inHand.since < stuckMs) return null;
+    const { pulled, failures, trouble } = this.#inHand;
+    return `partition ${this.number} has been busy with message ${pulled.seq} for long${
+      failures === 0 ? '' : ` and has tried it ${failures} times (${trouble})`
+    }`;
+  }
+
+  async #release(drainMs: number): Promise<void> {
+    const pull = this.#pull;
+    if (pull === null) return;
+    for (const pulled of this.#arrived.splice(0)) this.#afterUnpin.push(() => pulled.answer('again'));
+    // A message between two tries need not wait: the next owner can try it.
+    this.#interrupt.abort();
+    const drained = new AbortController();
+    await Promise.race([this.#idle, this.#host.clock.sleep(drainMs, drained.signal)]);
+    drained.abort();
+    const wasOurs = this.#held || pull.pinned;
+    this.lose();
+    if (!wasOurs || (await this.#host.unpin(this.number))) for (const answer of this.#afterUnpin) answer();
+    this.#afterUnpin = [];
+    this.#pull = null;
+    this.#lastPull = pull.end((pulled) => void this.#giveBack(pulled));
+  }
+
+  /** A message that met our last request. That may have brought us the pin again, and as long as we have it the message would come back. */
+  async #giveBack(pulled: Pulled): Promise<void> {
+    await this.#host.unpin(this.number);
+    pulled.answer('again');
+  }
+
+  #acquire(): void {
+    if (this.#held || this.#releasing !== null) return;
+    this.#held = true;
+    this.#host.options.acquired?.(this.number);
+  }
+
+  #arrive(pulled: Pulled): void {
+    if (this.#releasing !== null) {
+      this.#afterUnpin.push(() => pulled.answer('again'));
+      return;
+    }
+    // Out of the membership, or back from a long stop with an old message in the socket: the broker will send it to its new owner.
+    if (!this.#host.isIn()) return;
+    this.#acquire();
+    // The broker thought we were dead. What we have in hand is the same message.
+    if (this.#inHand?.pulled.seq === pulled.seq && this.#inHand.tenure === this.#tenure) return;
+    this.#arrived.push(pulled);
+    if (this.#inHand === null && this.#arrived.length === 1) this.#idle = this.#work();
+  }
+
+  async #work(): Promise<void> {
+    for (let pulled = this.#arrived.shift(); pulled !== undefined; pulled = this.#arrived.shift()) {
+      const now = this.#host.clock.monotonic();
+      this.#inHand = { pulled, tenure: this.#tenure, since: now, workedAt: now, failures: 0, trouble: '' };
+      await this.#settle(this.#inHand);
+      this.#inHand = null;
+    }
+  }
+
+  /** Tries until the message is done with, or the partition is no longer ours. */
+  async #settle(inHand: InHand): Promise<void> {
+    const { pulled, tenure } = inHand;
+    const { done } = this.#host;
+    const verdict = await this.#repeat(inHand, () => this.#attempt(inHand));
+    // Lost meanwhile: whoever has the partition now gets the message again and finds it done.
+    if (tenure !== this.#tenure) return;
+    // Nothing recorded tells of it: were it acknowledged and not removed, it could come again one day and be done again (ADR 9).
+    const remove = async (): Promise<Fate> => ((await done?.removeNow(pulled.seq)) === false ? 'retry' : 'done');
+    const fate = verdict === 'done' ? await this.#repeat(inHand, remove) : verdict;
+    if (tenure !== this.#tenure) return;
+    const answer = (): void => {
+      pulled.answer(fate === 'retry' ? 'again' : 'done');
+      if (fate === 'recorded') done?.note(this.number, pulled.seq);
+    };
+    if (this.#releasing === null) answer();
+    else this.#afterUnpin.push(answer);
+  }
+
+  /** Does it, and does it again as long as it fails and the partition is ours. */
+  async #repeat(inHand: InHand, work: () => Promise<Fate>): Promise<Fate> {
+    const isOurs = (): boolean => inHand.tenure === this.#tenure && this.#releasing === null;
+    let fate = await work();
+    while (fate === 'retry' && isOurs()) {
+      inHand.failures += 1;
+      await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(inHand.failures, 6)), this.#interrupt.signal);
+      if (isOurs()) fate = await work();
+    }
+    return fate;
+  }
+
+  #attempt(inHand: InHand): Promise<Fate> {
+    const { seq, subject, bytes, deliveries, traceparent } = inHand.pulled;
+    const stored = { seq, subject, bytes, traceparent, partition: this.number, attempt: deliveries + inHand.failures };
+    return handleStored(this.#host, stored, (reason) => {
+      inHand.trouble = reason;
+    });
+  }
+}

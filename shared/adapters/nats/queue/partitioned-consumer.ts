@@ -1,0 +1,239 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../../kit/clock.ts';
+import type { DeadLetters } from '../../../ports/dead-letters.ts';
+import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
+import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
+import type { QueueBinding } from '../../streams/queue-binding.ts';
+import { placementOf } from '../../streams/rendezvous.ts';
+import { connectionProblems } from '../connection.ts';
+import { PullStream } from '../pull-stream.ts';
+import { DoneMessages } from './done-messages.ts';
+import { Membership } from './membership.ts';
+import { Partition } from './partition.ts';
+import { listOf, QueueAudit } from './queue-audit.ts';
+
+export interface ConsumerSettings<T> {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly binding: QueueBinding<T>;
+  readonly partitions: number;
+  readonly ackWaitMs: number;
+  readonly pinMs: number;
+  /** The bucket the members are in. */
+  readonly bucket: string;
+  /** Subjects of a partition's messages, where the stream keeps what is acknowledged; else `null`. */
+  readonly keptUnder: ((partition: number) => string) | null;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+}
+
+const tickMs = 250;
+const auditMs = 5_000;
+/** Longer than an election of leaders usually lasts, shorter than the ten seconds within which trouble must show. */
+const troubleMs = 5_000;
+/** A handler that takes longer than this hangs, where its queue does not say otherwise. */
+const stuckMs = 30_000;
+const drainMs = 10_000;
+
+/**
+ * Consumes one partitioned work queue as one member among others (§5). The member that rendezvous hashing names asks for a partition's
+ * messages; when it is late its standby asks too, and gets them as soon as the broker lets go of the silent one's pin.
+ */
+export class PartitionedConsumer<T> implements Consumption {
+  readonly #settings: ConsumerSettings<T>;
+  readonly #membership: Membership;
+  readonly #member: string;
+  readonly #partitions: readonly Partition<T>[];
+  readonly #done: DoneMessages | null;
+  readonly #audit: QueueAudit;
+  readonly #stopped = new AbortController();
+  #incarnation: Promise<number> | null = null;
+  #known = 0;
+  #connected = true;
+  #closing: Promise<void> | null = null;
+  #auditedAt: number;
+
+  private constructor(settings: ConsumerSettings<T>, options: ConsumeOptions<T>) {
+    const { connection, manager, binding, bucket, clock, ackWaitMs, pinMs, keptUnder } = settings;
+    this.#settings = settings;
+    this.#member = options.member;
+    this.#auditedAt = clock.monotonic();
+    this.#membership = new Membership({
+      connection,
+      manager,
+      bucket,
+      group: binding.name,
+      member: options.member,
+      clock,
+      changed: () => this.#share(),
+    });
+    const { stream } = binding;
+    this.#audit = new QueueAudit(manager, stream, settings.partitions);
+    const isConnected = (): boolean => this.#isConnected();
+    this.#done = keptUnder && new DoneMessages({ manager, stream, clock, filterOf: keptUnder, isConnected });
+    const host = {
+      done: this.#done,
+      ...{ clock, binding, options, deadLetters: settings.deadLetters, ackWaitMs, pinMs },
+      openPull: (partition: number, events: ConstructorParameters<typeof PullStream>[2]) =>
+        new PullStream(connection, { stream, name: partitionConsumer(partition), pinMs }, events, () => clock.monotonic()),
+      unpin: (partition: number) => this.#unpin(partition),
+      isIn: () => this.#membership.isIn(),
+      incarnation: () => this.#streamCreatedAt(),
+      gone: () => this.#forgetStream(),
+    };
+    this.#partitions = [...Array(settings.partitions).keys()].map((partition) => new Partition(partition, host));
+  }
+
+  /** Joins the members and begins to consume. */
+  static async start<T>(settings: ConsumerSettings<T>, options: ConsumeOptions<T>): Promise<PartitionedConsumer<T>> {
+    const consumer = new PartitionedConsumer(settings, options);
+    await consumer.#membership.join();
+    consumer.#share();
+    void consumer.#watchConnection();
+    void consumer.#keepTicking();
+    return consumer;
+  }
+
+  owned(): readonly number[] {
+    return this.#partitions.filter(({ held }) => held).map(({ number }) => number);
+  }
+
+  problems(): readonly string[] {
+    if (this.#closing !== null) return [];
+    const { binding } = this.#settings;
+    const silent = this.#partitions.filter((partition) => partition.silentMs() > troubleMs);
+    return [
+      ...connectionProblems(this.#settings.connection),
+      ...(this.#membership.isIn()
+        ? []
+        : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not come through`]),
+      ...(silent.length === 0
+        ? []
+        : [`${binding.stream}: no consumer or no leader for ${listOf(silent.map(({ number }) => number))}`]),
+      ...this.#partitions.flatMap((partition) => partition.trouble(binding.stuckMs ?? stuckMs) ?? []),
+      ...(this.#done?.problems() ?? []),
+      ...this.#audit.findings,
+    ];
+  }
+
+  /** The members learn of it first, so that the next owners already ask when the pins are given up. */
+  close(drain: number = drainMs): Promise<void> {
+    this.#closing ??= this.#close(drain);
+    return this.#closing;
+  }
+
+  async #close(drain: number): Promise<void> {
+    this.#membership.leave();
+    await Promise.all(this.#partitions.map((partition) => partition.release(drain).then(() => partition.ended)));
+    await this.#done?.close();
+    this.#stopped.abort();
+    this.#membership.close();
+    // What was answered last must be on its way before the caller closes the connection.
+    if (this.#isConnected())
+      await Promise.race([this.#settings.connection.flush().catch(() => {}), this.#settings.clock.sleep(1_000)]);
+  }
+
+  // ---------------------------------------------------------------------------------------------- who asks for what
+
+  /** Opens and hands over partitions so that they agree with the membership. */
+  #share(): void {
+    if (this.#closing !== null) return;
+    for (const partition of this.#partitions) {
+      if (this.#isWanted(partition.number)) partition.open();
+      // Should the membership say otherwise when the hand-over is done, the next tick opens it again.
+      else if (partition.isOpen) void partition.release(drainMs);
+    }
+  }
+
+  #isWanted(partition: number): boolean {
+    if (!this.#membership.isIn()) return false;
+    const { owner, standby } = placementOf(this.#membership.members(), partition);
+    return owner === this.#member || (standby === this.#member && owner !== null && this.#membership.isLate(owner));
+  }
+
+  // ---------------------------------------------------------------------------------------------- time and the broker
+
+  async #keepTicking(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      await this.#settings.clock.sleep(tickMs, this.#stopped.signal);
+      if (!this.#stopped.signal.aborted) this.#tick();
+    }
+  }
+
+  #tick(): void {
+    this.#noteConnection(this.#isConnected());
+    if (!this.#membership.isIn() && this.#closing === null) this.#loseAll();
+    if (!this.#connected) return;
+    this.#membership.tick();
+    this.#share();
+    for (const partition of this.#partitions)
+      partition.tick(placementOf(this.#membership.members(), partition.number).owner === this.#member);
+    const now = this.#settings.clock.monotonic();
+    if (now - this.#auditedAt < auditMs) return;
+    this.#auditedAt = now;
+    void this.#audit.look().then((unattended) => {
+      for (const number of unattended) if (this.#isWanted(number)) this.#partitions[number]?.pullAgain();
+    });
+  }
+
+  /** A disconnect is heard at once; anything the events leave out, the next tick sees. */
+  async #watchConnection(): Promise<void> {
+    const events = this.#settings.connection.status();
+    this.#stopped.signal.addEventListener('abort', () => {
+      Reflect.get(events, 'stop')?.call(events);
+    });
+    for await (const event of events) {
+      if (event.type === 'disconnect' || event.type === 'close') this.#noteConnection(false);
+      if (event.type === 'reconnect') this.#noteConnection(true);
+    }
+  }
+
+  #noteConnection(isConnected: boolean): void {
+    if (isConnected === this.#connected) return;
+    this.#connected = isConnected;
+    if (isConnected) for (const partition of this.#partitions) partition.pullAgain();
+    else this.#loseAll();
+  }
+
+  #loseAll(): void {
+    this.#forgetStream();
+    for (const partition of this.#partitions) partition.lose();
+  }
+
+  #isConnected(): boolean {
+    return connectionProblems(this.#settings.connection).length === 0;
+  }
+
+  async #unpin(partition: number): Promise<boolean> {
+    if (!this.#isConnected()) return false;
+    const { manager, binding } = this.#settings;
+    return manager.consumers.unpin(binding.stream, partitionConsumer(partition), pinGroup).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Asked once per life of the stream: whenever it may have been created anew, `#forgetStream` was called before its first message came. */
+  #streamCreatedAt(): Promise<number> {
+    this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
+      ({ created }) => this.#meet(Date.parse(created)),
+      (error: unknown) => {
+        this.#forgetStream();
+        throw error;
+      },
+    );
+    return this.#incarnation;
+  }
+
+  /** What was done in an earlier life of the stream is no longer there to be removed. */
+  #meet(incarnation: number): number {
+    if (incarnation !== this.#known) this.#done?.forget();
+    this.#known = incarnation;
+    return incarnation;
+  }
+
+  #forgetStream(): void {
+    this.#incarnation = null;
+  }
+}

@@ -1,0 +1,162 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { InboundEnvelope } from '../../../domain/routing/inbound-envelope.ts';
+import type { CheckpointRequest, CommandEnvelope } from '../../../domain/session/envelope.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import { escapeText } from '../../../kit/escape-text.ts';
+import type { DeadLetters } from '../../../ports/dead-letters.ts';
+import type { ConsumeOptions, Consumption, WorkQueue } from '../../../ports/work-queue.ts';
+import { traceHeader } from '../../../wire/cloudevents.ts';
+import type { Subjects } from '../../../wire/subjects.ts';
+import { bucketNames, type Topology } from '../../../wire/topology.ts';
+import { checkpointBinding, commandBinding, inboundBinding, type QueueBinding } from '../../streams/queue-binding.ts';
+import { failureOf, toNatterError } from '../broker-errors.ts';
+import { ReplyInbox, type Stored } from '../reply-inbox.ts';
+import { forwardDueTimers } from './due-timers.ts';
+import { PartitionedConsumer } from './partitioned-consumer.ts';
+
+export interface WorkQueueSettings {
+  readonly connection: NatsConnection;
+  readonly subjects: Subjects;
+  /** The topology the broker was provisioned with. */
+  readonly topology: Topology;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** How long one request may take; publishing tries several. */
+  readonly requestTimeoutMs: number;
+}
+
+/** The queue of session commands. */
+export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
+  new NatsWorkQueue(commandBinding(settings.subjects, settings.topology.partitions), settings);
+
+/** The queue of inbound envelopes. */
+export const inboundQueue = (settings: WorkQueueSettings): WorkQueue<InboundEnvelope> =>
+  new NatsWorkQueue(inboundBinding(settings.subjects, settings.topology.partitions), settings);
+
+/** The queue of requests to look back. */
+export const checkpointQueue = (settings: WorkQueueSettings): WorkQueue<CheckpointRequest> =>
+  new NatsWorkQueue(checkpointBinding(settings.subjects, settings.topology.partitions), settings);
+
+/** Publishing goes on this long; with an election under way that is as good as an answer. */
+const publishBudgetMs = 5_000;
+/** The broker forgets a cancelled timer after this; the shortest it knows. */
+const cancelledTtl = '1s';
+/** Not later: the broker counts nanoseconds in 64 bits, and what lies behind the year 2262 is due at once. */
+const never = Date.parse('2200-01-01T00:00:00Z');
+
+const schedule = (at: number, target: string): Record<string, string> => ({
+  'Nats-Schedule': `@at ${new Date(Math.min(at, never)).toISOString()}`,
+  'Nats-Schedule-Target': target,
+});
+
+/** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
+class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> implements WorkQueue<T> {
+  readonly #binding: QueueBinding<T>;
+  readonly #settings: WorkQueueSettings;
+  readonly #inbox: ReplyInbox;
+  readonly #manager: Promise<JetStreamManager>;
+
+  constructor(binding: QueueBinding<T>, settings: WorkQueueSettings) {
+    this.#binding = binding;
+    this.#settings = settings;
+    this.#inbox = new ReplyInbox(settings.connection, { gathers: true });
+    this.#manager = jetstreamManager(settings.connection, { checkAPI: false, timeout: settings.requestTimeoutMs });
+  }
+
+  partitionOf(key: string): number {
+    return this.#binding.partitionOf(key);
+  }
+
+  async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
+    const { subjectOf, keyOf, idOf, encode } = this.#binding;
+    // An id may hold any character; a header may not.
+    const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
+    const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
+    return { seq, duplicate };
+  }
+
+  async schedule(name: string, at: number, message: T): Promise<void> {
+    const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
+    await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
+  }
+
+  /** Replaces the timer by one that is never due and soon forgotten: unlike a purge, this needs no right but to publish. */
+  async cancel(key: string, name: string): Promise<void> {
+    const { timerSubjectOf, dueSubject } = this.#binding;
+    await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
+  }
+
+  async consume(options: ConsumeOptions<T>): Promise<Consumption> {
+    const { connection, subjects, topology, deadLetters, clock } = this.#settings;
+    const specs = topology.consumers.filter(({ stream }) => stream === this.#binding.stream);
+    const [spec] = specs;
+    if (spec?.pinMs === undefined)
+      throw new NatterError('unsupported', `the topology has no consumers of ${this.#binding.stream}`);
+    const manager = await this.#manager;
+    const shared = { connection, clock, deadLetters, binding: this.#binding, manager };
+    const partitions = await PartitionedConsumer.start(
+      {
+        ...shared,
+        partitions: topology.partitions,
+        ackWaitMs: spec.ackWaitMs,
+        pinMs: spec.pinMs,
+        bucket: bucketNames(subjects.prefix).hosts,
+        keptUnder: this.#keepsDone ? (partition) => specs[partition]?.filter ?? '' : null,
+      },
+      options,
+    );
+    const timers = forwardDueTimers({ ...shared, publish: (message) => this.publish(message) });
+    return {
+      owned: () => partitions.owned(),
+      problems: () => [...partitions.problems(), ...timers.problems()],
+      close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
+    };
+  }
+
+  /** Counted by the consumers; a timer counts from when it is due. */
+  async lag(): Promise<number> {
+    const { consumers, streams } = await this.#manager;
+    const { name, stream, timerStream } = this.#binding;
+    try {
+      // The forwarded are stored before they leave the timers: counted in this order, none is missed on its way.
+      const due = await consumers.info(timerStream, name);
+      const { state } = await streams.info(stream);
+      return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
+    } catch (error) {
+      throw toNatterError(error, `count the messages of ${stream}`);
+    }
+  }
+
+  /** True where the stream keeps what is acknowledged until it is removed (ADR 9). */
+  get #keepsDone(): boolean {
+    return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
+  }
+
+  /** What the consumers have not been told to be done. Of a partition without a consumer nobody knows: then it is all that is stored. */
+  async #notDone(stored: number): Promise<number> {
+    const { consumers } = await this.#manager;
+    let [partitions, messages] = [0, 0];
+    for await (const { num_pending, num_ack_pending } of consumers.list(this.#binding.stream)) {
+      partitions += 1;
+      messages += num_pending + num_ack_pending;
+    }
+    return partitions < this.#settings.topology.partitions ? stored : messages;
+  }
+
+  /** Publishes until stored, with the same id, for a bounded time. */
+  async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
+    const { clock, requestTimeoutMs } = this.#settings;
+    const deadline = clock.monotonic() + publishBudgetMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#inbox.ask(subject, bytes, { timeoutMs: requestTimeoutMs, headers });
+      } catch (error) {
+        const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
+        if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
+        await clock.sleep(Math.min(1_000, 50 * 2 ** attempt));
+      }
+    }
+  }
+}

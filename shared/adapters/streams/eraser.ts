@@ -1,0 +1,112 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import { memoryIdsOf } from '../../domain/memory/order.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import { fold, initialState, isErasure, toPlain } from '../../domain/session/evolve.ts';
+import type { DeliveryTarget } from '../../domain/values/types.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { NatterError } from '../../kit/errors.ts';
+import { escapeText } from '../../kit/escape-text.ts';
+import { limits } from '../../kit/limits.ts';
+import { waitForReplica } from '../../kit/wait-for-replica.ts';
+import type { CustodyRecord } from '../../ports/custody-log.ts';
+import type { DeadLetter } from '../../ports/dead-letters.ts';
+import type { Erased, Eraser } from '../../ports/eraser.ts';
+import type { Ports } from '../../ports/index.ts';
+import { decode } from '../../wire/codec.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import type { Entry, KeyValue } from '../kv/key-value.ts';
+import { eraseMemories, markGone, memoryReaches } from './erase-memories.ts';
+
+/** What only a broker's own adapter can remove. Each tells how much it has removed, and may be called again. */
+export interface EraserStore {
+  commits(key: SessionKey, before: number): Promise<number>;
+  timers(key: SessionKey): Promise<number>;
+  /** Those up to this position: whatever had come by then is done (I2). */
+  commands(key: SessionKey, upTo: { seq: number; incarnation: number }): Promise<number>;
+  /** All but the last record of the conversation, whosever that is. */
+  custody(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): Promise<number>;
+  deadLetters(belongs: (letter: DeadLetter) => boolean): Promise<number>;
+  /** What it is that is stored there is removed so that it cannot be read on the disk either. */
+  memory(entry: Entry): Promise<void>;
+}
+export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
+  /** The bucket of the long-term memory. */
+  readonly memory: KeyValue;
+  readonly clock: Clock;
+  readonly subjects: Subjects;
+  readonly store: EraserStore;
+}
+
+/**
+ * Erases in an order that can be taken up again: the history goes last, because it says which conversations have custody records. The
+ * snapshot is replaced by the blank one of the erasure, which no older one ever replaces.
+ */
+export const createEraser = ({ events, snapshots, memory, clock, subjects, store }: EraserOptions): Eraser => {
+  /** Reads the history up to the erasure at `uptoSeq`. */
+  const survey = async (key: SessionKey, uptoSeq: number): Promise<Survey> => {
+    const targets = new Map<string, DeliveryTarget>();
+    const added: string[] = [];
+    let remembers = false;
+    let position = 0;
+    for (let empty = 0; ; ) {
+      const { commits } = await events.page({ after: position, limit: limits.readCommits, key });
+      for (const commit of commits) {
+        if (commit.seq >= uptoSeq) {
+          return { erasure: checked(commit, key, uptoSeq), targets: [...targets.values()], remembers, added };
+        }
+        for (const target of targetsOf(commit)) targets.set(subjects.deliveriesTo(target), target);
+        remembers ||= commit.events.some(({ type }) => type === 'memory_changed');
+        added.push(...memoryIdsOf(commit));
+        position = commit.seq;
+      }
+      empty = commits.length === 0 ? empty + 1 : 0;
+      if (empty > 0 && !(await waitForReplica(clock, empty)))
+        throw new NatterError('unavailable', `the history of ${key} cannot be read up to ${uptoSeq} yet; erase it again`);
+    }
+  };
+
+  return {
+    erase: async (key, uptoSeq): Promise<Erased> => {
+      const { erasure, targets, remembers, added } = await survey(key, uptoSeq);
+      let custody = 0;
+      for (const target of targets) custody += await store.custody(target, (record) => record.key === key);
+      const deadLetters = await store.deadLetters((letter) => isOf(letter, key));
+      const timers = await store.timers(key);
+      const { seq, incarnation } = erasure.command;
+      const commands = seq === null || incarnation === null ? 0 : await store.commands(key, { seq, incarnation });
+      await snapshots.put(key, toPlain(fold(initialState, erasure)));
+      if (remembers) await memoryReaches(memory, clock, uptoSeq);
+      await markGone(memory, added);
+      const memories = await eraseMemories(memory, key, uptoSeq, store.memory);
+      return { commits: await store.commits(key, uptoSeq), timers, commands, custody, deadLetters, memories };
+    },
+  };
+};
+
+/** The erasure, where the history before it has sent messages to, and what it remembered, if it changed the memory at all. */
+interface Survey {
+  readonly erasure: RecordedCommit;
+  readonly targets: DeliveryTarget[];
+  readonly remembers: boolean;
+  readonly added: readonly string[];
+}
+
+const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
+  if (commit.seq === uptoSeq && isErasure(commit)) return commit;
+  throw new NatterError('invalid', `${uptoSeq} is no erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
+};
+
+const targetsOf = ({ events }: RecordedCommit): DeliveryTarget[] =>
+  events.flatMap((event) => {
+    if (event.type === 'notice') return event.notice.deliverTo ?? [];
+    return ('deliverTo' in event && event.deliverTo) || [];
+  });
+
+/** A letter belongs to the session that its message names, or, if that cannot be read, the subject it came by. */
+const isOf = ({ subject, bytes }: DeadLetter, key: SessionKey): boolean => {
+  try {
+    const message = decode(bytes);
+    if (typeof message === 'object' && message !== null && 'key' in message) return message.key === key;
+  } catch {}
+  return subject.split('.').at(-1) === escapeText(key);
+};

@@ -1,0 +1,65 @@
+import type { Clock } from '../../kit/clock.ts';
+import { messageOf } from '../../kit/errors.ts';
+import type { DeadLetters } from '../../ports/dead-letters.ts';
+import type { ConsumeOptions, Verdict } from '../../ports/work-queue.ts';
+import type { QueueBinding } from './queue-binding.ts';
+
+export interface StoredHandling<T> {
+  readonly binding: QueueBinding<T>;
+  readonly options: Pick<ConsumeOptions<T>, 'handle'>;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock;
+  /** When the stream was created. Rejects when the broker does not say. */
+  incarnation(): Promise<number>;
+}
+/** A message as it lies in its stream. */
+export interface StoredDelivery {
+  readonly seq: number;
+  readonly subject: string;
+  readonly bytes: Uint8Array;
+  readonly partition: number;
+  readonly attempt: number;
+  readonly traceparent?: string | undefined;
+}
+
+/** What became of it, once dead letters are put away. */
+export type Fate = 'recorded' | 'done' | 'retry';
+
+/** One try at a message of a work queue. What nobody can work on is put with the dead letters, and done. A throw is another try. */
+export const handleStored = async <T>(
+  handling: StoredHandling<T>,
+  stored: StoredDelivery,
+  failed: (reason: string) => void = () => {},
+): Promise<Fate> => {
+  try {
+    const verdict = await judge(handling, stored);
+    if (verdict.kind === 'retry') failed('not possible now');
+    if (verdict.kind !== 'dead') return verdict.kind;
+    await bury(handling, stored, verdict.reason);
+    return 'done';
+  } catch (error) {
+    failed(messageOf(error));
+    return 'retry';
+  }
+};
+
+const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<Verdict> => {
+  const { seq, bytes, partition, attempt, traceparent } = stored;
+  let message: T;
+  try {
+    message = binding.decode(bytes);
+  } catch (error) {
+    return { kind: 'dead', reason: messageOf(error) };
+  }
+  // Two partitions with messages of one key would mean two owners of it.
+  const home = binding.partitionOf(binding.keyOf(message));
+  if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
+  return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt, traceparent });
+};
+
+/** The id names the message: a letter that is put twice is recognised. */
+const bury = async <T>(handling: StoredHandling<T>, { seq, subject, bytes }: StoredDelivery, reason: string): Promise<void> => {
+  const { binding, clock, deadLetters } = handling;
+  const id = `${binding.stream}-${await handling.incarnation()}-${seq}`;
+  await deadLetters.put({ id, service: binding.service, reason, subject, at: clock.now(), bytes });
+};

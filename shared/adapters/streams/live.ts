@@ -1,0 +1,84 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import { limits } from '../../kit/limits.ts';
+import type { Delta, Live } from '../../ports/live.ts';
+import { deltaCodec, joinCodec } from '../../wire/records.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+import { type Ephemera, isInbox } from './ephemera.ts';
+import { LiveReader } from './live-reader.ts';
+import { RunningSteps } from './running-steps.ts';
+
+/**
+ * Live text on `<prefix>.live.<key path>`. Who subscribes, or has missed a piece, asks on `<prefix>.join`; the process that runs the step
+ * tells its text so far to the asker's own inbox, under `address`, so that a thousand who join cost each other nothing.
+ */
+export const createLive = (ephemera: Ephemera, subjects: Subjects, address: string): Live & { close(): void } => {
+  const running = new RunningSteps();
+  let readers = 0;
+
+  const tell = (subject: string, delta: Delta): void => {
+    for (const piece of piecesOf(delta)) {
+      const bytes = orNull(() => deltaCodec.encode(piece));
+      if (bytes !== null) ephemera.publish(subject, bytes);
+    }
+  };
+  const answer = (bytes: Uint8Array): void => {
+    const join = orNull(() => joinCodec.decode(bytes));
+    const soFar = join === null ? null : running.of(join.key);
+    if (join !== null && soFar !== null && isInbox(join.answerTo)) tell(join.answerTo, soFar);
+  };
+  const ask = (key: SessionKey, answerTo: string): void => {
+    const bytes = orNull(() => joinCodec.encode({ key, answerTo }));
+    if (bytes !== null) ephemera.publish(subjects.join, bytes);
+  };
+  // From the start, so that in a cluster every server knows of it before there is a text to ask for.
+  const close = ephemera.subscribe(subjects.join, answer);
+
+  return {
+    publish: (key, delta) => {
+      running.add(key, delta);
+      tell(subjects.live(key), delta);
+    },
+    ended: (key, turn) => running.end(key, turn),
+    subscribe: (key, signal) => {
+      const answerTo = `${address}.${++readers}`;
+      const reader = new LiveReader(() => ask(key, answerTo));
+      const receive = (bytes: Uint8Array): void => {
+        const delta = orNull(() => deltaCodec.decode(bytes));
+        if (delta !== null) reader.take(delta);
+      };
+      const subscriptions = [subjects.live(key), answerTo].map((subject) => ephemera.subscribe(subject, receive));
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        for (const unsubscribe of subscriptions.splice(0)) unsubscribe();
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+      ask(key, answerTo);
+      return reader.read(signal, end);
+    },
+    close,
+  };
+};
+
+/** Anybody may write to these subjects: what cannot be read, or written, is lost like any other piece. */
+const orNull = <T>(attempt: () => T): T | null => {
+  try {
+    return attempt();
+  } catch {
+    return null;
+  }
+};
+
+/** UTF-16 units of one message: at most three bytes each. */
+const pieceCharacters = Math.floor(limits.commandBytes / 4);
+
+/** The same text in messages that are small enough; no character is cut in two. */
+function* piecesOf(delta: Delta): Generator<Delta> {
+  const { text } = delta;
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(start + pieceCharacters, text.length);
+    if (end < text.length && isHighSurrogate(text, end - 1)) end--;
+    yield { ...delta, offset: delta.offset + start, text: text.slice(start, end) };
+  }
+}
+const isHighSurrogate = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;

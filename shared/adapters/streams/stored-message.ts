@@ -1,0 +1,45 @@
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import { messageOf, NatterError } from '../../kit/errors.ts';
+import { decodeCommit } from '../../wire/codec.ts';
+import type { Subjects } from '../../wire/subjects.ts';
+
+/** A message of the event stream as it was stored; anybody with the right to publish may have written it. `time` in ms. */
+export interface StoredMessage {
+  readonly subject: string;
+  readonly seq: number;
+  readonly time: number;
+  readonly data: Uint8Array;
+}
+
+/** What the newest messages of a stream are read as. `more`: the log went on when this was read. */
+export interface MessageBatch {
+  readonly messages: readonly StoredMessage[];
+  readonly more: boolean;
+}
+
+/** Told of each message that is not a commit and was skipped. */
+export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;
+
+/** Reads a stored message as a commit of the key its subject names. Throws `NatterError('quarantined')` naming key and sequence. */
+export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects): RecordedCommit => {
+  let key = subject;
+  try {
+    key = subjects.keyOfEvent(subject);
+    const commit = decodeCommit(data, seq, time);
+    if (commit.key === key) return commit;
+    throw new NatterError('invalid', `it says it belongs to ${commit.key}`);
+  } catch (cause) {
+    throw new NatterError('quarantined', `message ${seq} of ${key} is not a commit: ${messageOf(cause)}`, { cause });
+  }
+};
+
+/** The same for readers of many keys: one bad message must not stop the others, so it is reported and left out. */
+export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
+  try {
+    return commitOf(message, subjects);
+  } catch (error) {
+    if (!(error instanceof NatterError)) throw error;
+    onBad({ seq: message.seq, subject: message.subject, error });
+    return null;
+  }
+};

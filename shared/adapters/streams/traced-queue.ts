@@ -1,0 +1,70 @@
+import { SpanKind } from '@opentelemetry/api';
+import { type Spanned, traced, traceparentNow } from '../../kit/trace.ts';
+import type { Delivery, Verdict, WorkQueue } from '../../ports/work-queue.ts';
+
+/** A message that tells of which trace it is. */
+interface Traceable {
+  readonly id: string;
+  readonly traceparent?: string | undefined;
+}
+
+/** A queue whose messages carry the trace from whoever publishes them to whoever handles them. Nothing but that without tracing. */
+export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<T>): WorkQueue<T> => ({
+  publish: (message) =>
+    traced(
+      () => publishing(name, message),
+      () => queue.publish(carrying(message)),
+    ),
+  schedule: (timer, at, message) => queue.schedule(timer, at, carrying(message)),
+  cancel: (key, timer) => queue.cancel(key, timer),
+  consume: (options) =>
+    queue.consume({
+      ...options,
+      handle: (delivery) =>
+        traced(
+          () => processing(name, delivery),
+          () => options.handle(delivery),
+        ),
+    }),
+  partitionOf: (key) => queue.partitionOf(key),
+  lag: () => queue.lag(),
+});
+
+const carrying = <T extends Traceable>(message: T): T => {
+  const traceparent = traceparentNow();
+  return traceparent === undefined ? message : { ...message, traceparent };
+};
+
+const attributesOf = (queue: string, { id }: Traceable) => ({
+  'messaging.system': 'nats',
+  'messaging.destination.name': queue,
+  'messaging.message.id': id,
+});
+
+const publishing = (queue: string, message: Traceable): Spanned<{ seq: number; duplicate: boolean }> => ({
+  name: `publish ${queue}`,
+  kind: SpanKind.PRODUCER,
+  attributes: { ...attributesOf(queue, message), 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' },
+  ended: ({ duplicate }) => ({ attributes: { 'natter.duplicate': duplicate } }),
+});
+
+/** What another program has sent may have its trace in the header alone. */
+const processing = <T extends Traceable>(
+  queue: string,
+  { message, traceparent, partition, attempt }: Delivery<T>,
+): Spanned<Verdict> => ({
+  name: `process ${queue}`,
+  kind: SpanKind.CONSUMER,
+  parent: message.traceparent ?? traceparent ?? null,
+  attributes: {
+    ...attributesOf(queue, message),
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'messaging.destination.partition.id': String(partition),
+    'natter.attempt': attempt,
+  },
+  ended: ({ kind }) => ({
+    attributes: { 'natter.verdict': kind },
+    failure: kind === 'retry' || kind === 'dead' ? kind : undefined,
+  }),
+});

@@ -1,0 +1,138 @@
+import type { Config } from '../config/schema.ts';
+import type { Identities, IdentityLinks } from '../keys/identity.ts';
+import { bareKey, parseKey, type SessionKey } from '../keys/session-key.ts';
+import { placing } from '../routing/envelope-key.ts';
+import type { InboundEnvelope } from '../routing/inbound-envelope.ts';
+import type { Role } from '../values/role.ts';
+
+/** Who may see which session (A5/67, A8/89–90, C14). There is no other rule anywhere: whoever asks, asks here. */
+
+/**
+ * On whose behalf a call is made. `principal` is a person: a name of `session.identityLinks` or `<channel>:<id>`. `namespace` is the
+ * beginning of the keys a token is limited to, without `agent:<agentId>:`, such as `telegram`. An `admin` is an owner who manages tokens
+ * too. A `read-only` token reads what the owner can. An `approver` sees what waits for a person and answers it, and no session.
+ */
+export type Principal =
+  | { readonly role: 'owner'; readonly admin?: true }
+  | { readonly role: 'read-only' }
+  | { readonly role: 'approver'; readonly namespace?: string; readonly principal?: string }
+  | { readonly role: 'participant'; readonly principal: string }
+  | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string };
+/** True for those from whom nothing is hidden. */
+export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
+/** The person a token speaks for, where it is somebody's. */
+export const personOf = (asking: Principal): string | undefined => ('principal' in asking ? asking.principal : undefined);
+/** What access depends on. `participants` are principals as they were recorded; they are resolved anew here, so that merges count (A5/66). */
+export interface Guarded {
+  readonly key: SessionKey;
+  readonly participants: readonly string[];
+}
+/** The owner sees all; others the sessions they take part in; a channel's token nothing outside its namespace; an approver none. */
+export const canAccess = (asking: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
+  const takesPart = (principal: string): boolean => {
+    const person = resolve(principal);
+    return participants.some((stored) => resolve(stored) === person);
+  };
+  switch (asking.role) {
+    case 'owner':
+    case 'read-only':
+      return true;
+    case 'approver':
+      return false;
+    case 'participant':
+      return takesPart(asking.principal);
+    case 'channel':
+      return isWithin(asking.namespace, key) && (asking.principal === undefined || takesPart(asking.principal));
+  }
+};
+/** Who may see what waits for a person in a session: whoever may see the session, and an approver of its namespace (A5/62). */
+export const seesApproval = (asking: Principal, session: Guarded, identities: Identities): boolean =>
+  asking.role === 'approver'
+    ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
+    : canAccess(asking, session, identities);
+/** What a call changes: sessions, what waits for a person, or nothing at all. */
+export type Change = 'sessions' | 'approvals' | 'nothing';
+/** What a role forbids by itself, whatever the session: a read-only token changes nothing, and an approver only answers. */
+export const mayChange = ({ role }: Principal, change: Change): boolean => {
+  if (change === 'nothing') return true;
+  return role === 'approver' ? change === 'approvals' : role !== 'read-only';
+};
+/** Whole segments only: `telegram` has `agent:main:telegram:dm:7`, never `agent:main:telegramx:dm:7` nor a main session named `telegram`. */
+export const isWithin = (namespace: string, key: SessionKey): boolean => bareKey(key).startsWith(`${namespace}:`);
+/**
+ * True when a direct message of the principal would go to this key and nobody else's would (A3/26–28): the session others than the owner
+ * may begin (A5/67). The main session is shared, so it is nobody's own.
+ */
+export const ownsKey = (asking: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
+  const person = asking.role === 'approver' ? undefined : personOf(asking);
+  const { kind, channel, accountId } = parseKey(key, config.session.mainKey);
+  if (person === undefined || kind !== 'dm' || (asking.role === 'channel' && !isWithin(asking.namespace, key))) return false;
+  const place = placing(config, identities);
+  return addressesOf(person, config.session.identityLinks, channel).some((address) => {
+    const placed = place({ ...direct, ...(accountId !== undefined && { accountId }), ...address });
+    return 'key' in placed && placed.key === key;
+  });
+};
+/** A direct message, as far as its place depends on it. */
+const direct = {
+  id: 'any',
+  kind: 'message',
+  conversation: { id: 'any', kind: 'direct' },
+  text: '',
+  mentioned: false,
+  directed: false,
+} as const;
+/** The ids a person writes from; one without a channel is theirs on `anyChannel`. */
+const addressesOf = (person: string, links: IdentityLinks, anyChannel = ''): Pick<InboundEnvelope, 'channel' | 'sender'>[] =>
+  (Object.hasOwn(links, person) ? (links[person] ?? []) : [person]).map((address) => {
+    const colon = address.indexOf(':');
+    return { channel: colon === -1 ? anyChannel : address.slice(0, colon), sender: { id: address.slice(colon + 1) } };
+  });
+/** The channel a namespace belongs to. */
+export const channelOfNamespace = (namespace: string): string => namespace.split(':', 1)[0] ?? namespace;
+/** What is said of a token's reach where it is made or configured. */
+export interface Reach {
+  readonly role: Role;
+  readonly principal?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+/** The principal a token stands for, or the field that is wrong with it and how to mend it. */
+export type Grant = { readonly principal: Principal } | { readonly field: 'principal' | 'namespace'; readonly problem: string };
+type Field = 'principal' | 'namespace';
+/** What else than its name a role takes. */
+const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible' | 'none'>>>> = {
+  owner: { principal: 'none', namespace: 'none' },
+  admin: { principal: 'none', namespace: 'none' },
+  'read-only': { principal: 'none', namespace: 'none' },
+  participant: { principal: 'needed', namespace: 'none' },
+  channel: { principal: 'possible', namespace: 'needed' },
+  approver: { principal: 'possible', namespace: 'possible' },
+};
+const missing: Readonly<Record<Field, string>> = {
+  principal: 'is missing; a participant is somebody: use "<channel>:<id>" or a linked name',
+  namespace: 'is missing; name the channel, such as "telegram"',
+};
+const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel' };
+/** The principal of a token that was checked when it was made. */
+export const principalOf = ({ role, principal, namespace }: Reach): Principal => {
+  const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
+  return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
+};
+export const grantOf = (token: Reach, links: IdentityLinks): Grant => {
+  const { role, principal, namespace } = token;
+  if (principal !== undefined && !principal.includes(':') && !Object.hasOwn(links, principal)) {
+    const problem = `"${principal}" is nobody known; use "<channel>:<id>" or a name of session.identityLinks`;
+    return { field: 'principal', problem };
+  }
+  for (const field of ['principal', 'namespace'] as const) {
+    const use = reachOf[role][field];
+    if (use === 'needed' && token[field] === undefined) return { field, problem: missing[field] };
+    if (use === 'none' && token[field] !== undefined)
+      return { field, problem: `is not for role "${role}"; remove it, or use role "${elsewhere[field]}"` };
+  }
+  if (namespace !== undefined && !/^[a-z][a-z0-9_-]{0,31}(:[^\s:*>%]+)*$/.test(namespace)) {
+    const problem = `"${namespace}" begins no session key; use a channel's name, such as "telegram", with further segments if need be`;
+    return { field: 'namespace', problem };
+  }
+  return { principal: principalOf(token) };
+};

@@ -1,0 +1,32 @@
+import type { SessionKey } from '../keys/session-key.ts';
+import type { EventOf } from '../session/events.ts';
+
+/**
+ * One thing that is remembered (A7/82). `id` is `<seq>-<number>` of the commit that added it, `scope` as `scopeName` writes it. `source` is the
+ * last change: the answer to "why do you believe this".
+ */
+export interface MemoryEntry {
+  readonly id: string;
+  readonly scope: string;
+  readonly text: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly source: {
+    readonly key: SessionKey;
+    readonly sessionId: string;
+    /** Of the commit. */
+    readonly seq: number;
+    readonly fromRev: number;
+    readonly toRev: number;
+    readonly by: EventOf<'memory_changed'>['by'];
+    readonly person?: string | undefined;
+    readonly callId?: string | undefined;
+  };
+  /** The commits that have changed it, oldest first: the first and the latest ones. */
+  readonly changes: readonly { readonly key: SessionKey; readonly seq: number }[];
+}
+/** Where a memory stands among others. */
+export interface MemoryMark {
+  readonly id: string;
+  readonly source: { readonly seq: number };
+}

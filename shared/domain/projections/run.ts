@@ -1,0 +1,141 @@
+import { assertNever } from '../../kit/assert.ts';
+import type { RecordedCommit } from '../session/envelope.ts';
+import type { EventOf, SessionEvent } from '../session/events.ts';
+import { withoutSilence } from '../values/silence.ts';
+import type { SessionsSendResult } from './schemas.ts';
+
+/** Runs as the log tells of them (A10/118–122). */
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+/**
+ * What became of a run so far (A10/118–121). A run is a command and, for a message, the turn that answers it: they share the id, unless
+ * the message is answered together with others by another turn (B6).
+ */
+export type Run =
+  | { readonly runId: string; readonly status: 'accepted' | 'scheduled' | 'queued' | 'running' }
+  /** Its turn waits for a person's answer (A5/62). */
+  | { readonly runId: string; readonly status: 'awaiting_approval'; readonly approvalId: string }
+  /** `reply` is as people get to see it, empty for a silent one (A6/77), and `null` where the command asks for none. */
+  | { readonly runId: string; readonly status: 'ok'; readonly reply: string | null }
+  | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
+  /** The caller waited long enough; the run goes on. */
+  | { readonly runId: string; readonly status: 'timeout'; readonly error: Failure };
+/** True when nothing more comes of it. */
+export const isOver = (run: Run | null): run is Extract<Run, { status: 'ok' | 'error' }> =>
+  run?.status === 'ok' || run?.status === 'error';
+export const failedRun = (runId: string, code: string, message: string): Run => ({
+  runId,
+  status: 'error',
+  error: { code, message },
+});
+const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
+  session_busy: 'another turn is running, and this session does not queue; try again later',
+  queue_full: 'too many messages wait in this session; try again later',
+  session_deleted: 'the session in which this was planned was deleted',
+};
+/** A run while it is looked for: with the turn that carries it, which is its own until it is merged into another or joins one. */
+export interface Traced {
+  readonly turnId: string;
+  readonly run: Run | null;
+}
+/** What one event says about a run; the run as it was if it is about something else. Exhaustive, so that a new event must decide. */
+const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced => {
+  const { turnId } = traced;
+  const when = (isOurs: boolean, run: Run): Traced => (isOurs ? { turnId, run } : traced);
+  const carriedBy = (id: string): Traced => ({ turnId: id, run: { runId, status: 'running' } });
+  switch (event.type) {
+    case 'turn_queued':
+      return when(event.turn.id === turnId, { runId, status: 'queued' });
+    case 'turn_joined':
+      return event.runId === turnId ? carriedBy(event.turn.id) : traced;
+    case 'turn_started':
+      return [event.turn, ...(event.merged ?? [])].some(({ id }) => id === turnId) ? carriedBy(event.turn.id) : traced;
+    case 'tool_call_started':
+    case 'tool_result':
+    case 'turn_resumed':
+    case 'model_step':
+    case 'approval_resolved':
+      return when(event.turn.id === turnId, { runId, status: 'running' });
+    case 'approval_requested':
+      return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
+    case 'assistant_message':
+      // Where others have joined since, the turn goes on, and so does the run.
+      return when(
+        event.turn.id === turnId,
+        event.interim ? { runId, status: 'running' } : { runId, status: 'ok', reply: withoutSilence(event.text) },
+      );
+    case 'turn_completed':
+      return when(event.turn.id === turnId && !isOver(traced.run), { runId, status: 'ok', reply: null });
+    case 'turn_failed':
+      return when(event.turn.id === turnId, failedRun(runId, event.code, event.message));
+    case 'turn_aborted':
+      return when(event.turn.id === turnId, failedRun(runId, 'aborted', event.reason));
+    case 'queue_cleared':
+    case 'session_deleted':
+      return when(event.turnIds.includes(turnId), failedRun(runId, 'aborted', event.reason));
+    case 'message_refused':
+      return when(event.turnId === turnId, failedRun(runId, event.code, refusals[event.code]));
+    case 'session_opened':
+    case 'session_reopened':
+    case 'user_message':
+    case 'session_reset':
+    case 'session_deactivated':
+    case 'participant_resolved':
+    case 'origin_changed':
+    case 'route_changed':
+    case 'settings_changed':
+    case 'notice':
+    case 'checkpoint_requested':
+    case 'prompt_changed':
+    case 'tool_output':
+    case 'context_compacted':
+    case 'runs_stopped':
+    case 'skills_changed':
+    case 'introspected':
+    case 'introspection_failed':
+    case 'memory_changed':
+      return traced;
+    default:
+      return assertNever(event);
+  }
+};
+/**
+ * The run after a commit. A command that starts no turn is over with its commit. What Natter says to a command, or where a turn ends
+ * without an answer of the model's, is its reply (A11).
+ */
+export const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: string): Traced => {
+  const after = commit.events.reduce((traced, event) => afterEvent(traced, event, runId), before);
+  const isCommand = after.run === null && commit.command.id === runId;
+  const endsSilently = after.run?.status === 'ok' && after.run.reply === null && !isOver(before.run);
+  if (!isCommand && !endsSilently) return after;
+  const told = commit.events.find((event) => event.type === 'notice');
+  return { ...after, run: { runId, status: 'ok', reply: told?.notice.text ?? null } };
+};
+/** A run as the log has it up to a sequence. */
+export interface FoundRun extends Traced {
+  readonly seq: number;
+}
+export const unknownRun = (runId: string, seq: number): FoundRun => ({ turnId: runId, run: null, seq });
+/** What a caller who has waited is told: the end, or that it has not come yet. */
+export const waitedFor = (run: Run): SessionsSendResult => {
+  const { runId } = run;
+  switch (run.status) {
+    case 'ok':
+    case 'error':
+    case 'timeout':
+      return run;
+    case 'accepted':
+    case 'scheduled':
+    case 'queued':
+    case 'running':
+    case 'awaiting_approval': {
+      const message = `the run is ${run.status.replace('_', ' ')} and goes on; wait again, or read the history later`;
+      return { runId, status: 'timeout', error: { code: 'timeout', message } };
+    }
+    default:
+      return assertNever(run);
+  }
+};

@@ -1,0 +1,231 @@
+import type { SessionKey } from '../keys/session-key.ts';
+import { requestOf } from '../session/answered.ts';
+import { settingsAfter } from '../session/context.ts';
+import type { RecordedCommit } from '../session/envelope.ts';
+import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
+import { isErasure } from '../session/evolve.ts';
+import type { SessionStatus } from '../session/machine.ts';
+import { withoutSilence } from '../values/silence.ts';
+import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
+import { described, joined, previewOf, reviewed } from './row-parts.ts';
+
+/** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
+export interface IndexRow {
+  readonly key: SessionKey;
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly status: SessionStatus;
+  readonly source: SessionSource | null;
+  readonly createdAt: number;
+  /** Time of the last commit, ms. */
+  readonly updatedAt: number;
+  /** Time of the last commit in which somebody said something, ms: what an expiry is measured from (A4/45). */
+  readonly interactedAt: number;
+  /** Sequence and `rev` of the last commit in this row. */
+  readonly seq: number;
+  readonly rev: number;
+  readonly messageCount: number;
+  readonly completedTurns: number;
+  readonly failedTurns: number;
+  readonly refusedMessages: number;
+  readonly queuedTurns: number;
+  readonly activeTurnId: string | null;
+  /** What a person is asked now, and since when, ms (A5/62). */
+  readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
+  readonly costUsd: number;
+  readonly lastMessagePreview: string;
+  /** The people who have written here, as principals (A5/67), oldest first, bounded. */
+  readonly participants: readonly string[];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Tokens of the last model step: how full the model's window is. */
+  readonly contextTokens: number;
+  /** The model of the last step; empty before the first. */
+  readonly model: string;
+  /** The model has had the system prompt of this generation (A10/109). */
+  readonly systemSent: boolean;
+  readonly abortedLastRun: boolean;
+  /** What the session is about: as a person said, else as it was made of what was said (A2/17, A7/82). Empty: nobody knows yet. */
+  readonly description: string;
+  readonly descriptionSource: 'person' | 'introspection' | null;
+  readonly workingMemory: string;
+  /** Time of the last look back, ms; 0: none yet (A7/84). */
+  readonly introspectedAt: number;
+  readonly settings: Settings;
+  readonly origin: Origin;
+  readonly lastRoute: DeliveryTarget | null;
+  /** Deleted: no list shows it (C9). */
+  readonly deleted: boolean;
+  /** Sequence of the last deletion: what was there before is the owner's to read and nobody else's (A8/87). 0: never deleted. */
+  readonly deletedSeq: number;
+}
+
+const emptyRow = (key: SessionKey): IndexRow => ({
+  key,
+  sessionId: '',
+  generation: 0,
+  status: 'inactive',
+  source: null,
+  createdAt: 0,
+  updatedAt: 0,
+  interactedAt: 0,
+  seq: 0,
+  rev: 0,
+  messageCount: 0,
+  completedTurns: 0,
+  failedTurns: 0,
+  refusedMessages: 0,
+  queuedTurns: 0,
+  activeTurnId: null,
+  approval: null,
+  costUsd: 0,
+  lastMessagePreview: '',
+  participants: [],
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  contextTokens: 0,
+  model: '',
+  systemSent: false,
+  abortedLastRun: false,
+  description: '',
+  descriptionSource: null,
+  workingMemory: '',
+  introspectedAt: 0,
+  settings: {},
+  origin: {},
+  lastRoute: null,
+  deleted: false,
+  deletedSeq: 0,
+});
+
+const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
+
+/** A turn that begins with its message has not. */
+const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
+  !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
+
+/** What one event changes in a row. Exhaustive: a new event type must decide here what lists show of it. */
+const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
+  switch (event.type) {
+    case 'session_opened':
+      return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
+    case 'session_reopened':
+      return { status: 'idle' };
+    case 'participant_resolved':
+      return { participants: joined(row.participants, event.participant) };
+    case 'origin_changed':
+      return { origin: event.origin };
+    case 'route_changed':
+      return { lastRoute: event.deliverTo };
+    case 'settings_changed':
+      return described(settingsAfter(row.settings, event.changes), event.changes.description);
+    case 'notice':
+    case 'checkpoint_requested':
+    case 'turn_joined':
+    case 'prompt_changed':
+    case 'tool_call_started':
+    case 'tool_result':
+    case 'tool_output':
+    case 'runs_stopped':
+    case 'skills_changed':
+    case 'introspection_failed':
+    case 'memory_changed':
+      return {};
+    case 'introspected':
+      return event.sessionId === row.sessionId ? reviewed(row, event, at) : {};
+    case 'context_compacted':
+      return {
+        inputTokens: row.inputTokens + event.usage.inputTokens,
+        outputTokens: row.outputTokens + event.usage.outputTokens,
+        totalTokens: row.totalTokens + event.usage.totalTokens,
+        contextTokens: event.tokensAfter,
+        costUsd: row.costUsd + (event.usage.costUsd ?? 0),
+      };
+    case 'user_message':
+      return {
+        messageCount: row.messageCount + 1,
+        lastMessagePreview: previewOf(event.message.text),
+        participants: joined(row.participants, event.message.sender),
+        ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
+      };
+    case 'message_refused':
+      return { refusedMessages: row.refusedMessages + 1 };
+    case 'turn_queued':
+      return { queuedTurns: row.queuedTurns + 1 };
+    case 'turn_started':
+      return {
+        status: 'running',
+        activeTurnId: event.turn.id,
+        queuedTurns: Math.max(0, row.queuedTurns - (hasWaited(event, events) ? 1 : 0) - (event.merged?.length ?? 0)),
+      };
+    case 'turn_resumed':
+      return { status: 'running' };
+    case 'model_step':
+      return {
+        inputTokens: row.inputTokens + event.usage.inputTokens,
+        outputTokens: row.outputTokens + event.usage.outputTokens,
+        totalTokens: row.totalTokens + event.usage.totalTokens,
+        contextTokens: event.usage.inputTokens + event.usage.outputTokens,
+        costUsd: row.costUsd + (event.usage.costUsd ?? 0),
+        model: event.model,
+        systemSent: true,
+      };
+    case 'assistant_message':
+      return {
+        messageCount: row.messageCount + 1,
+        lastMessagePreview: previewOf(withoutSilence(event.text)) || row.lastMessagePreview,
+      };
+    case 'turn_completed':
+      return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
+    case 'turn_failed':
+      return { ...ended, failedTurns: row.failedTurns + 1 };
+    case 'turn_aborted':
+      return { ...ended, abortedLastRun: true };
+    case 'queue_cleared':
+      return { queuedTurns: 0 };
+    case 'approval_requested':
+      return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
+    case 'approval_resolved':
+      return { status: 'running', approval: null };
+    case 'session_reset':
+      return {
+        ...ended,
+        sessionId: event.sessionId,
+        generation: event.generation,
+        messageCount: 0,
+        completedTurns: 0,
+        failedTurns: 0,
+        refusedMessages: 0,
+        queuedTurns: event.keepsQueue ? row.queuedTurns : 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        totalTokens: 0,
+        contextTokens: 0,
+        costUsd: 0,
+        systemSent: false,
+        workingMemory: '',
+        ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
+      };
+    case 'session_deactivated':
+      return { status: 'inactive' };
+    case 'session_deleted': {
+      const { createdAt } = row;
+      const { sessionId, generation } = event;
+      return { ...emptyRow(row.key), createdAt, sessionId, generation, deleted: true };
+    }
+  }
+};
+
+/** The row after a commit. Folding the same commit again changes nothing (idempotent by sequence). */
+export const summarize = (before: IndexRow | null, commit: RecordedCommit): IndexRow => {
+  if (before !== null && commit.seq <= before.seq) return before;
+  // Of what was erased not even the beginning is known.
+  const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
+  let changed = row;
+  for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };
+  const interactedAt = commit.events.some(isInteraction) ? Math.max(changed.interactedAt, commit.at) : changed.interactedAt;
+  const deletedSeq = commit.events.some(({ type }) => type === 'session_deleted') ? commit.seq : row.deletedSeq;
+  return { ...changed, updatedAt: commit.at, interactedAt, seq: commit.seq, rev: commit.rev, deletedSeq };
+};

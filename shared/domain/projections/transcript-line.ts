@@ -1,0 +1,59 @@
+import { escapeControls } from '../../kit/scrub.ts';
+import type { SessionKey } from '../keys/session-key.ts';
+import type { RecordedCommit } from '../session/envelope.ts';
+import { sessionIdsOf } from './session-ids.ts';
+import { messagesOf } from './transcript.ts';
+
+/** A session's transcript as JSON Lines (A2/16): a header where a generation begins, then its messages as `sessions_history` has them. */
+
+/** Where an event is in the log: the commit's sequence and the place in it. Written `<seq>.<index>`, the event's id. */
+export interface Place {
+  readonly seq: number;
+  readonly index: number;
+}
+export const isLater = (one: Place, other: Place): boolean =>
+  one.seq === other.seq ? one.index > other.index : one.seq > other.seq;
+
+/** One line of the transcript of `sessionId`; `text` is its JSON, without the line feed. */
+export interface TranscriptLine extends Place {
+  readonly sessionId: string;
+  /** A header begins this generation; a message has none. */
+  readonly generation?: number;
+  readonly text: string;
+}
+
+/** How every header of the key begins: whose transcript a file is can be told from its first bytes. */
+export const headerStart = (key: SessionKey): string => `{"type":"session","key":${JSON.stringify(key)},`;
+
+/** JSON that a terminal may show. */
+const json = (value: object): string => escapeControls(JSON.stringify(value));
+
+/** The lines that a commit adds to the transcripts of its key: the end of one and the beginning of the next where it is a reset. */
+export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
+  const { key, seq, at: createdAt, events } = commit;
+  const messages = new Map(messagesOf(commit).map((message) => [message.id, message]));
+  const sessionIds = sessionIdsOf(commit);
+  return events.flatMap((event, index): TranscriptLine[] => {
+    const id = `${seq}.${index}`;
+    const sessionId = sessionIds[index] ?? commit.sessionId;
+    if (event.type === 'session_opened' || event.type === 'session_reset') {
+      const { generation } = event;
+      const from = event.type === 'session_reset' ? event.forkedFrom : undefined;
+      const forkedFrom = from && { sessionId: from.sessionId, seq: from.seq };
+      const header = { type: 'session', key, v: 1, id, sessionId, generation, createdAt, ...(from && { forkedFrom }) };
+      return [{ seq, index, sessionId, generation, text: json(header) }];
+    }
+    const message = messages.get(id);
+    return message === undefined ? [] : [{ seq, index, sessionId, text: json({ type: 'message', ...message }) }];
+  });
+};
+
+/** The place of a line that was written earlier; `null` if it is none of ours. */
+export const placeOf = (text: string): Place | null => {
+  try {
+    const [, seq, index] = /^(\d+)\.(\d+)$/.exec((JSON.parse(text) as { id: string }).id) ?? [];
+    return seq === undefined ? null : { seq: Number(seq), index: Number(index) };
+  } catch {
+    return null;
+  }
+};

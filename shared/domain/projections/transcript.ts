@@ -1,0 +1,97 @@
+import type { RecordedCommit } from '../session/envelope.ts';
+import type { EventOf } from '../session/events.ts';
+import type { TranscriptMessage } from './schemas.ts';
+
+/** What was said, as transcripts have it (A10/116). */
+
+const textOf = (text: string): TranscriptMessage['content'] => [{ type: 'text', text }];
+
+/** A step that calls tools: what it says to them, and to people. */
+const calling = ({ text, calls = [] }: EventOf<'model_step'>): TranscriptMessage['content'] => [
+  ...(text === '' ? [] : textOf(text)),
+  ...calls.map((call) => ({ type: 'toolCall' as const, id: call.callId, name: call.tool, arguments: call.arguments })),
+];
+
+/** The messages of one commit, oldest first. An answer bears the model and the tokens of the step it came from. */
+export const messagesOf = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
+  const step = events.find((event) => event.type === 'model_step');
+  return events.flatMap((event, index): TranscriptMessage[] => {
+    const place = { timestamp: at, id: `${seq}.${index}` };
+    switch (event.type) {
+      case 'user_message': {
+        const { messageId, text, sender } = event.message;
+        const from = { id: sender.id, ...(sender.name !== undefined && { name: sender.name }) };
+        const run = event.turnId === undefined ? {} : { runId: event.turnId };
+        return [{ role: 'user', content: textOf(text), ...place, messageId, ...run, sender: from }];
+      }
+      case 'assistant_message': {
+        const { messageId, text, turn } = event;
+        return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...(step && byStep(step)) }];
+      }
+      // Notes for the memory are no part of the conversation (A7/85).
+      case 'model_step':
+        return event.calls === undefined || event.flush
+          ? []
+          : [{ role: 'assistant', content: calling(event), ...place, runId: event.turn.id, ...byStep(event) }];
+      case 'tool_result': {
+        const { callId, tool, outcome, text, turn } = event;
+        const result = { toolCallId: callId, toolName: tool, isError: outcome !== 'ok', runId: turn.id };
+        return [{ role: 'toolResult', content: textOf(text), ...place, ...result }];
+      }
+      default:
+        return [];
+    }
+  });
+};
+
+const byStep = ({ model, usage: { inputTokens, outputTokens, totalTokens } }: EventOf<'model_step'>) => ({
+  model,
+  usage: { inputTokens, outputTokens, totalTokens },
+});
+
+/** Without what tools answered (A10/102, 116), and what they were asked. */
+export const withoutToolResults = (messages: readonly TranscriptMessage[]): TranscriptMessage[] =>
+  messages.flatMap((message) => {
+    const content = message.content.filter(({ type }) => type === 'text');
+    const isTalk = message.role !== 'toolResult' && (content.length > 0 || message.content.length === 0);
+    return isTalk ? [{ ...message, content }] : [];
+  });
+
+const charactersOf = ({ content }: TranscriptMessage): number =>
+  content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.name.length + part.arguments.length), 0);
+
+/**
+ * The last messages of a session's present generation, gathered commit by commit: at most `limit`, and of long ones only as many as fit
+ * into `characters`, but always the last one.
+ */
+export class RecentMessages {
+  readonly #options: { readonly limit: number; readonly characters: number; readonly includeTools: boolean };
+  #messages: TranscriptMessage[] = [];
+  #characters = 0;
+
+  constructor(options: { limit: number; characters: number; includeTools: boolean }) {
+    this.#options = options;
+  }
+
+  add(commit: RecordedCommit): void {
+    const { limit, characters, includeTools } = this.#options;
+    if (commit.events.some(({ type }) => type === 'session_reset' || type === 'session_deleted')) {
+      this.#messages = [];
+      this.#characters = 0;
+    }
+    const said = messagesOf(commit);
+    for (const message of includeTools ? said : withoutToolResults(said)) {
+      this.#messages.push(message);
+      this.#characters += charactersOf(message);
+    }
+    while (this.#messages.length > limit || (this.#messages.length > 1 && this.#characters > characters)) {
+      const oldest = this.#messages.shift();
+      if (oldest) this.#characters -= charactersOf(oldest);
+    }
+  }
+
+  /** Oldest first. */
+  get messages(): readonly TranscriptMessage[] {
+    return this.#messages;
+  }
+}

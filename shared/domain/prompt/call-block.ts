@@ -1,0 +1,46 @@
+import type { EventOf } from '../session/events.ts';
+import type { ToolCall } from '../values/types.ts';
+import type { ModelMessage } from './model-request.ts';
+
+/** A step with its calls, until each of them has its result. */
+export interface CallBlock {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly results: Map<string, ModelMessage>;
+  readonly begun: Set<string>;
+}
+
+export const openBlock = (text: string, calls: readonly ToolCall[]): CallBlock => ({
+  text,
+  calls,
+  results: new Map(),
+  begun: new Set(),
+});
+
+export const isComplete = ({ calls, results }: CallBlock): boolean => results.size >= calls.length;
+
+/** The first page stands for a long output until the model asks for the others. */
+export const resultMessage = (
+  { callId, tool, outcome, text, pages }: EventOf<'tool_result'>,
+  copy: (text: string) => string,
+): ModelMessage => ({
+  role: 'tool',
+  callId: copy(callId),
+  tool: copy(tool),
+  outcome,
+  text: pages === undefined ? copy(text) : `${text}\n[Page 1 of ${pages}. read_output has the others, by call id ${callId}.]`,
+});
+
+/** What is said of a call that has no result when its turn ends. */
+export const cutOff = (isBegun: boolean) =>
+  isBegun
+    ? ({ outcome: 'unknown', text: 'Cut off: the turn ended first. It may have taken effect.' } as const)
+    : ({ outcome: 'error', text: 'Cut off: the turn ended before this was run.' } as const);
+
+/** The messages of a block: calls and results in one order, whichever came first. What has no result when its turn ends was cut off. */
+export const messagesOf = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
+  { role: 'assistant', text, calls },
+  ...calls.map(
+    ({ callId, tool }): ModelMessage => results.get(callId) ?? { role: 'tool', callId, tool, ...cutOff(begun.has(callId)) },
+  ),
+];

@@ -1,0 +1,36 @@
+import { estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
+import type { ModelMessage, ToolSpec } from './model-request.ts';
+import type { TurnView } from './said.ts';
+
+/** Characters of a message as a provider gets them, with what surrounds each. */
+export const messageCharacters = (message: ModelMessage): number => {
+  const around = 16;
+  if (message.role !== 'assistant') return around + message.text.length;
+  const calls = (message.calls ?? []).reduce((sum, call) => sum + around + call.tool.length + call.arguments.length, 0);
+  return around + message.text.length + calls;
+};
+export const messagesTokens = (messages: readonly ModelMessage[]): number =>
+  estimatedTokens(messages.reduce((sum, message) => sum + messageCharacters(message), 0));
+/** Characters of a tool's definition. */
+export const toolCharacters = ({ name, description, parameters }: ToolSpec): number =>
+  name.length + description.length + JSON.stringify(parameters).length;
+interface Asked {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolSpec[];
+}
+/** An estimate of a whole request. */
+export const contextTokens = ({ system, messages, tools }: Asked): number =>
+  estimateTokens(system) + messagesTokens(messages) + estimatedTokens(tools.reduce((sum, tool) => sum + toolCharacters(tool), 0));
+/** How much of the window the next step will need: what the provider counted last, and an estimate of what came since (A1/3). */
+export const nextStepTokens = (
+  { said, counted }: Pick<TurnView, 'said' | 'counted'>,
+  rest: Pick<Asked, 'system' | 'tools'>,
+): { readonly tokens: number; readonly estimated: boolean } => {
+  const since = messagesTokens(said.slice(counted?.messages ?? 0).map(({ message }) => message));
+  if (counted !== null) return { tokens: counted.tokens + since, estimated: false };
+  return { tokens: contextTokens({ ...rest, messages: [] }) + since, estimated: true };
+};
+/** Tokens of a window that a request may have, so that an answer fits in too; at least half of it. */
+export const roomTokens = ({ windowTokens, reserveTokens }: { windowTokens: number; reserveTokens: number }): number =>
+  windowTokens - Math.min(reserveTokens, Math.floor(windowTokens / 2));

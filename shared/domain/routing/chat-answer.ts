@@ -1,0 +1,146 @@
+import { resolveModel } from '../config/model-name.ts';
+import type { Config } from '../config/schema.ts';
+import type { SessionKey } from '../keys/session-key.ts';
+import type { CommandOf, SessionCommand } from '../session/commands.ts';
+import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
+import type { ChatCommand } from './chat-command.ts';
+import { factsOf } from './report-facts.ts';
+
+/** What becomes of a chat command: A4/53–55, A5/62, A7/81, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
+
+/** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
+export interface Asked {
+  readonly key: SessionKey;
+  readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
+  readonly sender: Sender;
+  readonly deliverTo?: DeliveryTarget | undefined;
+  readonly messageId: string;
+  readonly config: Config;
+  readonly at: number;
+  readonly channel?: string;
+}
+
+/**
+ * Who may give chat commands; from others they are ordinary texts. In a direct chat everybody who may write there; in a group the owner,
+ * and who addresses the agent: a bare `/new` may be meant for another bot. `/send` is the owner's alone everywhere (A9/94).
+ */
+export const mayCommand = (given: {
+  readonly direct: boolean;
+  readonly addressed: boolean;
+  readonly role: Sender['role'];
+}): boolean => given.direct || given.addressed || given.role === 'owner';
+
+/** The one session command that a chat command becomes. */
+export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand => {
+  switch (chat.type) {
+    case 'reset':
+      return reset(chat, asked);
+    case 'stop':
+      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', asked) };
+    case 'status':
+      return { type: 'report', facts: factsOf('status', asked), notice: noticeOf('status', asked) };
+    case 'context':
+      return { type: 'report', facts: factsOf(`context_${chat.kind}`, asked), notice: noticeOf('context', asked) };
+    case 'send':
+      return send(chat.value, asked);
+    case 'compact':
+      return compact(chat.instructions, asked);
+    case 'checkpoint':
+      return asked.config.introspection.enabled
+        ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', asked) }
+        : telling('introspection_disabled', notLookingBack, asked);
+    case 'approve':
+      return resolving(asked, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
+    case 'deny':
+      return deny(chat, asked);
+    case 'misspelt':
+      return telling('approval_misspelt', spellings[chat.word], asked);
+  }
+};
+
+/** What somebody is told who wants a look back where nobody does any (A7/81). */
+export const notLookingBack =
+  'Sessions are not looked back on here: introspection.enabled is false. Its operator can set it to true and restart.';
+
+const noticeOf = <T extends string>(code: T, { deliverTo }: Asked) => ({ code, ...(deliverTo && { deliverTo }) });
+const telling = (code: string, text: string, asked: Asked): SessionCommand => ({
+  type: 'post_notice',
+  notice: { ...noticeOf(code, asked), text },
+});
+
+/** What the model is asked when somebody wants a new session and says nothing else (A4/55). */
+const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
+
+/** A new session with the rest of the message as its first, and the model that its first word names (A4/53–54). */
+const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): SessionCommand => {
+  const { occasion, messageId, sender, deliverTo, config } = asked;
+  const [first = ''] = rest.split(/\s/u, 1);
+  const named = resolveModel(first, config, { alone: first === rest });
+  if (named !== null && 'ambiguous' in named) return telling('model_ambiguous', refusal(word, first, named.ambiguous), asked);
+
+  const text = named === null ? rest : rest.slice(first.length).trim();
+  return {
+    type: 'reset',
+    ...occasion,
+    cause: { trigger: 'command', rule: word },
+    ...(named !== null && { settings: { model: named.model } }),
+    // It is Natter that asks for the greeting, and the session is theirs who wanted it.
+    ...(text === '' && isPerson(sender) && { by: sender }),
+    message: {
+      messageId,
+      ...(text === '' ? { text: greeting, sender: { id: 'natter', role: 'program' } } : { text, sender }),
+      ...(deliverTo && { deliverTo }),
+    },
+  };
+};
+
+/** The door's own callers have no principal. */
+const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
+
+const refusal = (word: string, name: string, models: readonly string[]): string =>
+  models.length === 0
+    ? `Nothing was reset: the configuration names no model of ${name}. Write ${word} ${name}/<model>.`
+    : `Nothing was reset: "${name}" could be ${models.join(', ')}. Write ${word} with one of these names.`;
+
+const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<Settings['sendPolicy']> | null; text: string }>> =
+  {
+    on: { policy: 'allow', text: 'Sending is on for this session.' },
+    off: { policy: 'deny', text: 'Sending is off for this session.' },
+    inherit: { policy: null, text: 'Sending follows the configuration again.' },
+  };
+
+/** The owner's word on sending in this session (A9/94). */
+const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
+  if (asked.sender.role !== 'owner') return telling('owner_only', 'Only the owner may use /send.', asked);
+  const { policy, text } = policies[value];
+  return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', asked), text } };
+};
+
+/** Characters of the words that go with a command (A5/62, A11/126). */
+const wordsCharacters = 2_000;
+
+/** A summary instead of what was said so far (A11/126). */
+const compact = (instructions: string, asked: Asked): SessionCommand =>
+  instructions.length > wordsCharacters
+    ? telling('too_long', `Nothing was compacted: write instructions of at most ${wordsCharacters} characters.`, asked)
+    : { type: 'compact', ...(instructions !== '' && { instructions }), notice: noticeOf('compacted', asked) };
+
+type Answer = Pick<CommandOf<'resolve_approval'>, 'approvalId' | 'verdict' | 'scope' | 'reason'>;
+
+/** Who answers is who wrote, as the configuration knows them; whether they may is the session's to say (A5/62, 66). */
+const resolving = (asked: Asked, answer: Answer): SessionCommand => ({
+  type: 'resolve_approval',
+  ...answer,
+  by: asked.sender,
+  notice: noticeOf('approval', asked),
+});
+
+const deny = ({ approvalId, reason }: ChatCommand & { type: 'deny' }, asked: Asked): SessionCommand =>
+  reason.length > wordsCharacters
+    ? telling('too_long', `Nothing was denied: write a reason of at most ${wordsCharacters} characters.`, asked)
+    : resolving(asked, { approvalId, verdict: 'denied', ...(reason !== '' && { reason }) });
+
+const spellings = {
+  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID stands in the request.',
+  '/deny': 'Nothing was denied. Write /deny ID, and a reason if you like; the ID stands in the request.',
+} as const;

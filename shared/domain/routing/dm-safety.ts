@@ -1,0 +1,49 @@
+import { NatterError } from '../../kit/errors.ts';
+import type { Config } from '../config/schema.ts';
+import { identitiesOf } from '../keys/identity.ts';
+import { allowedOn } from './group.ts';
+
+/** What in a configuration is not what its writer would want: above all several people who share one direct session (A3/31). */
+
+type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
+
+/** How many people may write: those of the allow lists, linked ids as one (A3/29), and the owner, who is always let in and sees all anyway. */
+const countPeople = ({ agent, session, channels }: Places): number => {
+  const identities = identitiesOf(session.identityLinks);
+  const owners = new Set(agent.owners.map(identities.resolve));
+  const allowed = Object.entries(channels).flatMap(([channel, rules]) => [...allowedOn(channel, rules, identities)]);
+  return new Set(allowed.filter((person) => !owners.has(person))).size + Math.min(owners.size, 1);
+};
+
+/**
+ * What is dangerous about this configuration, each with its mend; empty: nothing that is known. Where no channel is configured, nobody is
+ * known who could write.
+ */
+export const dangers = (config: Places): string[] => [...sharing(config), ...nobodies(config)];
+
+/** Owners that no sender can be: without a channel, and no linked person's name. */
+const nobodies = ({ agent, session }: Places): string[] =>
+  agent.owners
+    .filter((owner) => !owner.includes(':') && !Object.hasOwn(session.identityLinks, owner))
+    .map(
+      (owner) =>
+        `agent.owners: ${JSON.stringify(owner)} is nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
+    );
+
+const sharing = (config: Places): string[] => {
+  const { session, channels } = config;
+  if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
+  const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
+  const people = countPeople(config);
+  if (open.length === 0 && people < 2) return [];
+  const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people} people may write`;
+  const scope = session.scope === 'global' ? 'session.scope "global"' : 'session.dmScope "main"';
+  const mend = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
+  return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${mend}`];
+};
+
+/** Throws `NatterError('invalid')` for a dangerous configuration that says it must not be (`session.strict`). */
+export const refuseDangers = (config: Places): void => {
+  const [danger] = config.session.strict ? sharing(config) : [];
+  if (danger !== undefined) throw new NatterError('invalid', `session.strict: ${danger}`, { field: 'session.dmScope' });
+};

@@ -1,0 +1,46 @@
+import type { Config } from '../config/schema.ts';
+import { parseKey, resetTypeOf } from '../keys/session-key.ts';
+import { dayAround, localTime, policyFor } from '../reset/reset.ts';
+import type { ReportFacts } from '../session/report.ts';
+import type { Asked } from './chat-answer.ts';
+import { dangers } from './dm-safety.ts';
+import { queueRuleOf } from './queue-rule.ts';
+
+/** The configuration's side of a report (A11/123–124). */
+export const factsOf = (
+  kind: ReportFacts['kind'],
+  { key, config, at, channel, occasion: { expiry } }: Pick<Asked, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
+): ReportFacts => {
+  const { agent, session } = config;
+  const parsed = parseKey(key, session.mainKey);
+  const from = channel ?? parsed.channel;
+  const { atHour } = policyFor(session, { type: resetTypeOf(parsed), channel: from }).policy;
+  const zone = session.timeZone ?? 'UTC';
+  return {
+    kind,
+    model: agent.model,
+    parts: [{ name: 'system prompt', characters: agent.systemPrompt.length }],
+    ...windowsOf(config),
+    queueMode: queueRuleOf(session, from).mode,
+    ...(atHour !== undefined && { nextDaily: localTime(dayAround(at, atHour, zone).until, zone) }),
+    ...(expiry && { expiry }),
+    warnings: dangers(config)
+      .slice(0, 20)
+      .map((danger) => danger.slice(0, 500)),
+  };
+};
+
+/** Tokens that windows hold; a model whose place another may take has the smaller of the two. */
+const windowsOf = ({ agent, model, context: { windowTokens: usual } }: Config) => {
+  const known = new Map<string, number>(
+    Object.entries(model.providers).flatMap(([provider, { windows }]) =>
+      Object.entries(windows).map(([name, tokens]) => [`${provider}/${name}`, tokens] as const),
+    ),
+  );
+  const standIns = agent.fallbacks.map((name) => known.get(name) ?? usual);
+  const windows = Array.from(known, ([name, tokens]) => [name, Math.min(tokens, ...standIns)] as const).slice(0, 100);
+  return {
+    windowTokens: Math.min(known.get(agent.model) ?? usual, ...standIns),
+    ...(windows.length > 0 && { windows: Object.fromEntries(windows) }),
+  };
+};

@@ -1,0 +1,33 @@
+import { limits } from '../../kit/limits.ts';
+import { type ApprovalRequest, approvalRequest } from '../values/types.ts';
+import { type Change, type SessionContext, withTurn } from './context.ts';
+import type { EventOf } from './events.ts';
+
+/** What a session knows of questions to people and of their answers (A5/62). */
+
+/** An approval that was answered, or not in time. */
+export interface ResolvedApproval {
+  readonly approvalId: string;
+  readonly verdict: EventOf<'approval_resolved'>['verdict'];
+  readonly by: string;
+}
+
+/** What a person is asked, without the event that says so. */
+export const requestOf = (event: EventOf<'approval_requested'>): ApprovalRequest => approvalRequest.parse(event);
+
+/** How a grant for good is remembered: whose calls it counts for, and of which call. */
+export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
+  holder === undefined ? hash : `${hash} ${holder}`;
+
+export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): Change => {
+  const { approvalId, verdict, by, scope, turn } = event;
+  const { hash, holder } = context.approval ?? {};
+  const grant = hash === undefined ? undefined : grantOf({ holder, hash });
+  return {
+    approval: null,
+    resolved: [...context.resolved, { approvalId, verdict, by }].slice(-limits.resolvedApprovals),
+    ...(scope === 'always' &&
+      grant !== undefined && { grants: [...context.grants.filter((known) => known !== grant), grant].slice(-limits.grants) }),
+    ...withTurn(context, { attempt: turn.attempt }),
+  };
+};

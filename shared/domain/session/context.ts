@@ -1,0 +1,225 @@
+import type { SkillRef } from '../values/memory-edit.ts';
+import type {
+  ApprovalRequest,
+  DeliveryTarget,
+  Origin,
+  PromptPart,
+  Settings,
+  SettingsChange,
+  SpawnedRun,
+  TurnRef,
+  TurnTask,
+  Usage,
+} from '../values/types.ts';
+import type { ResolvedApproval } from './answered.ts';
+import type { EventOf, QueuedTurn } from './events.ts';
+import type { Review } from './introspection.ts';
+
+/** What is known of a session besides its status, and how each fact changes it. Pure data: it survives MessagePack and JSON unchanged. */
+
+/** A call of the running turn. `attempt` is the turn's attempt in which it was last begun: in a later one nobody runs it any more (I6). */
+export interface CallState {
+  readonly callId: string;
+  readonly tool: string;
+  readonly status: 'pending' | 'started' | 'done';
+  readonly attempt: number;
+  /** Times it was begun. */
+  readonly tries: number;
+  /** The run in another session that began with it. */
+  readonly runId?: string;
+}
+/** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
+export interface ActiveTurn extends TurnRef {
+  readonly messageId: string;
+  readonly step: number;
+  readonly resumes: number;
+  readonly stalls: number;
+  /** The calls of the last model step, in its order. The next step is taken when all are done. */
+  readonly calls: readonly CallState[];
+  /** Messages that joined the turn so far, and until when more may join before its first step, ms (B6). */
+  readonly joined: number;
+  readonly quietUntil?: number;
+  /** Turns that waited and are answered by this one. */
+  readonly merged?: readonly string[];
+  readonly deliverTo?: DeliveryTarget;
+  readonly task?: TurnTask;
+}
+/**
+ * Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: no
+ * provider has counted those.
+ */
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly contextTokens: number;
+  readonly estimated?: true;
+  /** US dollars, as far as providers say. */
+  readonly costUsd: number;
+}
+export interface SessionContext {
+  readonly sessionId: string;
+  /** Grows with each reset. 0: never opened. */
+  readonly generation: number;
+  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
+  readonly epoch: number;
+  readonly messages: number;
+  readonly completedTurns: number;
+  readonly compactions: number;
+  readonly usage: TokenCounts;
+  readonly settings: Settings;
+  readonly origin: Origin;
+  /** Where the last answer that somebody asked for went (A13/138). */
+  readonly route: DeliveryTarget | null;
+  /** Deleted: the next message begins anew instead of reopening (C9). */
+  readonly deleted: boolean;
+  /** The last generation that was deleted; 0: none. */
+  readonly deletedGeneration: number;
+  readonly queue: readonly QueuedTurn[];
+  readonly turn: ActiveTurn | null;
+  readonly approval: ApprovalRequest | null;
+  /** The last answered approvals, oldest first, bounded. */
+  readonly resolved: readonly ResolvedApproval[];
+  /** Calls that this generation may make without asking again (A5/62), each for one person: see `grantOf`. */
+  readonly grants: readonly string[];
+  /** What the system prompt of the last step was made of (A11/124). */
+  readonly prompt: readonly PromptPart[];
+  /** The skills that the model was told of last (A15/166). */
+  readonly skills: readonly SkillRef[];
+  readonly review: Review;
+  /** Runs in other sessions that this one began and that go on (A11/125). */
+  readonly spawned: readonly SpawnedRun[];
+}
+
+const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 };
+/** What a new generation has none of. */
+export const blank = {
+  messages: 0,
+  completedTurns: 0,
+  compactions: 0,
+  usage: noTokens,
+  queue: [],
+  turn: null,
+  approval: null,
+  resolved: [],
+  grants: [],
+  prompt: [],
+  skills: [],
+  review: { messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 },
+} as const;
+
+/** A session of which nothing is known. */
+export const nobody: SessionContext = {
+  ...blank,
+  sessionId: '',
+  generation: 0,
+  epoch: 0,
+  settings: {},
+  origin: {},
+  route: null,
+  deleted: false,
+  deletedGeneration: 0,
+  spawned: [],
+};
+
+/** Settings after a change; `null` unsets. */
+export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
+  Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
+
+export type Change = Partial<SessionContext>;
+
+export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): Change => ({
+  turn: turn && { ...turn, ...change },
+});
+const progress = { resumes: 0, stalls: 0 } as const;
+
+export const begun = ({ queue }: SessionContext, { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>): Change => {
+  const ids = [turn.id, ...(merged ?? []).map(({ id }) => id)];
+  return {
+    turn: {
+      ...progress,
+      id: turn.id,
+      attempt,
+      messageId: turn.messageId,
+      step: 1,
+      calls: [],
+      joined: 0,
+      ...(quietUntil !== undefined && { quietUntil }),
+      ...(merged && { merged: ids.slice(1) }),
+      ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
+      ...(turn.task && { task: turn.task }),
+    },
+    queue: queue.filter(({ id }) => !ids.includes(id)),
+  };
+};
+
+export const joined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): Change =>
+  withTurn(context, { joined: (context.turn?.joined ?? 0) + 1, ...(quietUntil !== undefined && { quietUntil }) });
+
+export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): Change =>
+  withTurn(context, {
+    attempt: turn.attempt,
+    resumes: (context.turn?.resumes ?? 0) + 1,
+    stalls: (context.turn?.stalls ?? 0) + (reason === undefined ? 0 : 1),
+  });
+
+const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
+  inputTokens: before.inputTokens + usage.inputTokens,
+  outputTokens: before.outputTokens + usage.outputTokens,
+  totalTokens: before.totalTokens + usage.totalTokens,
+  costUsd: before.costUsd + (usage.costUsd ?? 0),
+});
+
+export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): Change => ({
+  ...withTurn(context, {
+    ...progress,
+    step: step + 1,
+    calls: calls.map(({ callId, tool }) => ({ callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 })),
+  }),
+  usage: {
+    ...spent(context, usage),
+    contextTokens: usage.inputTokens + usage.outputTokens,
+    ...(usage.estimated && { estimated: true as const }),
+  },
+});
+
+const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): Change =>
+  withTurn(context, {
+    calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
+  });
+
+/** To begin is no progress: a call that takes its host down would be begun for ever. */
+export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): Change => ({
+  ...withCall(context, event.callId, {
+    status: 'started',
+    attempt: event.turn.attempt,
+    tries: event.callAttempt,
+    ...(event.spawn && { runId: event.spawn.runId }),
+  }),
+  ...(event.spawn && { spawned: [...context.spawned.filter(({ runId }) => runId !== event.spawn?.runId), event.spawn] }),
+});
+export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change => {
+  const { turn } = withCall(context, callId, { status: 'done' });
+  return { turn: turn && { ...turn, ...progress } };
+};
+
+export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): Change => ({
+  ...withTurn(context, progress),
+  compactions: context.compactions + 1,
+  usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
+});
+
+export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): Change => ({
+  messages: context.messages + 1,
+  ...(message.deliverTo && { route: message.deliverTo }),
+  ...runEnded(context, message),
+});
+
+/** A message brings the result of a run, or is refused with it. */
+export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): Change =>
+  answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
+
+export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): Change => {
+  const stopped = new Set(runs.map(({ runId }) => runId));
+  return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
+};

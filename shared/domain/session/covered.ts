@@ -1,0 +1,90 @@
+import { limits } from '../../kit/limits.ts';
+import type { RecordedCommit } from './envelope.ts';
+import type { EventOf, SessionEvent } from './events.ts';
+
+/** What of a session was looked back on, and what was to be and was not (A7/80, 84). */
+
+/** A stretch on which nobody could look back: what is behind it goes on without it, and it may be asked for again. */
+export interface Gap {
+  /** Of its generation. */
+  readonly sessionId: string;
+  readonly fromRev: number;
+  readonly toRev: number;
+  /** A sequence before it, where reading begins. */
+  readonly afterSeq: number;
+  /** How often it has failed, up to `limits.introspectionTries`: then it is tried again only if a person asks. */
+  readonly tries: number;
+  /** It was asked for again. */
+  readonly asked?: true | undefined;
+}
+
+/** Up to `rev`, whose sequence is at least `seq`, all was looked back on or lies before what can be, but for the gaps, oldest first. */
+export interface Covered {
+  readonly rev: number;
+  readonly seq: number;
+  readonly gaps: readonly Gap[];
+}
+
+/** True when nothing in a range was looked back on: it is new, or in gaps. */
+export const isOpen = ({ rev, gaps }: Covered, { fromRev, toRev }: Pick<Gap, 'fromRev' | 'toRev'>): boolean => {
+  const fresh = Math.max(0, toRev - Math.max(rev, fromRev - 1));
+  const failed = gaps.reduce((sum, gap) => sum + Math.max(0, Math.min(toRev, gap.toRev) - Math.max(fromRev, gap.fromRev) + 1), 0);
+  return fromRev <= toRev && fresh + failed === toRev - fromRev + 1;
+};
+
+/** What lies before a session that is opened (anew) is not looked back on. */
+export const coveredAfter = (before: Covered, { rev, seq, events }: RecordedCommit): Covered =>
+  events.some(({ type }) => type === 'session_opened') ? { rev: rev - 1, seq: seq - 1, gaps: [] } : events.reduce(after, before);
+
+const after = (covered: Covered, event: SessionEvent): Covered => {
+  switch (event.type) {
+    case 'introspected':
+      return { ...upTo(covered, event), gaps: outside(covered.gaps, event) };
+    case 'introspection_failed':
+      // An older one left nothing out: the next look back begins where it did.
+      return event.toSeq === undefined ? covered : failed(covered, { ...event, toSeq: event.toSeq });
+    case 'checkpoint_requested':
+      return { ...covered, gaps: covered.gaps.map((gap) => (isWithin(gap, event) ? { ...gap, asked: true } : gap)) };
+    default:
+      return covered;
+  }
+};
+
+type Range = Pick<EventOf<'introspected'>, 'fromRev' | 'toRev' | 'toSeq'>;
+
+const upTo = ({ rev, seq }: Covered, { toRev, toSeq }: Range) => (toRev > rev ? { rev: toRev, seq: toSeq } : { rev, seq });
+const isWithin = (gap: Gap, { fromRev, toRev }: Pick<Gap, 'fromRev' | 'toRev'>): boolean =>
+  fromRev <= gap.fromRev && gap.toRev <= toRev;
+const overlaps = (gap: Gap, { fromRev, toRev }: Range): boolean => gap.fromRev <= toRev && fromRev <= gap.toRev;
+
+/** What a range leaves of gaps. */
+const outside = (gaps: readonly Gap[], range: Range): Gap[] =>
+  gaps.flatMap((gap) => {
+    if (!overlaps(gap, range)) return [gap];
+    const { fromRev, toRev, toSeq } = range;
+    return [
+      ...(gap.fromRev < fromRev ? [{ ...gap, toRev: fromRev - 1 }] : []),
+      ...(gap.toRev > toRev ? [{ ...gap, fromRev: toRev + 1, afterSeq: toSeq }] : []),
+    ];
+  });
+
+const failed = (covered: Covered, event: EventOf<'introspection_failed'> & Range): Covered => {
+  const { sessionId, fromRev, toRev } = event;
+  const again = covered.gaps.filter((gap) => overlaps(gap, event));
+  const gap: Gap = {
+    ...{ sessionId, fromRev, toRev, afterSeq: again[0]?.afterSeq ?? covered.seq },
+    tries: Math.min(limits.introspectionTries, 1 + Math.max(0, ...again.map(({ tries }) => tries))),
+  };
+  const gaps = [...outside(covered.gaps, event), gap].sort((one, other) => one.fromRev - other.fromRev);
+  return { ...upTo(covered, event), gaps: joined(gaps).slice(-limits.introspectionGaps) };
+};
+
+/** Those that join and were tried as often are one: a model that never answers makes no list. */
+const joined = (gaps: readonly Gap[]): Gap[] =>
+  gaps.reduce<Gap[]>((done, gap) => {
+    const last = done.at(-1);
+    const isOne = last?.toRev === gap.fromRev - 1 && last.sessionId === gap.sessionId;
+    if (isOne && last.tries === gap.tries && last.asked === gap.asked) done.splice(-1, 1, { ...last, toRev: gap.toRev });
+    else done.push(gap);
+    return done;
+  }, []);

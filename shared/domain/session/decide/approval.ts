@@ -1,0 +1,125 @@
+import type { ApprovalRequest, Sender } from '../../values/types.ts';
+import type { CallState } from '../context.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import {
+  accept,
+  type BusyView,
+  type Decision,
+  type Given,
+  isCurrent,
+  nothing,
+  type RefusalCode,
+  refuse,
+  type SessionView,
+} from './decision.ts';
+import { telling } from './generation.ts';
+import { asking, ended, isBegun, openCall, starting } from './tools.ts';
+
+/** A turn that waits for a person (A5/62, I7). The answer resumes it as a new attempt, whichever host owns the session by then. */
+
+export const requestApproval = ({ data }: Given<'request_approval'>, view: SessionView): Decision => {
+  const { turn: ref, type: _, ...request } = data;
+  if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
+  const { context, turn } = view;
+  const { callId, approvalId } = request;
+  // To wait ends the attempt: a call that it runs would be cut off.
+  if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
+  if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
+  if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
+  return accept(asking(context, turn, request));
+};
+
+/** The first answer wins. What it leads to is in the same commit: a call that is granted begins, one that is not ends. */
+export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionView): Decision => {
+  const { data } = given;
+  const { settings } = view.context;
+  const problem = problemOf(given, view);
+  if (problem !== null) {
+    const { code, message } = problem;
+    return data.notice ? accept(telling(settings, { ...data.notice, code, text: message })) : refuse(code, message);
+  }
+  const told = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
+  return accept(
+    ...resolving(view as BusyView, data),
+    ...(data.notice ? [telling(settings, { ...data.notice, text: told })] : []),
+  );
+};
+
+/** Nobody answered until the deadline. */
+export const expireApproval = ({ at, data: { approvalId } }: Given<'expire_approval'>, view: SessionView): Decision => {
+  const pending = view.context.approval;
+  if (view.status !== 'awaiting_approval' || pending?.approvalId !== approvalId || at <= pending.expiresAt) return nothing;
+  return accept(...resolving(view, { verdict: 'expired', by: { id: 'natter' }, reason: 'nobody answered in time' }));
+};
+
+interface Answer {
+  readonly verdict: EventOf<'approval_resolved'>['verdict'];
+  readonly by: Sender;
+  readonly scope?: 'once' | 'always' | undefined;
+  readonly reason?: string | undefined;
+}
+
+const nameOf = ({ principal, id }: Sender): string => principal ?? id;
+
+/** The owner may always; others if the request names them. A name that somebody gave himself is nothing: principals come from the router. */
+const mayAnswer = ({ approvers = [] }: ApprovalRequest, { role, principal }: Sender): boolean =>
+  role === 'owner' || (principal !== undefined && approvers.includes(principal));
+
+/** Why an answer does not count: four distinct reasons. */
+const problemOf = (
+  { at, data: { approvalId, by } }: Given<'resolve_approval'>,
+  { status, context: { approval, resolved } }: SessionView,
+): { code: RefusalCode; message: string } | null => {
+  if (status !== 'awaiting_approval' || approval?.approvalId !== approvalId) {
+    const earlier = resolved.find((known) => known.approvalId === approvalId);
+    if (earlier === undefined) {
+      return { code: 'approval_unknown', message: `approval ${approvalId} is not known in this session; list the pending ones` };
+    }
+    return earlier.verdict === 'expired'
+      ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }
+      : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} by ${earlier.by} already` };
+  }
+  if (!mayAnswer(approval, by)) {
+    return { code: 'approval_forbidden', message: `approval ${approvalId} is not yours to answer; ask the owner` };
+  }
+  if (at > approval.expiresAt) {
+    return { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` };
+  }
+  return null;
+};
+
+const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, scope, reason }: Answer): SessionEvent[] => {
+  if (approval === null) return [];
+  const { approvalId, callId, hash, onceOnly, spawn } = approval;
+  const call = callId === undefined ? undefined : openCall(turn, callId);
+  // To do it once more, whatever it did, is no word on other calls.
+  const mayLast = hash !== undefined && !onceOnly && approval.asks !== 'retry';
+  const next = { id: turn.id, attempt: turn.attempt + 1 };
+  const resolved: SessionEvent = {
+    type: 'approval_resolved',
+    v: 1,
+    turn: next,
+    approvalId,
+    verdict,
+    by: nameOf(by),
+    ...(verdict === 'granted' && { scope: scope === 'always' && mayLast ? ('always' as const) : ('once' as const) }),
+    ...(callId !== undefined && { callId }),
+    ...(reason !== undefined && { reason }),
+  };
+  if (call === undefined) return [resolved];
+  if (verdict === 'granted') return [resolved, starting(next, call, { approvalId, spawn })];
+  return [resolved, ...ended(next, call, ...refusalOf(call, verdict, nameOf(by), reason))];
+};
+
+/** What the model is told of a call that nobody allowed. */
+const refusalOf = (
+  { tries }: CallState,
+  verdict: 'denied' | 'expired',
+  by: string,
+  reason: string | undefined,
+): ['denied' | 'expired' | 'unknown', string] => {
+  const why = verdict === 'expired' ? 'nobody answered in time' : `${by} said no${reason ? `: ${reason}` : ''}`;
+  return tries > 0
+    ? ['unknown', `The call was begun and cut off; whether it took effect is not known. It was not repeated: ${why}.`]
+    : [verdict, `The call was not allowed: ${why}.`];
+};

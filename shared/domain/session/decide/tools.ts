@@ -1,0 +1,154 @@
+import { limits } from '../../../kit/limits.ts';
+import type { MemoryEdit } from '../../values/memory-edit.ts';
+import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall, ToolOutcome, TurnRef } from '../../values/types.ts';
+import type { ActiveTurn, CallState, SessionContext } from '../context.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import {
+  accept,
+  type BusyView,
+  type Decision,
+  type Given,
+  isCurrent,
+  nothing,
+  refOf,
+  type SessionView,
+  sending,
+} from './decision.ts';
+
+/** Calls of tools: the intent is recorded before the effect, and what has ended is never run again (I6, I7). */
+
+/** A call begins: recorded before it runs. */
+export const starting = (
+  turn: TurnRef,
+  { callId, tool, tries }: CallState,
+  by: { readonly spawn?: SpawnedRun | undefined; readonly approvalId?: string } = {},
+): EventOf<'tool_call_started'> => ({
+  type: 'tool_call_started',
+  v: 1,
+  turn: refOf(turn),
+  callId,
+  tool,
+  callAttempt: tries + 1,
+  ...(by.approvalId !== undefined && { approvalId: by.approvalId }),
+  ...(by.spawn && { spawn: by.spawn }),
+});
+
+/** A call ends. A long output is told in pages; the first stands for it until somebody asks for the others. */
+export const ended = (
+  turn: TurnRef,
+  { callId, tool }: Pick<CallState, 'callId' | 'tool'>,
+  outcome: ToolOutcome,
+  output: string,
+): SessionEvent[] => {
+  const pages = pagesOf(output);
+  const [text = ''] = pages;
+  const result: SessionEvent = {
+    type: 'tool_result',
+    v: 1,
+    turn: refOf(turn),
+    callId,
+    tool,
+    outcome,
+    text,
+    bytes: Buffer.byteLength(output),
+    ...(pages.length > 1 && { pages: pages.length }),
+  };
+  const stored = pages.length > 1 ? pages : [];
+  return [
+    result,
+    ...stored.map((page, index): SessionEvent => ({ type: 'tool_output', v: 1, callId, page: index + 1, text: page })),
+  ];
+};
+
+/**
+ * Cuts a text into pages of at most `limits.toolPageBytes`, at whole characters. What is beyond `limits.toolOutputBytes` is dropped, and a
+ * page of its own says so.
+ */
+const pagesOf = (text: string): string[] => {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= limits.toolPageBytes) return [text];
+  const kept = wholeCharacters(bytes, limits.toolOutputBytes);
+  const pages: string[] = [];
+  for (let start = 0, end: number; start < kept; start = end) {
+    end = Math.min(kept, wholeCharacters(bytes, start + limits.toolPageBytes));
+    pages.push(bytes.toString('utf8', start, end));
+  }
+  if (kept < bytes.length) pages.push(`[The output was ${bytes.length} bytes; only the first ${kept} were kept.]`);
+  return pages;
+};
+
+/** The most bytes up to `end` that cut no character in two. */
+const wholeCharacters = (bytes: Buffer, end: number): number => {
+  let cut = Math.min(end, bytes.length);
+  while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
+};
+
+/** The question goes where the answer to the turn goes. */
+export const asking = (context: SessionContext, turn: ActiveTurn, request: ApprovalRequest): EventOf<'approval_requested'> => ({
+  type: 'approval_requested',
+  v: 1,
+  turn: refOf(turn),
+  ...request,
+  ...sending(context, turn),
+});
+
+/** What the policy's word on the calls of a step leads to at once: what may run begins, what may not ends, and if nothing runs a person is asked. */
+export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], rulings: readonly Ruling[]): SessionEvent[] => {
+  const events: SessionEvent[] = [];
+  let question: SessionEvent | null = null;
+  for (const [index, { callId, tool }] of calls.entries()) {
+    const ruling = rulings[index];
+    const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
+    if (ruling?.kind === 'run') events.push(starting(turn, call, { spawn: ruling.spawn }));
+    if (ruling?.kind === 'deny') events.push(...ended(turn, call, ruling.invalid ? 'error' : 'denied', ruling.reason));
+    if (ruling?.kind === 'ask') question ??= asking(context, turn, { ...ruling.request, callId, tool });
+  }
+  const runs = events.some(({ type }) => type === 'tool_call_started');
+  return question === null || runs ? events : [...events, question];
+};
+
+/** A call of the turn that has not ended. */
+export const openCall = ({ calls }: ActiveTurn, callId: string): CallState | undefined =>
+  calls.find((call) => call.callId === callId && call.status !== 'done');
+
+/** A call begins late, or once more. One that this attempt has begun is not begun again: it runs. */
+export const startCall = ({ data }: Given<'start_call'>, view: SessionView): Decision => {
+  if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
+  const call = openCall(view.turn, data.callId);
+  if (call === undefined || isBegun(call, view.turn)) return nothing;
+  return accept(starting(view.turn, call, { spawn: data.spawn }));
+};
+
+/** This attempt runs the call. */
+export const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean =>
+  status === 'started' && attempt === turn.attempt;
+
+/** The end of a call of this attempt; of one that was never begun only that it will not be. */
+export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision => {
+  if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
+  const call = openCall(view.turn, data.callId);
+  // Without an intent there can have been no effect (I6).
+  if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
+  const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
+  const remembered = data.outcome === 'ok' && data.memory ? [remembering(view, data.memory, call.callId)] : [];
+  return accept(...ended(view.turn, call, data.outcome, data.text), ...remembered, ...failed);
+};
+
+/** The call has changed what is remembered: it is so from this commit on (A7/82). */
+const remembering = ({ context, position }: BusyView, memory: MemoryEdit, callId: string): EventOf<'memory_changed'> => ({
+  type: 'memory_changed',
+  v: 1,
+  ...memory,
+  by: 'agent',
+  sessionId: context.sessionId,
+  fromRev: position.startedRev,
+  toRev: position.rev,
+  callId,
+});
+
+/** A run whose call has failed may have begun all the same: it is told to end, and does not count any more. */
+const unbegun = ({ context: { spawned } }: SessionView, { runId }: CallState): SessionEvent[] => {
+  const runs = spawned.filter((run) => run.runId === runId);
+  return runs.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs, reason: 'the call that began it has failed' }];
+};

@@ -1,0 +1,131 @@
+import { limits } from '../../../kit/limits.ts';
+import type { SkillRef } from '../../values/memory-edit.ts';
+import type { PromptPart, ToolCall } from '../../values/types.ts';
+import type { ActiveTurn, SessionContext } from '../context.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import {
+  accept,
+  type BusyView,
+  type Decision,
+  type Given,
+  isCurrent,
+  nothing,
+  refOf,
+  type SessionView,
+  sending,
+  unfinished,
+} from './decision.ts';
+import { nextTurn } from './generation.ts';
+import { ruled } from './tools.ts';
+
+/** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
+
+const failing = (view: BusyView, code: string, message: string): SessionEvent[] => [
+  {
+    type: 'turn_failed',
+    v: 1,
+    turn: refOf(view.turn),
+    code,
+    message,
+    ...unfinished(view.context, view.turn),
+    ...sending(view.context, view.turn),
+  },
+  ...nextTurn(view),
+];
+
+export const completing = (view: BusyView): SessionEvent[] => [
+  { type: 'turn_completed', v: 1, turn: refOf(view.turn) },
+  ...nextTurn(view),
+];
+
+/** A step of an attempt that is over, or one that is recorded already, changes nothing. */
+export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): Decision => {
+  const { turn: ref, step, outcome, heard = 0, flush } = data;
+  if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step || !isReady(view.turn)) return nothing;
+  if (outcome.kind === 'failed') return accept(...failing(view, outcome.code, outcome.message));
+
+  const { turn } = view;
+  const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
+  const answers = outcome.kind === 'reply' && !flush && turn.task === undefined;
+  // Whoever joined the turn too late for this step has not been heard yet, and the turn goes on (B6).
+  const ends = answers && heard >= turn.joined;
+  const taken: SessionEvent = {
+    type: 'model_step',
+    v: 1,
+    turn: refOf(turn),
+    step,
+    text: outcome.text,
+    finish: answers ? 'stop' : 'continue',
+    model: outcome.model,
+    usage: outcome.usage,
+    ...(calls.length > 0 && { calls }),
+    ...(heard > 0 && { heard }),
+    ...(flush && { flush }),
+  };
+  const answer = answers ? [answering(view, { text: outcome.text, step }, ends)] : [];
+  const recorded = [...prompting(view.context, data.prompt), ...equipping(view.context, data.skills), taken, ...answer];
+  if (ends) return accept(...recorded, ...completing(afterAnswer(view)));
+  if (step >= limits.turnSteps)
+    return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
+  return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
+};
+
+/** What comes next in the commit of an answer finds it said: a look back has it to look back on (A7/80). */
+const afterAnswer = (view: BusyView): BusyView => ({
+  ...view,
+  context: { ...view.context, messages: view.context.messages + 1 },
+});
+
+/** All calls of the last step have ended. */
+const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
+
+/** A call's id is the same on every host that decides this, and no other call of the session has it. `index`: its place in the step, from 0. */
+export const callIdOf = (turnId: string, step: number, index: number): string => `${turnId}.${step}.${index}`;
+
+const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
+  calls.map(({ tool, arguments: given }, index) => ({ callId: callIdOf(turn.id, step, index), tool, arguments: given }));
+
+const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | undefined): SessionEvent[] =>
+  parts === undefined || JSON.stringify(parts) === JSON.stringify(prompt)
+    ? []
+    : [{ type: 'prompt_changed', v: 1, parts: [...parts] }];
+
+/** Which skills the model is told of: when that changes, and once in each generation (A15/166). */
+const equipping = ({ skills: before }: SessionContext, skills: readonly SkillRef[] | undefined): SessionEvent[] =>
+  skills === undefined || JSON.stringify(skills) === JSON.stringify(before)
+    ? []
+    : [{ type: 'skills_changed', v: 1, skills: [...skills] }];
+
+const answering = (
+  { context, turn }: BusyView,
+  { text, step }: { readonly text: string; readonly step: number },
+  isLast: boolean,
+): EventOf<'assistant_message'> => ({
+  type: 'assistant_message',
+  v: 1,
+  turn: refOf(turn),
+  messageId: isLast ? turn.id : `${turn.id}.${step}`,
+  text,
+  ...(!isLast && { interim: true }),
+  ...unfinished(context, turn),
+  ...sending(context, turn),
+});
+
+/**
+ * The next attempt at a turn whose host is gone, or which stood still. Attempt numbers are never used again; attempts without progress are
+ * bounded.
+ */
+export const resumeTurn = ({ data: { turn: ref, reason } }: Given<'resume_turn'>, view: SessionView): Decision => {
+  if (view.status !== 'running' || (ref !== undefined && !isCurrent(view, ref))) return nothing;
+  const { turn } = view;
+  const { attempt, step, resumes, stalls } = turn;
+  if (reason !== undefined && stalls + 1 >= limits.turnStalls) {
+    return accept(...failing(view, 'turn_stalled', `given up after ${attempt} attempts: ${reason}`));
+  }
+  if (resumes >= limits.turnResumes) {
+    const message = `given up after ${attempt} attempts, ${resumes} without a finished step`;
+    return accept(...failing(view, 'attempts_exhausted', message));
+  }
+  const next = { id: turn.id, attempt: attempt + 1 };
+  return accept({ type: 'turn_resumed', v: 1, turn: next, step, ...(reason !== undefined && { reason }) });
+};

@@ -1,0 +1,177 @@
+import { type AnyActorScope, createActor } from 'xstate';
+import { assert } from '../../kit/assert.ts';
+import { flat } from '../../kit/detached-string.ts';
+import { limits } from '../../kit/limits.ts';
+import type { ForkBase } from '../values/types.ts';
+import type { SessionContext } from './context.ts';
+import { type Covered, coveredAfter } from './covered.ts';
+import type { RecordedCommit } from './envelope.ts';
+import { isInteraction, type SessionEvent } from './events.ts';
+import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
+
+/**
+ * The one fold: live state, replay and snapshot + tail all come from here (I4). It runs no effect. `machine.transition` is called with
+ * one inert scope for all sessions because building a scope per event, as XState's `transition()` does, costs four times the step; the
+ * equivalence with `transition()` is a test.
+ */
+const self = createActor(sessionMachine);
+const scope = {
+  self,
+  system: self.system,
+  id: '',
+  sessionId: '',
+  logger: () => {},
+  defer: () => {},
+  stopChild: () => {},
+  emit: () => {},
+  actionExecutor: () => {},
+} as unknown as AnyActorScope;
+
+/** Where a session's state stands in the log, and what it needs to know repeats. */
+export interface Position {
+  /** Stream sequence of the last commit folded; 0 before the first. */
+  readonly seq: number;
+  readonly rev: number;
+  readonly at: number;
+  /** Time of the last commit in which somebody said something or the session began: what an expiry is measured from (A4/45, B11). */
+  readonly interactedAt: number;
+  /** `rev` of the commit this generation began with. */
+  readonly startedRev: number;
+  /** Last command applied from the command stream (A: idempotency, §4). */
+  readonly command: { readonly seq: number; readonly incarnation: number };
+  /** The last command and message ids, oldest first, bounded. */
+  readonly recentIds: readonly string[];
+  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to look for what was said lately. */
+  readonly window: readonly number[];
+  /** Sequence from which the model's context is read: where this generation begins, or what its last summary left. */
+  readonly contextSeq: number;
+  /** What it leaves out from there on: what came between a fork and its base, oldest first (B21). */
+  readonly skips: ForkBase['skips'];
+  readonly covered: Covered;
+  /** Sequence of the commit this generation began with. */
+  readonly startedSeq: number;
+}
+
+/** A session as its log says it is. */
+export interface SessionState {
+  readonly machine: MachineSnapshot;
+  readonly position: Position;
+}
+
+/** A session of which nothing is recorded. */
+export const initialState: SessionState = {
+  machine: sessionMachine.getInitialSnapshot(scope as never),
+  position: {
+    seq: 0,
+    rev: 0,
+    at: 0,
+    interactedAt: 0,
+    startedRev: 0,
+    command: { seq: 0, incarnation: 0 },
+    recentIds: [],
+    window: [],
+    contextSeq: 0,
+    skips: [],
+    covered: { rev: 0, seq: 0, gaps: [] },
+    startedSeq: 0,
+  },
+};
+
+/** The state after one event. Throws `AssertionError` if the machine has no transition for it: silence would hide a hole. */
+export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSnapshot => {
+  const after = sessionMachine.transition(before, event, scope as never);
+  assert(after !== before, `no transition for ${event.type} in ${String(before.value)}`);
+  return after;
+};
+
+const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
+  more.length === 0 ? items : [...items, ...more].slice(-limit);
+
+/** The ids a commit makes known: its command's, if others could send it again (a host's own are never), and those of its messages. */
+const idsOf = (commit: RecordedCommit): string[] => {
+  const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
+  for (const event of commit.events) {
+    if (event.type === 'user_message') ids.add(event.message.messageId);
+    if (event.type === 'message_refused') ids.add(event.messageId);
+  }
+  return Array.from(ids, flat);
+};
+
+/** True of the commit that an erased history begins with: what came before it is gone on purpose (C9). */
+export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
+  first?.type === 'session_deleted' && first.mode === 'erased';
+
+type Context = Pick<Position, 'contextSeq' | 'skips'>;
+
+/** Where a commit branches off, if it does (B21). */
+export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
+  events.find((event) => event.type === 'session_reset')?.forkedFrom;
+
+/** Where the conversation is read. The messages of turns that waited are older than the generation they are answered in. */
+const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
+  const reset = events.find((event) => event.type === 'session_reset');
+  if (reset?.forkedFrom) {
+    const { contextSeq, skips, seq: after } = reset.forkedFrom;
+    return { contextSeq, skips: [...skips, { after, until: seq }] };
+  }
+  if (starts && !reset?.keepsQueue) return { contextSeq: seq, skips: [] };
+  const kept = events.find((event) => event.type === 'context_compacted')?.keptFromSeq;
+  if (kept === undefined) return { contextSeq: before.contextSeq, skips: before.skips };
+  return { contextSeq: kept, skips: before.skips.filter(({ until }) => until > kept) };
+};
+
+/**
+ * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
+ * begins anew, wherever it is read: the position is the same whether the history before it is there, gone or just going.
+ */
+export const advance = (known: Position, commit: RecordedCommit): Position => {
+  const erased = isErasure(commit);
+  const follows = erased ? commit.rev > known.rev : commit.rev === known.rev + 1;
+  assert(follows, `rev ${commit.rev} follows rev ${known.rev} (I3)`);
+  assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
+  const before = erased ? initialState.position : known;
+  const { seq, incarnation } = commit.command;
+  const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
+  // The message of a turn that waited is older than its generation.
+  const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
+  const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
+  return {
+    seq: commit.seq,
+    rev: commit.rev,
+    at: commit.at,
+    interactedAt: commit.events.some(isInteraction) ? Math.max(before.interactedAt, commit.at) : before.interactedAt,
+    startedRev: starts ? commit.rev : before.startedRev,
+    command: seq === null || incarnation === null ? before.command : { seq, incarnation },
+    recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
+    window: bounded(starts && !keepsQueue ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+    ...contextAfter(before, commit, starts),
+    covered: coveredAfter(before.covered, commit),
+    startedSeq: starts ? commit.seq : before.startedSeq,
+  };
+};
+
+/** The state after one recorded commit. */
+export const fold = (before: SessionState, commit: RecordedCommit): SessionState => {
+  const machine = commit.events.reduce(evolve, before.machine);
+  assert(commit.epoch >= before.machine.context.epoch, `epoch ${commit.epoch} follows ${before.machine.context.epoch} (I5)`);
+  assert(commit.epoch === machine.context.epoch, `commit says epoch ${commit.epoch}, its events make ${machine.context.epoch}`);
+  return { machine, position: advance(before.position, commit) };
+};
+
+/** A state as plain data, for snapshots, the API and comparisons. */
+export interface PlainState {
+  readonly status: SessionStatus;
+  readonly context: SessionContext;
+  readonly position: Position;
+}
+export const toPlain = ({ machine, position }: SessionState): PlainState => ({
+  status: machine.value,
+  context: machine.context,
+  position,
+});
+
+/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (idea 2). */
+export const fromPlain = ({ status, context, position }: PlainState): SessionState => ({
+  machine: sessionMachine.resolveState({ value: status, context }),
+  position,
+});

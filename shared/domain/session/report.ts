@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
+import { estimatedTokens } from '../../kit/token-estimate.ts';
+import { expiry, staleness } from '../values/expiry.ts';
+import { promptPart, queueRule } from '../values/types.ts';
+import type { SessionContext } from './context.ts';
+import type { SessionState } from './evolve.ts';
+
+/** What the router knows for a report and the session does not: the configuration's side of `/status` and `/context` (A11/123–124). */
+export const reportFacts = z.object({
+  kind: z.enum(['status', 'context_list', 'context_detail']),
+  model: z.string().max(256),
+  /** What the system prompt is made of, as far as the configuration tells: until a model step has said it better. */
+  parts: z.array(promptPart).max(limits.promptParts),
+  /** Tokens that the model's window holds, and those of models that differ from it. */
+  windowTokens: z.int().min(1).optional(),
+  windows: z.record(z.string().max(256), z.int().min(1)).optional(),
+  /** What a message does that finds a turn running (B6). */
+  queueMode: queueRule.shape.mode.optional(),
+  /** The next daily reset as people read it, and what a message would be held against now (A4/43). */
+  nextDaily: z.string().max(64).optional(),
+  expiry: expiry.optional(),
+  /** Dangers of this configuration that people should know of. */
+  warnings: z.array(z.string().max(500)).max(20),
+});
+export type ReportFacts = z.infer<typeof reportFacts>;
+
+const number = (value: number): string => value.toLocaleString('en-US');
+const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** The report at a time (ms) as one text. Pure: the same state and facts give the same words. */
+export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
+  const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
+  return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
+};
+
+/** As many lines as a notice has room for. */
+const fitting = (lines: readonly string[]): readonly string[] => {
+  let room = limits.noticeCharacters;
+  return lines.filter((line) => {
+    room -= line.length + 1;
+    return room >= 0;
+  });
+};
+
+/** Nobody resets a session under its running turn; one that is stale is reset by its next message. */
+const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, position }: SessionState, at: number): string => {
+  const cause = expiry && context.turn === null ? staleness(expiry, position.interactedAt, at) : null;
+  if (cause !== null) return `with the next message (${cause.rule})`;
+  const idle = expiry?.idleMinutes;
+  const resets = [nextDaily, idle && `${instant(position.interactedAt + idle * 60_000)} if idle`].filter(Boolean);
+  return resets.length === 0 ? 'never' : resets.join(', or ');
+};
+
+const statusLines = (facts: ReportFacts, state: SessionState, at: number): string[] => {
+  const { value, context } = state.machine;
+  const { settings, usage, approval, spawned, review } = context;
+  const description = settings.description ?? review.description;
+  return [
+    `Agent: reachable. Model: ${modelOf(facts, context)}`,
+    `Session: ${context.sessionId === '' ? 'none yet' : `${context.sessionId} (generation ${context.generation})`}, ${value.replace('_', ' ')}`,
+    ...(description === '' ? [] : [`About: ${description}`]),
+    ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
+    `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
+    ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as far as the provider says`] : []),
+    ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
+    `Waiting: ${context.queue.length}${facts.queueMode === undefined ? '' : ` (queue mode ${facts.queueMode})`}`,
+    ...(approval
+      ? [`Approval pending: ${approval.approvalId}, until ${instant(approval.expiresAt)}: ${short(approval.action)}`]
+      : []),
+    ...(spawned.length > 0 ? [`Spawned runs: ${spawned.map(({ key }) => key).join(', ')}`] : []),
+    `Thinking: ${settings.thinkingLevel ?? 'default'}. Verbose: ${settings.verboseLevel ?? 'default'}. Sending: ${settings.sendPolicy ?? 'inherit'}`,
+    ...(context.sessionId === '' ? [] : [`Next reset: ${nextReset(facts, state, at)}`]),
+  ];
+};
+
+const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
+const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
+
+/** How full the model's window was with its last step, and who says so (A1/3). */
+const windowUse = (facts: ReportFacts, context: SessionContext): string => {
+  const { contextTokens, estimated } = context.usage;
+  const windows = new Map(Object.entries(facts.windows ?? {}));
+  const window = windows.get(modelOf(facts, context)) ?? facts.windowTokens;
+  const share =
+    window === undefined ? ' tokens' : ` of ${number(window)} tokens (${Math.round((100 * contextTokens) / window)}%)`;
+  const counted = window === undefined || contextTokens === 0 ? '' : ', counted by the provider';
+  return `${number(contextTokens)}${share}${estimated ? ', estimated' : counted}`;
+};
+
+/** The parts of the last model step, or what the configuration knows of them before there was one. */
+const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
+  const parts = context.prompt.length > 0 ? context.prompt : facts.parts;
+  const biggestFirst = parts.toSorted((a, b) => b.characters - a.characters);
+  const shown = facts.kind === 'context_list' ? biggestFirst.slice(0, 5) : biggestFirst;
+  const total = parts.reduce((sum, { characters }) => sum + characters, 0);
+  return [
+    `System prompt: ${number(total)} characters, about ${number(estimatedTokens(total))} tokens, in ${parts.length} parts`,
+    ...shown.map(
+      ({ name, characters }) =>
+        `- ${name}: ${number(characters)} characters, about ${number(estimatedTokens(characters))} tokens`,
+    ),
+    ...(shown.length < parts.length ? [`- ${parts.length - shown.length} smaller ones; see /context detail`] : []),
+    ...skillLines(facts, context),
+    `Conversation: ${number(context.messages)} messages, ${number(context.compactions)} compactions; with the last model step the context was ${windowUse(facts, context)}`,
+  ];
+};
+
+/** The skills that the model was told of last, or that people can call; in detail each with the version it has (A15/166). */
+const skillLines = ({ kind }: ReportFacts, { skills }: SessionContext): string[] => {
+  if (skills.length === 0) return [];
+  const names = skills.map(({ name, digest }) => (kind === 'context_detail' ? `${name} (${digest.slice(0, 12)})` : name));
+  return [`Skills: ${names.join(', ')}`];
+};

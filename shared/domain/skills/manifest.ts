@@ -1,0 +1,146 @@
+import JSON5 from 'json5';
+import { z } from 'zod';
+import { NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+
+/** What a skill says of itself in its front matter (A15/146–159). Unknown keys count for nothing; a wrong value is refused by its name. */
+
+/** Whose part of `metadata` counts: ours, else that of the older names. */
+const owners = ['natter', 'openclaw', 'clawdbot', 'moltbot', 'milaidy'] as const;
+
+const flag = z.union(
+  [z.boolean(), z.enum(['true', 'yes']).transform(() => true), z.enum(['false', 'no']).transform(() => false)],
+  'use true or false',
+);
+const word = z.string().trim().min(1).max(256);
+/** One or several. */
+const words = z.union([word.transform((one) => [one]), z.array(word).max(64)], 'use a list of texts').default([]);
+const url = z.string().max(2_048);
+
+const installKinds = ['brew', 'node', 'go', 'uv', 'download'] as const;
+/** How to get a program that the skill needs (A15/169–170). */
+const installSpec = z.object({
+  id: word.optional(),
+  kind: z.enum(installKinds),
+  label: word.optional(),
+  bins: words,
+  os: words,
+  formula: word.optional(),
+  package: word.optional(),
+  module: word.optional(),
+  url: url.optional(),
+  archive: word.optional(),
+  extract: flag.optional(),
+  stripComponents: z.int().min(0).max(10).optional(),
+  targetDir: word.optional(),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'is no SHA-256')
+    .optional(),
+});
+export type InstallSpec = z.infer<typeof installSpec>;
+
+const ours = z.object({
+  always: flag.default(false),
+  os: words,
+  requires: z.object({ bins: words, anyBins: words, env: words, config: words }).prefault({}),
+  primaryEnv: word.optional(),
+  skillKey: word.optional(),
+  emoji: z.string().max(32).optional(),
+  homepage: url.optional(),
+  /** One of a kind that nobody knows is left out. */
+  install: z
+    .array(z.unknown())
+    .max(32)
+    .default([])
+    .transform((specs) => specs.flatMap((spec) => installSpec.safeParse(spec).data ?? [])),
+});
+
+/** What begins a line, or no eye sees: it must not get from a skill into a prompt or a terminal. What joins letters and emoji may. */
+export const unseen = /\p{Cc}|\p{Zl}|\p{Zp}|(?![\u200c\u200d])\p{Cf}|[\u{e0100}-\u{e01ef}]/u;
+const allUnseen = new RegExp(unseen, 'gu');
+const oneLine = (text: string): string => text.replaceAll(allUnseen, ' ').replaceAll(/\s+/gu, ' ').trim();
+const fields = z.object({
+  name: z
+    .string('is missing')
+    .trim()
+    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u, 'use 1 to 64 letters, digits, "-", "_" and "."'),
+  description: z
+    .string('is missing')
+    .transform(oneLine)
+    .pipe(z.string().min(1, 'is empty').max(limits.skillDescriptionCharacters)),
+  homepage: url.optional(),
+  'user-invocable': flag.default(true),
+  'disable-model-invocation': flag.default(false),
+  'command-dispatch': z.string().optional(),
+  'command-tool': word.optional(),
+  'command-arg-mode': z.literal('raw', 'use "raw"').default('raw'),
+});
+
+export interface SkillManifest extends z.infer<typeof ours> {
+  readonly name: string;
+  readonly description: string;
+  /** People can call it by a command (A15/148). */
+  readonly userInvocable: boolean;
+  /** The model is told of it (A15/149). */
+  readonly modelInvocable: boolean;
+  /** The tool that its command calls without a model (A15/150). */
+  readonly commandTool?: string;
+}
+
+/** The manifest in the fields of a front matter. Throws `invalid` that names the field and the mend. */
+export const manifestOf = (given: Readonly<Record<string, unknown>>): SkillManifest => {
+  const { metadata, ...plain } = given;
+  const said = checked(fields, plain, '');
+  const more = checked(ours, oursIn(metadata), 'metadata.natter');
+  const { name, description } = said;
+  const tool = said['command-dispatch'] === 'tool' ? said['command-tool'] : undefined;
+  if (said['command-dispatch'] === 'tool' && tool === undefined) throw wrong('command-tool', 'is missing; name the tool to call');
+  const homepage = said.homepage ?? more.homepage;
+  return {
+    ...more,
+    ...(homepage !== undefined && { homepage }),
+    name,
+    description,
+    userInvocable: said['user-invocable'],
+    modelInvocable: !said['disable-model-invocation'],
+    ...(tool !== undefined && { commandTool: tool }),
+  };
+};
+
+/** `metadata` is a map, or JSON in a text; so is what stands in it under our name (A15/151). */
+const oursIn = (metadata: unknown): unknown => {
+  const all = unwrapped(metadata, 'metadata');
+  const owner = owners.find((name) => Object.hasOwn(all, name));
+  return owner === undefined ? {} : unwrapped(all[owner], `metadata.${owner}`);
+};
+
+const unwrapped = (value: unknown, field: string): Record<string, unknown> => {
+  const map = typeof value === 'string' ? json(value, field) : (value ?? {});
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw wrong(field, 'is no map');
+  return map as Record<string, unknown>;
+};
+
+const json = (text: string, field: string): unknown => {
+  try {
+    return JSON5.parse(text);
+  } catch {
+    throw wrong(field, 'is a text that is no JSON; write a map');
+  }
+};
+
+const wrong = (field: string, problem: string): NatterError =>
+  new NatterError('invalid', `SKILL.md: ${field}: ${problem}`, { field });
+
+const checked = <T>(schema: z.ZodType<T, unknown>, value: unknown, place: string): T => {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw wrong(
+    [place, ...(issue?.path ?? [])]
+      .filter((part) => part !== '')
+      .map(String)
+      .join('.'),
+    issue?.message ?? 'is not valid',
+  );
+};

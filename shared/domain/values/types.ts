@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
+
+/** Parts that commands, events and state have in common. Everything is plain data: it survives MessagePack and JSON unchanged. */
+
+/** Milliseconds since 1970, UTC, up to the year 9999: what a CloudEvents time (RFC 3339) can say. */
+export const timestamp = z.number().min(0).max(253_402_300_799_999);
+
+/** A turn and the attempt at it. The attempt grows with each resume and is never used again: it fences late results (I5). */
+export const turnRef = z.object({ id: z.string().min(1).max(128), attempt: z.int().min(1) });
+export type TurnRef = z.infer<typeof turnRef>;
+
+/**
+ * Who wrote a message. `id` is the channel's own id, byte-exact. The router resolves the rest (A5/66): `role`, and `principal`, the person
+ * behind the id, which is a name of `session.identityLinks` or `<channel>:<id>`.
+ */
+export const sender = z.object({
+  id: z.string().min(1).max(256),
+  name: z.string().max(256).optional(),
+  role: z.enum(['owner', 'participant', 'program']).optional(),
+  principal: z.string().min(1).max(512).optional(),
+  /** Of a program that a participant has set to work: it may do no more than they (A5/62). */
+  onBehalfOf: z.literal('participant').optional(),
+});
+export type Sender = z.infer<typeof sender>;
+
+/** Where an answer goes. `channel` names the outlet; `to` is the channel's raw routing id. Absent: the reader fetches or follows. */
+export const deliveryTarget = z.object({
+  channel: z.string().min(1).max(64),
+  to: z.string().min(1).max(512),
+  accountId: z.string().max(128).optional(),
+  threadId: z.string().max(128).optional(),
+});
+export type DeliveryTarget = z.infer<typeof deliveryTarget>;
+/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that began it (A11/125). */
+export const sessionChannel = 'session';
+
+/** Where a session comes from (A3/42). Set once, preserved on reopening (A5/65). */
+export const sessionSource = z.object({
+  kind: z.string().min(1).max(32),
+  interactive: z.boolean(),
+  platform: z.string().max(64).optional(),
+  triggerId: z.string().max(128).optional(),
+  type: z.enum(['direct', 'group']).optional(),
+  /** The platform's own ids of where it began, such as `telegram_chat_id` (A3/41). */
+  ids: z.record(z.string().max(64), z.string().max(256)).optional(),
+});
+export type SessionSource = z.infer<typeof sessionSource>;
+
+/**
+ * Where a session's messages come from, as people know it (A13/132–137, A2/13): labels for lists and raw routing ids. Best effort; what a
+ * later message leaves out is kept.
+ */
+const label = z.string().min(1).max(256).optional();
+export const origin = z.object({
+  label,
+  /** The channel, normalised. */
+  provider: z.string().min(1).max(64).optional(),
+  from: z.string().min(1).max(512).optional(),
+  to: z.string().min(1).max(512).optional(),
+  accountId: z.string().max(128).optional(),
+  threadId: z.string().max(128).optional(),
+  displayName: label,
+  subject: label,
+  room: label,
+  space: label,
+});
+export type Origin = z.infer<typeof origin>;
+
+/** What people set for one session; unset means: as configured. Kept over a reset. */
+export const settings = z.object({
+  sendPolicy: z.enum(['allow', 'deny']).optional(),
+  model: z.string().min(1).max(256).optional(),
+  thinkingLevel: z.string().min(1).max(32).optional(),
+  verboseLevel: z.string().min(1).max(32).optional(),
+  displayName: label,
+  /** What the session is about, in a person's words: what Natter makes of it counts only without (A2/17, A7/82). */
+  description: z.string().min(1).max(limits.descriptionCharacters).optional(),
+});
+export type Settings = z.infer<typeof settings>;
+/** A change of settings; `null` unsets one. */
+export const settingsChange = z.object({
+  sendPolicy: settings.shape.sendPolicy.nullable(),
+  model: settings.shape.model.nullable(),
+  thinkingLevel: settings.shape.thinkingLevel.nullable(),
+  verboseLevel: settings.shape.verboseLevel.nullable(),
+  displayName: settings.shape.displayName.nullable(),
+  description: settings.shape.description.nullable(),
+});
+export type SettingsChange = z.infer<typeof settingsChange>;
+
+/** What Natter itself tells a person: the answer to a chat command, say. `code` is for programs. */
+export const notice = z.object({
+  code: z.string().min(1).max(64),
+  text: z.string().max(limits.noticeCharacters),
+  deliverTo: deliveryTarget.optional(),
+});
+export type Notice = z.infer<typeof notice>;
+
+/** Tokens of one model step. `estimated` is true where the provider did not count them itself. */
+export const usage = z.object({
+  inputTokens: z.int().min(0),
+  outputTokens: z.int().min(0),
+  totalTokens: z.int().min(0),
+  estimated: z.boolean().optional(),
+  /** What the step cost, in US dollars, where the provider says so. */
+  costUsd: z.number().min(0).optional(),
+});
+export type Usage = z.infer<typeof usage>;
+
+/** One message from a person or program to the session. `turnId` is the turn it asks for; without one it is only remembered (A5/69). */
+export const message = z.object({
+  messageId: z.string().min(1).max(256),
+  text: z.string().max(262_144),
+  sender,
+  deliverTo: deliveryTarget.optional(),
+  /** The spawned run that this is the result of; its answer goes where the session's last answers went (A13/138). */
+  answers: z.string().min(1).max(limits.idCharacters).optional(),
+});
+export type Message = z.infer<typeof message>;
+
+/** What a message does that finds a turn running (B6). `debounceMs`: messages that follow within that time join the turn before its first step. */
+export const queueRule = z.object({
+  mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
+  limit: z.int().min(0).max(limits.queuedTurns).optional(),
+  debounceMs: z.int().min(0).max(60_000).optional(),
+});
+export type QueueRule = z.infer<typeof queueRule>;
+
+/** A call of a tool as the model wrote it: `arguments` is its text, JSON if the model got it right. */
+export const requestedCall = z.object({
+  tool: z.string().min(1).max(128),
+  arguments: z.string().max(limits.toolArgumentsCharacters),
+});
+/** `callId` is unique among all calls of the session and is the idempotency key of the tool's effect (I6). */
+export const toolCall = requestedCall.extend({ callId: z.string().min(1).max(limits.callIdCharacters) });
+export type RequestedCall = z.infer<typeof requestedCall>;
+export type ToolCall = z.infer<typeof toolCall>;
+
+/** A run in another session that this one began and that ends when this one is stopped (A11/125). */
+export const spawnedRun = z.object({
+  key: z.string().min(1).max(limits.sessionKeyBytes),
+  runId: z.string().min(1).max(limits.idCharacters),
+  /** Its result may make the session do no more than whoever had it begun. */
+  onBehalfOf: sender.shape.onBehalfOf,
+});
+export type SpawnedRun = z.infer<typeof spawnedRun>;
+
+/** What a person is asked about a call (A5/62). `hash` binds the answer to the tool and its exact arguments (I7). */
+export const approvalRequest = z.object({
+  approvalId: z.string().min(1).max(limits.idCharacters),
+  /** What is to be done, for people. */
+  action: z.string().max(2_000),
+  expiresAt: timestamp,
+  callId: toolCall.shape.callId.optional(),
+  tool: requestedCall.shape.tool.optional(),
+  hash: z.string().max(128).optional(),
+  /** `retry`: the call was started, its host died, and nobody knows whether it took effect (I6). Default: `run`. */
+  asks: z.enum(['run', 'retry']).optional(),
+  /** Principals who may answer, besides the owner. */
+  approvers: z.array(z.string().min(1).max(512)).max(64).optional(),
+  /** Whose calls an answer for good counts for; nobody else's. */
+  holder: z.string().min(1).max(544).optional(),
+  /** The answer counts for this call alone, whatever it says. */
+  onceOnly: z.literal(true).optional(),
+  /** The run in another session that the call begins once it may. */
+  spawn: spawnedRun.optional(),
+});
+export type ApprovalRequest = z.infer<typeof approvalRequest>;
+
+/** What the policy says of a call, in the order of the calls. */
+export const ruling = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
+  /** `invalid`: nobody forbids it; there is no such tool, or its arguments cannot be read. The call ends as an error. */
+  z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
+  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
+]);
+export type Ruling = z.infer<typeof ruling>;
+
+/** What became of a call. `unknown`: it was started and nobody knows how it ended; `cancelled`: its turn ended first. */
+export const toolOutcome = z.enum(['ok', 'error', 'denied', 'expired', 'unknown']);
+export type ToolOutcome = z.infer<typeof toolOutcome>;
+
+/** A part of the system prompt and how long it is (A11/124). */
+export const promptPart = z.object({ name: z.string().max(128), characters: z.int().min(0) });
+export type PromptPart = z.infer<typeof promptPart>;
+
+/** What a turn is for, if not for answering a message. */
+export const turnTask = z.object({
+  kind: z.literal('compact'),
+  instructions: z.string().max(2_000).optional(),
+  notice: notice.omit({ text: true }).optional(),
+});
+export type TurnTask = z.infer<typeof turnTask>;
+
+/** What the model said in one step, or why it could not. */
+export const stepOutcome = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
+  /** More steps follow: after these calls, or at once. */
+  z.object({
+    kind: z.literal('continue'),
+    text: z.string(),
+    model: z.string(),
+    usage,
+    calls: z.array(requestedCall).max(limits.stepCalls).optional(),
+  }),
+  z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
+]);
+export type StepOutcome = z.infer<typeof stepOutcome>;
+
+/** Commits of a session that a conversation leaves out: those with `after < seq < until`. */
+const skippedCommits = z.object({ after: z.int().min(1), until: z.int().min(1) });
+/** Where a fork branches off: the session as it stood after that commit, and where its conversation is to be read (B21). */
+export const forkBase = z.object({
+  sessionId: z.string(),
+  seq: z.int().min(1),
+  rev: z.int().min(1),
+  contextSeq: z.int().min(1),
+  skips: z.array(skippedCommits).max(limits.forkDepth),
+});
+export type ForkBase = z.infer<typeof forkBase>;

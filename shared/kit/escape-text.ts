@@ -1,0 +1,16 @@
+/**
+ * The only place where subject strings are made. Escaping is injective and byte-exact: every UTF-8 byte outside `A-Za-z0-9_-` and `:`
+ * becomes `%XX`, so a key is one token in a command subject; in an event subject `:` separates tokens, so that people can subscribe by prefix.
+ */
+const plainByte = /[A-Za-z0-9_:-]/;
+/** Escapes `text` byte by byte. `unescapeText` is its inverse. */
+export const escapeText = (text: string): string => {
+  if (/^[A-Za-z0-9_:-]*$/.test(text)) return text;
+  let escaped = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    const character = String.fromCharCode(byte);
+    escaped += plainByte.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return escaped;
+};
+export const unescapeText = (escaped: string): string => decodeURIComponent(escaped);

@@ -1,0 +1,39 @@
+import type { SessionKey } from '../domain/keys/session-key.ts';
+import type { Commit, RecordedCommit } from '../domain/session/envelope.ts';
+import type { EventType } from '../domain/session/events.ts';
+
+/** The outcome of one attempt to append. `unknown`: a conflict, a time-out or no leader; only a leader read can tell (§5, fencing). */
+export type AppendResult =
+  | { readonly kind: 'stored'; readonly seq: number }
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'refused'; readonly message: string };
+/** State of the whole log. `incarnation` changes when the stream is created anew. */
+export interface LogInfo {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly incarnation: number;
+}
+export interface FollowOptions {
+  /** Delivers commits with a greater sequence. */
+  readonly after: number;
+  /** Only this key. */
+  readonly key?: SessionKey;
+  /** Only commits filed under one of these headlines. */
+  readonly headlines?: readonly EventType[];
+  readonly signal: AbortSignal;
+  /** Least milliseconds between two reads: trades latency for work under load. Default 0. */
+  readonly pauseMs?: number;
+}
+export interface EventLog {
+  /** Appends one commit if `expectedSeq` is still the key's last sequence (0: no commit yet). Never rejects. */
+  append(commit: Commit, expectedSeq: number): Promise<AppendResult>;
+  /** The key's last commit, read from the leader: never stale. */
+  last(key: SessionKey): Promise<RecordedCommit | null>;
+  /** The key's commits with `after < seq <= upTo`, oldest first. May lag behind the leader. */
+  read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
+  /** All commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
+  page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }>;
+  /** History from a sequence on and then live, without a gap, for ever (until the signal aborts). Survives broker outages. */
+  follow(options: FollowOptions): AsyncIterable<RecordedCommit>;
+  info(): Promise<LogInfo>;
+}

@@ -1,0 +1,41 @@
+import type { InboundEnvelope } from '../domain/routing/inbound-envelope.ts';
+import type { CheckpointRequest } from '../domain/session/envelope.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { Answers } from './answers.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { Cursors } from './cursors.ts';
+import type { CustodyLog } from './custody-log.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { EventLog } from './event-log.ts';
+import type { Leases } from './leases.ts';
+import type { Live } from './live.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { Presence } from './presence.ts';
+import type { SessionIndex } from './session-index.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { Tokens } from './tokens.ts';
+import type { CommandBus, WorkQueue } from './work-queue.ts';
+
+/** What the broker gives a service. `services/<name>/main.ts` alone chooses the adapters and hands a service the ports it uses. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly events: EventLog;
+  readonly commands: CommandBus;
+  readonly inbound: WorkQueue<InboundEnvelope>;
+  readonly checkpoints: WorkQueue<CheckpointRequest>;
+  readonly answers: Answers;
+  readonly snapshots: Snapshots;
+  readonly index: SessionIndex;
+  readonly memory: MemoryStore;
+  readonly cursors: Cursors;
+  readonly leases: Leases;
+  readonly live: Live;
+  readonly custody: CustodyLog;
+  readonly deadLetters: DeadLetters;
+  readonly tokens: Tokens;
+  readonly audit: AuditLog;
+  readonly presence: Presence;
+  /** Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty: all is well. */
+  problems(): readonly string[];
+  close(): Promise<void>;
+}

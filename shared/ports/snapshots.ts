@@ -1,0 +1,9 @@
+import type { SessionKey } from '../domain/keys/session-key.ts';
+import type { PlainState } from '../domain/session/evolve.ts';
+
+/** A cached fold of one session. Any doubt about it means: replay (I4). */
+export interface Snapshots {
+  /** The newest snapshot that passes its checks (schema, checksum, key), else `null`. */
+  get(key: SessionKey): Promise<PlainState | null>;
+  put(key: SessionKey, state: PlainState): Promise<void>;
+}

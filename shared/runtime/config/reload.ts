@@ -1,0 +1,147 @@
+import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../kit/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Config } from './load.ts';
+
+/** Something that may change while we run. Ask each time it is needed; do not keep what it said. */
+export interface Current<T> {
+  current(): T;
+  /** Tells which values, by their dotted paths, have changed and are in force, until the returned function is called. */
+  changes?(heard: (keys: readonly string[]) => void): () => void;
+}
+
+/** What never changes: for tests, and for programs that read their configuration once. */
+export const fixed = <T>(value: T): Current<T> => ({ current: () => value });
+
+/**
+ * As it is now, for whoever takes all of it as it was at their start but for the session rules: those are what is in force, each time they are
+ * looked at, so that somebody whose id is unlinked knows nothing of the person from then on (A3/29, I12).
+ */
+export const withLiveSession = (config: Current<Config>): Config => ({
+  ...config.current(),
+  get session() {
+    return config.current().session;
+  },
+});
+
+/** A configuration that follows its file until it is closed. */
+export interface LiveConfig extends Current<Config> {
+  /** Reads the file again now. */
+  reload(): void;
+  close(): void;
+}
+
+/** Editors write in several steps, and replace the file: what comes within this time is one change. */
+const settleMs = 100;
+
+/** What of the session rules is built into what runs: the size of a cache, a folder, and the key that lists are made with. */
+const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
+
+/** What of the gateway is there once it listens; who may call, and how often, is looked up. */
+const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
+  ...{ host, port, token, allowPublicBind, trustedProxies, maxConnections },
+});
+
+/** What of a newly read configuration takes effect at once. All the rest stays as it was at the start: connections, ports, files. */
+const applied = (running: Config, read: Config): Config => ({
+  ...running,
+  gateway: { ...read.gateway, ...fixedAtDoor(running.gateway) },
+  session: { ...read.session, ...fixedIn(running.session) },
+  agent: { ...running.agent, owners: read.agent.owners, names: read.agent.names },
+  model: { ...running.model, aliases: read.model.aliases },
+  channels: read.channels,
+  log: read.log,
+});
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Dotted paths of the values that differ; a list is one value. */
+export const differences = (before: unknown, after: unknown, path = ''): string[] => {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (!isRecord(before) || !isRecord(after)) return [path];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => differences(before[name], after[name], path === '' ? name : `${path}.${name}`));
+};
+
+/**
+ * Keeps a configuration current with its file. A file that cannot be used, or is gone, is logged with its problem, and the last good
+ * configuration stays: defaults in its place would open what it had closed. `load` reads the file and what overrides it; `changed` is told of a new configuration after it is in force.
+ */
+export const followConfig = (options: {
+  readonly file: string;
+  readonly start: Config;
+  readonly load: () => Config;
+  readonly log: Logger;
+  readonly changed?: (config: Config) => void;
+}): LiveConfig => {
+  const { file, load, log, changed } = options;
+  let running = options.start;
+  const hearing = new Set<(keys: readonly string[]) => void>();
+  let wasThere = existsSync(file);
+
+  const reload = (): void => {
+    let read: Config;
+    try {
+      read = load();
+      const isThere = existsSync(file);
+      if (wasThere && !isThere) throw new Error('the file is gone; put it back, or start again to go on without it');
+      wasThere = isThere;
+    } catch (error) {
+      log.error(
+        { file, problem: messageOf(error) },
+        'the changed configuration cannot be used; the last good one stays in force',
+      );
+      return;
+    }
+    const before = running;
+    running = applied(before, read);
+    const waiting = differences(running, read);
+    if (waiting.length > 0) log.warn({ file, keys: waiting }, 'these changes of the configuration need a restart');
+    const inForce = differences(before, running);
+    if (inForce.length === 0) return;
+    log.info({ file, keys: inForce }, 'the changed configuration is in force');
+    changed?.(running);
+    for (const heard of hearing) heard(inForce);
+  };
+
+  const watcher = watchFile(file, reload, log);
+  return {
+    current: () => running,
+    changes: (heard) => {
+      hearing.add(heard);
+      return () => hearing.delete(heard);
+    },
+    reload,
+    close: () => watcher?.close(),
+  };
+};
+
+/** Calls `changed` when the file is written, made or replaced. Watches its directory: the file itself may be another one tomorrow. */
+const watchFile = (file: string, changed: () => void, log: Logger): { close(): void } | null => {
+  const unwatched = (error: unknown): void =>
+    log.warn({ file, reason: messageOf(error) }, 'the configuration file is not watched; a change needs a restart');
+  let timer: NodeJS.Timeout | undefined;
+  let watcher: FSWatcher;
+  try {
+    // `..data` is the link that a mounted ConfigMap changes instead of the file.
+    watcher = watch(dirname(file), { persistent: false }, (_, name) => {
+      if (name !== null && name !== basename(file) && name !== '..data') return;
+      clearTimeout(timer);
+      timer = setTimeout(changed, settleMs);
+      timer.unref();
+    });
+  } catch (error) {
+    unwatched(error);
+    return null;
+  }
+  watcher.on('error', unwatched);
+  return {
+    close: () => {
+      clearTimeout(timer);
+      watcher.close();
+    },
+  };
+};

@@ -1,0 +1,28 @@
+import type { SessionKey } from '../domain/keys/session-key.ts';
+import type { RecordedCommit } from '../domain/session/envelope.ts';
+import type { Clock } from '../kit/clock.ts';
+import { NatterError } from '../kit/errors.ts';
+import { waitForReplica } from '../kit/wait-for-replica.ts';
+import type { EventLog } from '../ports/event-log.ts';
+
+/**
+ * The key's commits after a sequence, oldest first and at least up to `through`: a replica that is behind is asked again for the rest.
+ * Throws `NatterError('unavailable')` when it does not catch up.
+ */
+export async function* readThrough(
+  { events, clock }: { readonly events: EventLog; readonly clock: Clock },
+  key: SessionKey,
+  { after, through }: { readonly after: number; readonly through: number },
+): AsyncGenerator<RecordedCommit, void, undefined> {
+  let position = after;
+  for (let attempt = 1; ; attempt++) {
+    for await (const commit of events.read(key, { after: position })) {
+      position = commit.seq;
+      yield commit;
+    }
+    if (position >= through) return;
+    if (!(await waitForReplica(clock, attempt))) {
+      throw new NatterError('unavailable', `the log of ${key} can be read up to ${position}; ${through} is recorded; try again`);
+    }
+  }
+}

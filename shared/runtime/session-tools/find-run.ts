@@ -1,0 +1,55 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import { afterCommitOf, type FoundRun, isOver, type Run, type Traced, unknownRun } from '../../domain/projections/run.ts';
+import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { limits } from '../../kit/limits.ts';
+import { readable } from '../../kit/or-quarantined.ts';
+import type { Ports } from '../../ports/index.ts';
+
+/**
+ * Looks for a run after the sequence `oldest`: in the recent part of the history, where people look, and in all of it only where it is
+ * short. Anybody may make up an id, and a long log is not read for that. `each` is told of each commit that is read, and of the run after it.
+ */
+export const findRun = async (
+  { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
+  key: SessionKey,
+  runId: string,
+  oldest = 0,
+  each: (commit: RecordedCommit, found: Traced) => void = () => {},
+): Promise<FoundRun> => {
+  const position = (await snapshots.get(key))?.position;
+  const first = position?.window[0] ?? position?.seq ?? 1;
+  const recent = Math.max(oldest, first - 1);
+  const isShort = (position?.rev ?? 0) <= limits.runSearchCommits;
+  const readAfter = async (after: number): Promise<FoundRun> => {
+    let found = unknownRun(runId, after);
+    for await (const commit of events.read(key, { after })) {
+      found = { ...afterCommitOf(found, commit, runId), seq: commit.seq };
+      each(commit, found);
+    }
+    return found;
+  };
+  const found = await readable(readAfter(recent));
+  return found.run === null && recent > oldest && isShort ? readable(readAfter(oldest)) : found;
+};
+/** Follows the log until the run is over, for at most `waitMs`: the run as it is then. */
+export const followRun = async (
+  clock: Clock,
+  follow: (after: number, signal: AbortSignal) => AsyncIterable<RecordedCommit>,
+  wait: { readonly runId: string; readonly found: FoundRun; readonly waitMs: number; readonly signal: AbortSignal },
+): Promise<Run | null> => {
+  let known: Traced = wait.found;
+  if (isOver(known.run)) return known.run;
+  const expired = new AbortController();
+  const signal = AbortSignal.any([wait.signal, expired.signal]);
+  void clock.sleep(wait.waitMs, signal).then(() => expired.abort());
+  try {
+    for await (const commit of follow(wait.found.seq, signal)) {
+      known = afterCommitOf(known, commit, wait.runId);
+      if (isOver(known.run)) break;
+    }
+    return known.run;
+  } finally {
+    expired.abort();
+  }
+};

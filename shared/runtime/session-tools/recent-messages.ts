@@ -1,0 +1,74 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import type { TranscriptMessage } from '../../domain/projections/schemas.ts';
+import type { IndexRow } from '../../domain/projections/summary.ts';
+import { RecentMessages } from '../../domain/projections/transcript.ts';
+import { hasCode, NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import { readable } from '../../kit/or-quarantined.ts';
+import type { Ports } from '../../ports/index.ts';
+
+interface Wanted {
+  readonly key: SessionKey;
+  /** Sequence of the last commit that must be in it. */
+  readonly through: number;
+  readonly limit: number;
+  /** Bound of the texts' length, taken together. */
+  readonly characters: number;
+  readonly includeTools: boolean;
+}
+
+/**
+ * The last messages of the session's present generation, oldest first. Reads from where the snapshot says they are, and the whole history
+ * where it reaches less far. Throws `NatterError('unavailable')` when less of the log is at hand than asked for.
+ */
+export const recentMessages = async (
+  { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
+  { key, through, ...bounds }: Wanted,
+): Promise<readonly TranscriptMessage[]> => {
+  const window = (await snapshots.get(key))?.position.window ?? [];
+  const read = async (): Promise<readonly TranscriptMessage[]> => {
+    const recent = new RecentMessages(bounds);
+    let seen = 0;
+    for await (const commit of events.read(key, { after: beginning(window, bounds.limit) })) {
+      seen = commit.seq;
+      // The session that was asked for is gone; what comes now may be somebody else's (A8/87).
+      if (seen > through && commit.events.some(({ type }) => type === 'session_deleted')) return [];
+      recent.add(commit);
+    }
+    if (seen < through) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+    return recent.messages;
+  };
+  return readable(read());
+};
+
+/** The sequence to read after. Each commit of the window has a message; one that is not full reaches back to the generation's beginning. */
+const beginning = (window: readonly number[], limit: number): number => {
+  const first = window.length < limits.windowCommits ? window[0] : undefined;
+  return (window.at(-limit) ?? first ?? 1) - 1;
+};
+
+/** Histories read side by side. */
+const readsAtOnce = 8;
+
+/** The last messages of each session, without tool results (A10/102). One that cannot be read has none: the others are shown. */
+export const lastMessagesOf = async (
+  ports: Pick<Ports, 'events' | 'snapshots'>,
+  rows: readonly Pick<IndexRow, 'key' | 'seq'>[],
+  limit: number,
+  allCharacters: number = limits.toolCharacters,
+): Promise<readonly TranscriptMessage[][]> => {
+  const characters = Math.floor(allCharacters / Math.max(1, rows.length));
+  const found: TranscriptMessage[][] = rows.map(() => []);
+  const rest = rows.entries();
+  const read = async (): Promise<void> => {
+    for (const [at, { key, seq }] of rest) {
+      try {
+        found[at] = [...(await recentMessages(ports, { key, through: seq, limit, characters, includeTools: false }))];
+      } catch (error) {
+        if (!hasCode(error, 'quarantined')) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, read));
+  return found;
+};

@@ -1,0 +1,33 @@
+import type { SessionKey } from '../../domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../domain/projections/summary.ts';
+import { assert } from '../../kit/assert.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { readable } from '../../kit/or-quarantined.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import { readThrough } from '../read-through.ts';
+
+/**
+ * The key's row as of now, of a deleted session too: the index's, brought up to date from the log. `null`: nothing is recorded. Throws
+ * `NatterError('unavailable')` when less of the log is at hand than its leader has: an old row must not pass for the truth.
+ */
+export const rowNow = async (
+  sources: { readonly events: EventLog; readonly clock: Clock },
+  key: SessionKey,
+  indexed: IndexRow | null,
+): Promise<IndexRow | null> => {
+  const last = await readable(sources.events.last(key));
+  if (last === null) return null;
+  return indexed !== null && indexed.seq >= last.seq ? indexed : readable(upTo(sources, key, indexed, last.seq));
+};
+
+const upTo = async (
+  sources: { readonly events: EventLog; readonly clock: Clock },
+  key: SessionKey,
+  indexed: IndexRow | null,
+  through: number,
+): Promise<IndexRow> => {
+  let row = indexed;
+  for await (const commit of readThrough(sources, key, { after: row?.seq ?? 0, through })) row = summarize(row, commit);
+  assert(row !== null, 'a key with a last commit has a row');
+  return row;
+};

@@ -1,0 +1,36 @@
+import type { Config } from '../../domain/config/schema.ts';
+import type { Skill } from '../../domain/skills/skill.ts';
+import { environmentProblem } from '../../kit/process/environment.ts';
+
+/** What the configuration gives a skill, and its environment variables: for the programs of a session that has it, and nobody else's (A15/162). */
+
+export type Entries = Config['skills']['entries'];
+export type SkillEntry = Entries[string];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the configuration says of a skill, by the key that it gives itself and by its name (A15/160). */
+export const entriesOf = (
+  { name, manifest: { skillKey = name } }: Pick<Skill, 'name' | 'manifest'>,
+  entries: Entries,
+): [key: string, entry: SkillEntry][] =>
+  [...new Set([skillKey, name])].flatMap((key) => {
+    const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
+    return entry === undefined ? [] : [[key, entry]];
+  });
+
+/** The one that gives it something. */
+export const entryOf = (skill: Pick<Skill, 'name' | 'manifest'>, entries: Entries): SkillEntry | undefined =>
+  entriesOf(skill, entries)[0]?.[1];
+
+/** The variables that one skill gets. A dangerous name is left out, whoever wrote it. */
+const variablesOf = (skill: Skill, entries: Entries, env: Environment): [name: string, value: string][] => {
+  const { env: given = {}, apiKey } = entryOf(skill, entries) ?? {};
+  const key = typeof apiKey === 'object' ? env[apiKey.env] : apiKey;
+  const { primaryEnv } = skill.manifest;
+  const all = [...Object.entries(given), ...(primaryEnv !== undefined && key !== undefined ? [[primaryEnv, key] as const] : [])];
+  return all.flatMap(([name, value]) => (value !== '' && environmentProblem(name) === null ? [[name, value]] : []));
+};
+
+/** The variables of several skills; of two that set one, the first counts. Never the environment of this process, nor a copy of it. */
+export const skillEnvironment = (skills: readonly Skill[], entries: Entries, env: Environment): Record<string, string> =>
+  Object.fromEntries(skills.toReversed().flatMap((skill) => variablesOf(skill, entries, env)));

@@ -1,0 +1,140 @@
+import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { manifestOf, unseen } from '../../domain/skills/manifest.ts';
+import type { Candidate, Skill } from '../../domain/skills/skill.ts';
+import { messageOf, NatterError } from '../../kit/errors.ts';
+import { limits } from '../../kit/limits.ts';
+import type { Entries } from './environment.ts';
+import { type FolderListing, isWithin, listFolder, readListed, readSkillFile, skillTextIn } from './folder.ts';
+import { frontMatterOf } from './front-matter.ts';
+import type { SkillRoot } from './locations.ts';
+import { isPinned, unchangedFiles } from './pin.ts';
+
+export interface LoadOptions {
+  /** Highest precedence first; see `skillRoots`. */
+  readonly roots: readonly SkillRoot[];
+  /** Folders that no skill may contain: the workspace, the data directory. */
+  readonly keepOut?: readonly string[];
+  /** What was loaded before: a folder that has not changed since is not read again. */
+  readonly known?: readonly Candidate[];
+  /** The only folders that may have changed since. Default: any. */
+  readonly changed?: ReadonlySet<string>;
+}
+
+/** Milliseconds of reading before others get their turn. */
+const atOnceMs = 50;
+
+/**
+ * Reads the skills of all places, in the order of precedence and of their folders' names. What cannot be used is there with its problem, and
+ * what another skill of the same name stands before with that skill (A15/142–146, 163). Nothing of a skill is run, and never rejects for one.
+ */
+export const loadSkills = async ({ roots, keepOut = [], known = [], changed }: LoadOptions): Promise<Candidate[]> => {
+  const before = new Map(known.map((candidate) => [candidate.folder, candidate]));
+  const reserved = keepOut.filter(existsSync).map((path) => realpathSync.native(path));
+  const found: Candidate[] = [];
+  let began = performance.now();
+  for (const root of roots) {
+    const { folders, problem } = foldersIn(root);
+    const realRoot = folders.length === 0 ? root.path : realpathSync.native(root.path);
+    for (const { folder, isLink } of folders) {
+      const old = before.get(folder);
+      const isOld = old?.source === root.source && old.plugin === root.plugin && !isLink && changed?.has(folder) === false;
+      if (!isOld && performance.now() - began > atOnceMs) {
+        await setImmediate();
+        began = performance.now();
+      }
+      found.push(isOld ? old : candidateIn(root, folder, { realRoot, reserved, old }));
+    }
+    if (problem !== undefined) found.push({ ...named(root), folder: root.path, skill: null, stamp: '', problem });
+  }
+  return shadowed(found);
+};
+
+const named = ({ source, plugin }: SkillRoot) => ({ source, ...(plugin !== undefined && { plugin }) });
+
+const entriesOf = (path: string): Dirent[] => {
+  try {
+    return readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+  } catch {
+    return [];
+  }
+};
+
+/** A place may be a skill itself, as a plugin's may. */
+const foldersIn = ({ path, problem }: SkillRoot): { folders: readonly FoundFolder[]; problem?: string | undefined } => {
+  if (problem !== undefined) return { folders: [], problem };
+  if (existsSync(join(path, 'SKILL.md'))) return { folders: [{ folder: path, isLink: false }] };
+  const entries = entriesOf(path).sort((one, other) => (one.name < other.name ? -1 : 1));
+  const most = limits.skillFolders;
+  return {
+    folders: entries.slice(0, most).map((entry) => ({ folder: join(path, entry.name), isLink: entry.isSymbolicLink() })),
+    ...(entries.length > most && { problem: `has more than ${most} folders; the others are left out` }),
+  };
+};
+interface FoundFolder {
+  readonly folder: string;
+  /** It changes with what it leads to. */
+  readonly isLink: boolean;
+}
+
+interface Surroundings {
+  /** The place as it really is. */
+  readonly realRoot: string;
+  readonly reserved: readonly string[];
+  readonly old: Candidate | undefined;
+}
+/** What a folder is. One that is as it was when it was read is not read again. */
+const candidateIn = (root: SkillRoot, folder: string, { realRoot, reserved, old }: Surroundings): Candidate => {
+  let stamp = '';
+  try {
+    const real = realpathSync.native(folder);
+    if (unseen.test(folder)) throw new NatterError('invalid', 'its name has characters that cannot be seen; rename it');
+    if (!isWithin(realRoot, real)) throw new NatterError('invalid', 'is a link that leads elsewhere; copy the skill');
+    if (reserved.some((path) => isWithin(real, path)))
+      throw new NatterError('invalid', 'has the files of the agent in it; use a folder of its own');
+    const listing = listFolder(real);
+    stamp = `${real}\n${listing.stamp}`;
+    if (old?.stamp === stamp && old.source === root.source && old.plugin === root.plugin) return old;
+    return { ...named(root), folder, stamp, skill: skillIn(root, folder, real, listing) };
+  } catch (error) {
+    return { ...named(root), folder, stamp, skill: null, problem: messageOf(error) };
+  }
+};
+
+const skillIn = (root: SkillRoot, folder: string, real: string, listing: FolderListing): Skill => {
+  const { digest, files } = readListed(real, listing);
+  const manifest = manifestOf(frontMatterOf(skillTextIn(files)).fields);
+  const place = root.inWorkspace === undefined ? real : `${root.inWorkspace}${folder.slice(root.path.length)}`;
+  return { ...named(root), name: manifest.name, folder: real, location: `${place}/SKILL.md`, digest, manifest };
+};
+
+/** The first of each name counts (A15/144). */
+const shadowed = (found: readonly Candidate[]): Candidate[] => {
+  const first = new Map<string, Skill>();
+  return found.map((candidate) => {
+    const { skill, shadowedBy } = candidate;
+    const winner = (skill && first.get(skill.name)) ?? undefined;
+    if (skill && !winner) first.set(skill.name, skill);
+    if (winner === shadowedBy) return candidate;
+    const { shadowedBy: _, ...alone } = candidate;
+    return winner ? { ...alone, shadowedBy: winner } : alone;
+  });
+};
+
+/** The skills that count: those of each name with the highest precedence, in the order of their names. */
+export const countingSkills = (candidates: readonly Candidate[]): Skill[] =>
+  candidates
+    .flatMap(({ skill, shadowedBy }) => (skill && !shadowedBy ? [skill] : []))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+
+/** The text of a skill, as it is now. Throws `invalid` when it is no skill any more, or is pinned and was changed since. */
+export const readSkillText = (skill: Skill, entries: Entries = {}): string => {
+  const { folder } = skill;
+  try {
+    const text = isPinned(skill, entries) ? skillTextIn(unchangedFiles(skill)) : readSkillFile(folder, listFolder(folder));
+    return frontMatterOf(text).body;
+  } catch (cause) {
+    throw new NatterError('invalid', `the skill in ${folder} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+};

@@ -1,0 +1,46 @@
+import { AggregatorRegistry, Counter, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { Service } from '../service.ts';
+import { helpOf } from './metric-help.ts';
+
+/** What there is to say of a process in numbers, in a form that survives JSON: one process can show what another one measures. */
+export type Metric = MetricObjectWithValues<MetricValue<string>>;
+/** Where metrics come from: a registry, or another process. */
+export type MetricSource = Pick<Registry, 'getMetricsAsJSON'>;
+
+type Measured = Pick<Service, 'name' | 'metrics' | 'series'>;
+
+/** All metrics of these services, read anew. */
+export const metricsOf = async (services: readonly Measured[]): Promise<Metric[]> => {
+  const sources: MetricSource[] = [numbersOf(services), ...services.flatMap(({ series }) => series ?? [])];
+  return (await Promise.all(sources.map((source) => source.getMetricsAsJSON()))).flat();
+};
+
+/** The page for Prometheus. Series of one name and the same labels (several hosts in one process) are added up. */
+export const pageOf = (metrics: readonly Metric[]): Promise<string> => AggregatorRegistry.aggregate([[...metrics]]).metrics();
+export const pageType: string = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** The same with one more label on each series. */
+export const labelled = (metrics: readonly Metric[], labels: Readonly<Record<string, string>>): Metric[] =>
+  metrics.map((metric) => ({
+    ...metric,
+    values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } })),
+  }));
+
+/** The plain numbers of services: what ends in `_total` only grows. */
+const numbersOf = (services: readonly Measured[]): Registry => {
+  const registry = new Registry();
+  for (const service of services) {
+    for (const [name, value] of Object.entries(service.metrics())) {
+      const settings = {
+        name: `natter_${name}`.replaceAll(/[^A-Za-z0-9_]/g, '_'),
+        help: helpOf(name),
+        labelNames: ['service'],
+        registers: [registry],
+      };
+      const known = registry.getSingleMetric(settings.name);
+      if (settings.name.endsWith('_total')) ((known as Counter) ?? new Counter(settings)).inc({ service: service.name }, value);
+      else ((known as Gauge) ?? new Gauge(settings)).inc({ service: service.name }, value);
+    }
+  }
+  return registry;
+};
