@@ -4,7 +4,7 @@ import type { StoreConfig } from '../../shared/domain/projections/session-map.ts
 import { createBell } from '../../shared/kit/bell.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { together } from '../../shared/kit/run-all.ts';
+import { runAll } from '../../shared/kit/run-all.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
 import { witnessLog } from '../../shared/runtime/log-witness.ts';
@@ -84,7 +84,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
         }
       }
     };
-    await together(stopping, fold, write);
+    await runAll(stopping, fold, write);
     if (!held.aborted && current.isDirty()) await flush();
   };
 

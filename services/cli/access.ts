@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { WebSocket } from 'ws';
 import { createClient, NatterApiError, type NatterClient } from '../../shared/client/main.ts';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime/config/load.ts';
 import { installationIn } from './installation.ts';
 import type { World } from './terminal.ts';
@@ -50,7 +50,7 @@ const tokenIn = (file: string): string => {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new NatterError('invalid', `--token-file: cannot read ${file}: ${messageOf(error)}`, { field: 'token-file' });
+    throw new NatterError('invalid', `--token-file: cannot read ${file}: ${errorMessage(error)}`, { field: 'token-file' });
   }
 };
 
@@ -60,7 +60,7 @@ export const clientOf = (world: World, options: CommonOptions): NatterClient =>
 
 /** What went wrong, and what to do about it. */
 export const explained = (error: unknown): string => {
-  const message = messageOf(error);
+  const message = errorMessage(error);
   if (!(error instanceof NatterApiError)) return message;
   if (error.code === 'unreachable') return `${message}; is it running? Start it with "natter up", or name another with --url`;
   if (error.status === 401)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/kit/clock.ts';
-import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
@@ -56,7 +56,7 @@ export const createCourier = (options: CourierOptions) => {
       if (!(await record(outbound, mark)) || held.aborted) return null;
       return way.outlet
         .send(revised(outbound), held)
-        .catch((error): SendResult => ({ kind: 'unknown', detail: messageOf(error) }));
+        .catch((error): SendResult => ({ kind: 'unknown', detail: errorMessage(error) }));
     });
     if (result === null || held.aborted) return null;
     const after = markAfter(result, mark.attempt, way);

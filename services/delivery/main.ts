@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { together } from '../../shared/kit/run-all.ts';
+import { runAll } from '../../shared/kit/run-all.ts';
 import { traced } from '../../shared/kit/trace.ts';
 import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
@@ -111,7 +111,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
       }
     };
     try {
-      await together(stopping, read, keepCursor);
+      await runAll(stopping, read, keepCursor);
       await current.settled();
       await save();
     } finally {

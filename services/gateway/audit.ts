@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuditKind } from '../../shared/domain/access/audit.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { AuditLog, AuditRecord } from '../../shared/ports/audit-log.ts';
@@ -51,7 +51,7 @@ export class Audit {
   note(kind: AuditKind, caller: Audited, facts: AuditFacts = {}): void {
     this.#line(kind, caller, facts);
     const failed = (error: unknown): void =>
-      this.#log.warn({ kind, problem: messageOf(error) }, 'the audit trail could not be written');
+      this.#log.warn({ kind, problem: errorMessage(error) }, 'the audit trail could not be written');
     this.#track(this.#trail.append(this.#recordOf(kind, caller, facts)).catch(failed));
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Change, Principal } from '../../shared/domain/access/access.ts';
+import type { ChangeKind, Principal } from '../../shared/domain/access/access.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { type Caller, digestOf, noDigest } from './callers.ts';
@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** What the route changes. Default: nothing with `GET`, sessions with all else. */
-    changes?: Change;
+    changes?: ChangeKind;
     /** The route finds its caller itself, by the guard. */
     admitsItself?: true;
     /** An event stream that a ticket opens. */

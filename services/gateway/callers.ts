@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { grantOf, type Principal, principalOf } from '../../shared/domain/access/access.ts';
+import { grantOfToken, type Principal, principalOf } from '../../shared/domain/access/access.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { IssuedToken, Tokens, TokensView } from '../../shared/ports/tokens.ts';
@@ -63,7 +63,7 @@ const configuredCallers = (
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
       throw wrong(field, 'use a name of 1 to 64 letters, digits, ".", "_" and "-"');
     if (name === ownName) throw wrong(field, `"${ownName}" is the name of gateway.token itself; use another one`);
-    const grant = grantOf(token, session.identityLinks);
+    const grant = grantOfToken(token, session.identityLinks);
     if ('problem' in grant) throw wrong(`${field}.${grant.field}`, grant.problem);
     const digest = Buffer.from(token.sha256, 'hex');
     const same = callers.find(({ secrets }) => secrets.some((secret) => secret.digest.equals(digest)));
@@ -184,7 +184,7 @@ export class Callers {
     try {
       this.#configured = configuredCallers({ gateway, session }, this.#options.ownToken);
     } catch (error) {
-      this.#options.log.error({ problem: messageOf(error) }, 'the changed tokens cannot be used; those before stay in force');
+      this.#options.log.error({ problem: errorMessage(error) }, 'the changed tokens cannot be used; those before stay in force');
     }
     return this.#configured;
   }
@@ -196,7 +196,7 @@ export class Callers {
       try {
         this.#view = await tokens.watch();
       } catch (error) {
-        this.#problem = messageOf(error);
+        this.#problem = errorMessage(error);
         await clock.sleep(retryMs, signal);
       }
     }

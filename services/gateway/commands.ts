@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
-import { type Change, mayChange, type Principal } from '../../shared/domain/access/access.ts';
+import { type ChangeKind, mayChange, type Principal } from '../../shared/domain/access/access.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { type Occasion, occasionOf } from '../../shared/domain/routing/occasion.ts';
@@ -55,7 +55,7 @@ export const envelopeOf = (
 };
 
 /** Throws `NatterError('forbidden')` where the role alone rules out that its token changes this. */
-export const checkChange = (principal: Principal, change: Change): void => {
+export const checkChange = (principal: Principal, change: ChangeKind): void => {
   if (mayChange(principal, change)) return;
   throw new NatterError('forbidden', `a token of role "${principal.role}" may not change this; use another one`);
 };

@@ -2,10 +2,10 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { isErasure } from '../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
-import { readable } from '../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import { waitForReplica } from '../../shared/kit/wait-for-replica.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
 
@@ -119,7 +119,7 @@ export class EventFeed {
         const after = this.#position;
         for await (const commit of this.#events.follow({ after, signal, pauseMs: feedPauseMs })) this.#take(commit);
       } catch (error) {
-        this.#problem = messageOf(error);
+        this.#problem = errorMessage(error);
         this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
       }
       await this.#clock.sleep(restartMs, signal);
@@ -180,7 +180,7 @@ export class EventFeed {
     const target = key === undefined ? seen : ((await this.#events.last(key))?.seq ?? 0);
     let position = after;
     for (let empty = 0; position < target && !signal.aborted; ) {
-      const { commits } = await readable(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
+      const { commits } = await orQuarantined(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
       for (const commit of commits) {
         yield commit;
         position = commit.seq;

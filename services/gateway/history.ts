@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readable } from '../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
 import { afterCommit, type Cursor, formatCursor } from './cursor.ts';
 
@@ -18,7 +18,7 @@ export const noSuchSession = (): NatterError =>
 
 /** Throws `noSuchSession()` if nothing is recorded under the key; otherwise its last commit, from the leader. */
 export const lastOf = async (events: EventLog, key: SessionKey): Promise<RecordedCommit> => {
-  const last = await readable(events.last(key));
+  const last = await orQuarantined(events.last(key));
   if (last === null) throw noSuchSession();
   return last;
 };
@@ -43,7 +43,7 @@ export const pageOf = async <T>(
   let next = options.after;
   let position = options.from;
   for (let scanned = 0; scanned < scannedCommits; ) {
-    const { commits, more } = await readable(events.page({ after: position, limit: readCommits, ...(key && { key }) }));
+    const { commits, more } = await orQuarantined(events.page({ after: position, limit: readCommits, ...(key && { key }) }));
     for (const commit of commits) {
       for (const { cursor, item } of await pick(commit)) {
         if (items.length === limit) return { items, next: formatCursor(next), more: true };

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../../shared/domain/config/schema.ts';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
@@ -153,7 +153,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     return { ...service, url };
   } catch (error) {
     await close();
-    throw new NatterError('unavailable', `the gateway cannot listen: ${messageOf(error)}; set gateway.port to a free one`, {
+    throw new NatterError('unavailable', `the gateway cannot listen: ${errorMessage(error)}; set gateway.port to a free one`, {
       cause: error,
     });
   }

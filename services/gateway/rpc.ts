@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Change } from '../../shared/domain/access/access.ts';
+import type { ChangeKind } from '../../shared/domain/access/access.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { type Asker, checkChange } from './commands.ts';
 import type { GatewayContext } from './context.ts';
@@ -20,7 +20,7 @@ export interface Call {
  */
 export interface Method {
   readonly parameters: z.ZodType;
-  readonly changes: Change;
+  readonly changes: ChangeKind;
   waitMs(parameters: unknown): number;
   run(call: Call, parameters: unknown): Promise<unknown>;
 }
@@ -30,7 +30,7 @@ export const method = <T>(
   parameters: z.ZodType<T, unknown>,
   run: (call: Call, parameters: T) => Promise<unknown>,
   waitMs: (parameters: T) => number = () => 0,
-  changes: Change = 'sessions',
+  changes: ChangeKind = 'sessions',
 ): Method => ({
   parameters,
   changes,

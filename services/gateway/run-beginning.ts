@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { readable } from '../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { findRun } from '../../shared/runtime/session-tools/find-run.ts';
 
@@ -47,7 +47,7 @@ export const messageBefore = async (
   };
   for (let back = firstLook; ; back *= 4) {
     const after = Math.max(oldest, upTo - back);
-    const found = await readable(readAfter(after));
+    const found = await orQuarantined(readAfter(after));
     if (found !== null || after === oldest) return found;
   }
 };

@@ -5,7 +5,7 @@ import { listFactsOf } from '../../shared/domain/projections/session-row.ts';
 import type { IndexRow } from '../../shared/domain/projections/summary.ts';
 import type { SessionStatus } from '../../shared/domain/session/machine.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
 import type { IndexView, RowPlace, SessionIndex } from '../../shared/ports/session-index.ts';
 import { rowNow } from '../../shared/runtime/session-tools/row-now.ts';
@@ -172,7 +172,7 @@ export class SessionList {
           groupsOf: ({ participants }) => participants,
         });
       } catch (error) {
-        this.#problem = messageOf(error);
+        this.#problem = errorMessage(error);
         await clock.sleep(retryMs, signal);
       }
     }

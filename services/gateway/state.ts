@@ -11,7 +11,7 @@ import {
 } from '../../shared/domain/session/evolve.ts';
 import { hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { readable } from '../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { lastOf } from './history.ts';
@@ -81,7 +81,7 @@ const fromSnapshot = async (sources: Sources, last: RecordedCommit, moment: Mome
   const snapshot = await sources.snapshots.get(last.key);
   if (snapshot === null || snapshot.position.seq > Math.min(moment.seq, last.seq)) return null;
   try {
-    return await readable(foldUpTo(sources, last, moment, fromPlain(snapshot)));
+    return await orQuarantined(foldUpTo(sources, last, moment, fromPlain(snapshot)));
   } catch (error) {
     if (hasCode(error, 'quarantined')) return null;
     throw error;
@@ -97,7 +97,7 @@ export const stateAt = async (sources: Sources, key: SessionKey, moment?: Moment
   const last = await lastOf(sources.events, key);
   const until = moment ?? last;
   const cached = await fromSnapshot(sources, last, until);
-  const state = cached ?? (await readable(foldUpTo(sources, last, until)));
+  const state = cached ?? (await orQuarantined(foldUpTo(sources, last, until)));
   if (moment !== undefined && state.position.seq <= since) throw await nothingThen(sources, key, since, 'at');
   return { key, ...toPlain(state), from: cached === null ? 'log' : 'snapshot' };
 };
@@ -109,7 +109,7 @@ export const nothingThen = async (
   since: number,
   field: string,
 ): Promise<NatterError> => {
-  const { commits } = await readable(events.page({ after: 0, limit: 1, key }));
+  const { commits } = await orQuarantined(events.page({ after: 0, limit: 1, key }));
   const [first] = commits;
   if (since === 0 && first !== undefined && isErasure(first)) {
     const time = new Date(first.at).toISOString();

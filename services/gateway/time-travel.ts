@@ -2,7 +2,7 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { fold, initialState, type Position, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
 import { type Difference, differences } from '../../shared/kit/comparison.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { readable } from '../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { afterCommit, type Cursor, type EventView, eventsAfter, formatCursor } from './cursor.ts';
 import { lastOf } from './history.ts';
@@ -40,7 +40,7 @@ export interface Span {
  */
 export const changesBetween = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, span: Span): Promise<Changes> => {
   const { since } = span;
-  const { before, after, isBackwards, ...between } = await readable(walked({ events }, key, span));
+  const { before, after, isBackwards, ...between } = await orQuarantined(walked({ events }, key, span));
   if (isBackwards) throw new NatterError('invalid', 'from: is later than "to"', { field: 'from' });
   if (after.position.seq <= since) throw await nothingThen({ events }, key, since, 'to');
   // What a deletion has left behind is nobody's but the owner's: for others all is new.

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { grantOf, type Reach } from '../../shared/domain/access/access.ts';
+import { grantOfToken, type Reach } from '../../shared/domain/access/access.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { IssuedToken, TokenSecret } from '../../shared/ports/tokens.ts';
@@ -73,7 +73,7 @@ export class TokenOffice {
     const { callers, config, ports, audit } = this.#context;
     const { role, principal, namespace, label, expiresAt } = wanted;
     const now = this.#now;
-    const grant = grantOf(wanted, config.session.identityLinks);
+    const grant = grantOfToken(wanted, config.session.identityLinks);
     if ('problem' in grant) throw new NatterError('invalid', `${grant.field}: ${grant.problem}`, { field: grant.field });
     if (expiresAt !== undefined && expiresAt <= now)
       throw new NatterError('invalid', 'expiresAt: is in the past', { field: 'expiresAt' });

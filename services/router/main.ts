@@ -1,10 +1,10 @@
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { InboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
 import { createRoute, type Route } from '../../shared/domain/routing/route.ts';
-import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import type { Delivery, Verdict } from '../../shared/ports/work-queue.ts';
+import type { AckOutcome, Delivery } from '../../shared/ports/work-queue.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 
@@ -32,19 +32,19 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
   const counts = { routed_total: 0, duplicates_total: 0, dropped_total: 0, unroutable_total: 0, retries_total: 0 };
 
   /** The configuration wants it so: nothing is wrong with the envelope, and nobody has to look at it again. */
-  const dropped = (envelope: InboundEnvelope, reason: string): Verdict => {
+  const dropped = (envelope: InboundEnvelope, reason: string): AckOutcome => {
     counts.dropped_total += 1;
     log.info({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope is dropped');
     return { kind: 'done' };
   };
 
-  const unroutable = (envelope: InboundEnvelope, reason: string): Verdict => {
+  const unroutable = (envelope: InboundEnvelope, reason: string): AckOutcome => {
     counts.unroutable_total += 1;
     log.warn({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope goes to the dead letters');
     return { kind: 'dead', reason };
   };
 
-  const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<Verdict> => {
+  const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<AckOutcome> => {
     const routed = routeOf()(envelope, ports.clock.now());
     if ('dropped' in routed) return dropped(envelope, routed.dropped);
     if ('unroutable' in routed) return unroutable(envelope, routed.unroutable);
@@ -53,10 +53,10 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
       counts[duplicate ? 'duplicates_total' : 'routed_total'] += 1;
       return { kind: 'done' };
     } catch (error) {
-      if (hasCode(error, 'too_large') || hasCode(error, 'invalid')) return unroutable(envelope, messageOf(error));
+      if (hasCode(error, 'too_large') || hasCode(error, 'invalid')) return unroutable(envelope, errorMessage(error));
       counts.retries_total += 1;
       log.warn(
-        { inboundId: envelope.id, attempt, reason: messageOf(error) },
+        { inboundId: envelope.id, attempt, reason: errorMessage(error) },
         'a command cannot be published; its partition waits',
       );
       return { kind: 'retry' };

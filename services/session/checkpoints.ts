@@ -4,7 +4,7 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { CommandOf } from '../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, Commit } from '../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../shared/domain/session/evolve.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { SessionActor } from './session-actor.ts';
@@ -57,7 +57,7 @@ export class Checkpoints {
       this.#timed.add(session);
     } catch (error) {
       this.#timed.delete(session);
-      log.warn({ key: session.key, reason: messageOf(error) }, 'idle timer not set; the next message sets it');
+      log.warn({ key: session.key, reason: errorMessage(error) }, 'idle timer not set; the next message sets it');
     } finally {
       isSettled.abort();
     }

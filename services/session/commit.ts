@@ -1,6 +1,6 @@
 import type { Commit } from '../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
 
 /** What became of a commit. `fenced`: somebody else wrote first. `uncommitted`: still unknown after all patience; drop what you believe. */
@@ -49,7 +49,7 @@ export const commitFenced = async (
     } catch (error) {
       // Something stands there that is no commit of ours: loading the session anew will say what.
       if (hasCode(error, 'quarantined')) return { kind: 'fenced' };
-      cause = messageOf(error);
+      cause = errorMessage(error);
     }
     if (signal.aborted || clock.monotonic() >= until) return { kind: 'uncommitted', cause };
     await clock.sleep(pauseMs, signal);

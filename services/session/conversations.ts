@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';
 import type { ActiveTurn } from '../../shared/domain/session/context.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { Position } from '../../shared/domain/session/evolve.ts';

@@ -3,13 +3,13 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, Commit } from '../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../shared/domain/session/evolve.ts';
-import { hasCode, messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import type { Tools } from '../../shared/ports/tools.ts';
-import type { Delivery, Verdict } from '../../shared/ports/work-queue.ts';
+import type { AckOutcome, Delivery } from '../../shared/ports/work-queue.ts';
 import { about, tellOf, tellOutcome } from './about.ts';
 import { answerOf } from './answer.ts';
 import type { TurnServices } from './attempt.ts';
@@ -74,7 +74,10 @@ export class SessionHost {
       },
       dispatch: (actor, correlationId, command) => this.#dispatchOwn(actor, correlationId, command),
       failed: (actor, error) => {
-        log.error({ ...about(actor), reason: messageOf(error) }, 'turn stopped; it is resumed when its session is loaded again');
+        log.error(
+          { ...about(actor), reason: errorMessage(error) },
+          'turn stopped; it is resumed when its session is loaded again',
+        );
         this.#registry.drop(actor);
       },
     });
@@ -98,7 +101,7 @@ export class SessionHost {
    * One command from the queue, from decision to answer. The verdict is `recorded` when its session's history shows that it has been here,
    * `done` when there was nothing to record: in another state of the session the same command might take effect.
    */
-  async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<Verdict> {
+  async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
     try {
       const outcome = await this.dispatch(envelope, { seq, incarnation });
       if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
@@ -109,8 +112,8 @@ export class SessionHost {
       return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
       if (!hasCode(error, 'quarantined')) throw error;
-      this.#answer(envelope, { kind: 'refused', code: 'quarantined', message: messageOf(error) });
-      return { kind: 'dead', reason: messageOf(error) };
+      this.#answer(envelope, { kind: 'refused', code: 'quarantined', message: errorMessage(error) });
+      return { kind: 'dead', reason: errorMessage(error) };
     }
   }
 
@@ -170,7 +173,7 @@ export class SessionHost {
   #bringToLife(key: SessionKey, state: SessionState): SessionActor {
     const { modelOf, ports, switches, newId, log } = this.#options;
     const failed = (error: unknown): void => {
-      log.error({ ...about(actor), reason: messageOf(error) }, 'session actor failed; its next command loads it anew');
+      log.error({ ...about(actor), reason: errorMessage(error) }, 'session actor failed; its next command loads it anew');
       this.#registry.drop(actor);
     };
     const actor: SessionActor = new SessionActor(key, state, {
@@ -191,7 +194,7 @@ export class SessionHost {
     if (actor.state.machine.value !== 'running') return;
     this.counts.resumes++;
     this.#dispatchOwn(actor, 'resume', { type: 'resume_turn' }).catch((error: unknown) => {
-      this.#options.log.error({ ...about(actor), reason: messageOf(error) }, 'turn not resumed; the next sweep tries again');
+      this.#options.log.error({ ...about(actor), reason: errorMessage(error) }, 'turn not resumed; the next sweep tries again');
       this.#registry.drop(actor);
     });
   }
@@ -244,7 +247,7 @@ export class SessionHost {
     const wish = this.#checkpoints.wishOf(actor.state);
     if (wish === null) return;
     this.#dispatchOwn(actor, 'turn-limit', wish).catch((error: unknown) => {
-      this.#options.log.warn({ ...about(actor), reason: messageOf(error) }, 'not looked back yet; the next commit asks again');
+      this.#options.log.warn({ ...about(actor), reason: errorMessage(error) }, 'not looked back yet; the next commit asks again');
     });
   }
 }

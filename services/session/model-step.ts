@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
 import type { StepOutcome } from '../../shared/domain/values/types.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import type { Attempt } from './attempt.ts';
@@ -28,7 +28,7 @@ export const askModel = async (attempt: Attempt, model: Model, asking: Asking): 
     signal.throwIfAborted();
     return bounded(await model.step(request, onText, signal));
   } catch (error) {
-    return { kind: 'failed', code: 'model_error', message: messageOf(error).slice(0, 2_000) };
+    return { kind: 'failed', code: 'model_error', message: errorMessage(error).slice(0, 2_000) };
   }
 };
 

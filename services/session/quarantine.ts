@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { hasCode, messageOf, NatterError } from '../../shared/kit/errors.ts';
+import { errorMessage, hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 
@@ -27,7 +27,7 @@ export class Quarantine {
     try {
       return await load();
     } catch (error) {
-      if (hasCode(error, 'quarantined')) this.#add(key, messageOf(error));
+      if (hasCode(error, 'quarantined')) this.#add(key, errorMessage(error));
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../shared/domain/projections/summary.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { IndexView } from '../../shared/ports/session-index.ts';
 
@@ -29,7 +29,7 @@ export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> 
       if (signal.aborted) return;
       const mend = mendingOf(row, options);
       if (mend === null || !owns(row.key)) continue;
-      await mend().catch((error) => log.warn({ key: row.key, reason: messageOf(error) }, 'session not recovered yet'));
+      await mend().catch((error) => log.warn({ key: row.key, reason: errorMessage(error) }, 'session not recovered yet'));
     }
     await clock.sleep(everyMs, signal);
   }

@@ -5,7 +5,7 @@ import {
   planCompaction,
   summaryTokens,
 } from '../../shared/domain/prompt/compaction.ts';
-import { flushPrompt, summaryMessage } from '../../shared/domain/prompt/said.ts';
+import { flushPrompt, summaryMessage } from '../../shared/domain/prompt/conversation-message.ts';
 import { contextTokens, messagesTokens, nextStepTokens, roomTokens } from '../../shared/domain/prompt/tokens.ts';
 import type { CommandOf } from '../../shared/domain/session/commands.ts';
 import type { ActiveTurn } from '../../shared/domain/session/context.ts';

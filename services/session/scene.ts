@@ -1,4 +1,4 @@
-import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';
 import type { ActiveTurn } from '../../shared/domain/session/context.ts';
 import type { SpawnedRun, ToolCall } from '../../shared/domain/values/types.ts';
 import { assert } from '../../shared/kit/assert.ts';

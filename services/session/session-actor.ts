@@ -5,7 +5,7 @@ import type { CommandEnvelope, Commit, RecordedCommit } from '../../shared/domai
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { advance, evolve, fromPlain, type Position, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
 import type { MachineSnapshot, sessionMachine } from '../../shared/domain/session/machine.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { CommitResult } from './commit.ts';
 import { Mailbox } from './host/mailbox.ts';
@@ -123,7 +123,7 @@ export class SessionActor {
     if (origin === null) return outcome;
     const problem = await this.#options.lastSeq(this.key).then(
       (seq): Outcome | null => (seq === this.#position.seq ? null : { kind: 'stale' }),
-      (error): Outcome => ({ kind: 'uncommitted', cause: messageOf(error) }),
+      (error): Outcome => ({ kind: 'uncommitted', cause: errorMessage(error) }),
     );
     if (problem !== null) this.close(problem);
     return problem ?? outcome;
@@ -142,7 +142,7 @@ export class SessionActor {
     } catch (error) {
       this.close({ kind: 'stale' });
       this.#options.failed(
-        new Error(`session ${this.key}@${seq} failed after its commit: ${messageOf(error)}`, { cause: error }),
+        new Error(`session ${this.key}@${seq} failed after its commit: ${errorMessage(error)}`, { cause: error }),
       );
     }
     return { kind: 'accepted', seq, rev };

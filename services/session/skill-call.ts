@@ -1,4 +1,4 @@
-import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';
 import { skillCallIn } from '../../shared/domain/routing/chat-command.ts';
 import type { ActiveTurn } from '../../shared/domain/session/context.ts';
 import { callIdOf } from '../../shared/domain/session/decide/turn.ts';

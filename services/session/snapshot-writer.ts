@@ -1,5 +1,5 @@
 import { toPlain } from '../../shared/domain/session/evolve.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Snapshots } from '../../shared/ports/snapshots.ts';
@@ -31,7 +31,7 @@ export class SnapshotWriter {
       await this.#snapshots.put(actor.key, toPlain(actor.state));
       this.written++;
     } catch (error) {
-      this.#log.debug({ ...about(actor), reason: messageOf(error) }, 'snapshot not written; the log has it all');
+      this.#log.debug({ ...about(actor), reason: errorMessage(error) }, 'snapshot not written; the log has it all');
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/kit/clock.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../shared/ports/tools.ts';
 
 interface ToolRunOptions {
@@ -15,7 +15,7 @@ export const runTool = async (tool: Tool, run: ToolRun, { clock, timeoutMs, sign
   const over = new AbortController();
   const ended = Promise.resolve()
     .then(() => tool.run(run, AbortSignal.any([signal, giveUp.signal])))
-    .catch((error): ToolEnd => ({ outcome: 'error', text: messageOf(error) }));
+    .catch((error): ToolEnd => ({ outcome: 'error', text: errorMessage(error) }));
   const end = await Promise.race([ended, clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]))]);
   over.abort();
   if (end !== undefined) return end;

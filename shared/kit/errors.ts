@@ -47,4 +47,4 @@ export class NatterError extends Error {
 export const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof NatterError && error.code === code;
 
 /** The message of anything that was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

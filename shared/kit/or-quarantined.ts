@@ -10,7 +10,7 @@ const quarantined = (cause: unknown): unknown =>
  * The result of work that reads the log, or `NatterError('quarantined')` where a record cannot be read or folded: that is the log's fault,
  * not the caller's, so it is never `invalid`.
  */
-export const readable = async <T>(work: Promise<T>): Promise<T> => {
+export const orQuarantined = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work;
   } catch (error) {

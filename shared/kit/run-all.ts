@@ -2,7 +2,7 @@
  * Runs tasks side by side until `signal` aborts. When one fails, the signal the others were given aborts too; its error is thrown once all
  * of them have ended.
  */
-export const together = async (
+export const runAll = async (
   signal: AbortSignal,
   ...tasks: readonly ((until: AbortSignal) => Promise<void>)[]
 ): Promise<void> => {

@@ -16,7 +16,7 @@ export interface Delivery<T> {
  * queue may keep it a while, and may give it out again when the broker has forgotten how far it was (ADR 9). `done`: nothing shows it, so
  * it leaves the queue before it is acknowledged. `retry`: the partition waits and gets the same message again; nothing newer overtakes it.
  */
-export type Verdict =
+export type AckOutcome =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'done' }
   | { readonly kind: 'retry' }
@@ -25,7 +25,7 @@ export interface ConsumeOptions<T> {
   /** This process's member name, unique. */
   readonly member: string;
   /** Called for one message of a partition at a time. A throw counts as `retry`. */
-  handle(delivery: Delivery<T>): Promise<Verdict>;
+  handle(delivery: Delivery<T>): Promise<AckOutcome>;
   /** The partition is now ours. */
   acquired?(partition: number): void;
   /** The partition is no longer ours, or may not be: forget what you know of its keys, at once. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../kit/clock.ts';
-import { messageOf } from '../kit/errors.ts';
+import { errorMessage } from '../kit/errors.ts';
 import type { Logger } from '../kit/log.ts';
 import type { Leases } from '../ports/leases.ts';
 
@@ -42,7 +42,7 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
   let active = false;
 
   const failed = (error: unknown) => {
-    const reason = messageOf(error);
+    const reason = errorMessage(error);
     if (reason !== problem) log.error({ err: error, lease: name }, `${name} stands still`);
     problem = reason;
   };

@@ -12,7 +12,7 @@ import {
 } from '../domain/session/envelope.ts';
 import { upcast } from '../domain/session/upcast.ts';
 import { assert } from '../kit/assert.ts';
-import { flat } from '../kit/detached-string.ts';
+import { detachedString } from '../kit/detached-string.ts';
 import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import { scan } from './scan.ts';
@@ -72,7 +72,7 @@ export const check = <T>(schema: z.ZodType<T, unknown>, value: unknown): T => {
 export const encodeCommand = (command: CommandEnvelope): Uint8Array => encode(command, limits.commandBytes);
 export const decodeCommand = (bytes: Uint8Array): CommandEnvelope => {
   const command = check<CommandEnvelope>(commandEnvelope, decode(bytes, limits.commandBytes));
-  return { ...command, id: flat(command.id), key: flat(command.key) };
+  return { ...command, id: detachedString(command.id), key: detachedString(command.key) };
 };
 
 export const encodeInbound = (envelope: InboundEnvelope): Uint8Array => encode(envelope, limits.commandBytes);

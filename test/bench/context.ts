@@ -3,7 +3,7 @@ import { Conversations } from '../../services/session/conversations.ts';
 import { Conversation } from '../../services/session/prompt/conversation.ts';
 import { pruned } from '../../services/session/prompt/prune.ts';
 import { planCompaction } from '../../shared/domain/prompt/compaction.ts';
-import type { TurnView } from '../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';
 import type { Commit, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { advance, initialState, type Position } from '../../shared/domain/session/evolve.ts';

@@ -1,6 +1,6 @@
 import { Access } from '../../services/gateway/access.ts';
 import { SessionList } from '../../services/gateway/session-list.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import type { Principal } from '../../shared/domain/access/access.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
@@ -130,7 +130,7 @@ const measure = async (list: SessionList, title: string): Promise<Row[]> => {
 
 /** `sessions_list` over 100,000 sessions in the gateway's memory: quiet, and while 1,000 sessions change every second. */
 export const sessionsList = async (): Promise<Row[]> => {
-  const { index } = openMemory({ clock: systemClock }).portsFor('bench');
+  const { index } = openInMemory({ clock: systemClock }).portsFor('bench');
   const now = Date.now();
   const rows = Array.from({ length: sessions }, (_, number) => rowAt(number, now - (sessions - number) * 1_000, number + 1));
   for (let from = 0; from < sessions; from += 2_000) await index.put(rows.slice(from, from + 2_000), from + 2_000);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 import { lineOf, totalsOf } from './report.ts';
 import { type RunReport, type RunResult, run } from './run.ts';
 import { scenarios } from './scenarios.ts';
@@ -62,7 +62,7 @@ const oneRun = async (name: string, setup: Setup, seed: number): Promise<RunRepo
     if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify({ name, ...report })}\n`, { flag: 'a' });
     return report;
   } catch (error) {
-    say(`  seed ${seed}: the run itself failed: ${messageOf(error)}`);
+    say(`  seed ${seed}: the run itself failed: ${errorMessage(error)}`);
     return null;
   }
 };

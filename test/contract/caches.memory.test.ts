@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
+import { createInMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
 import type { Fault, Faults } from '../../shared/adapters/in-memory/faults.ts';
-import { MemoryKvStore } from '../../shared/adapters/in-memory/kv-store.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { summarize } from '../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
@@ -18,7 +18,7 @@ const failing = (...faults: Fault[]): Faults => ({
   next: (call) => ({ fault: (call === 'append' && faults.shift()) || 'none', delayMs: 0, lateMs: 5, behind: 0 }),
 });
 const custodyWith = (faults: Faults) =>
-  createMemoryCustodyLog(new MemoryKvStore({ clock: systemClock, faults, requestTimeoutMs: 10 }));
+  createInMemoryCustodyLog(new InMemoryKeyValue({ clock: systemClock, faults, requestTimeoutMs: 10 }));
 const record = (attempt = 1): CustodyRecord => ({
   ...{ v: 1, outboundId: '7.0', outboundSeq: 7, key: freshKey('agent:main'), target: { channel: 'terminal', to: 'me' } },
   ...{ state: 'sending', attempt, at: 1 },
@@ -47,7 +47,7 @@ describe('writes with an ambiguous outcome', () => {
 
 describe('an index whose bucket forgets its last writes', () => {
   const indexed = async () => {
-    const bucket = new MemoryKvStore({ clock: systemClock });
+    const bucket = new InMemoryKeyValue({ clock: systemClock });
     const index = createSessionIndex(bucket, systemClock);
     const [first, second] = [rowAt(freshKey(), 1), rowAt(freshKey(), 2)];
     await index.put([first], 1);
@@ -85,7 +85,7 @@ describe('an index whose bucket forgets its last writes', () => {
 
 describe('a system in memory', () => {
   it('is one broker to all its members', async () => {
-    const system = openMemory({ clock: systemClock });
+    const system = openInMemory({ clock: systemClock });
     const [one, other] = [system.portsFor('one'), system.portsFor('other')];
     const commit = commitTo(freshKey());
     await one.events.append(commit, 0);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryEventLog, type MemoryEventLogOptions } from '../../shared/adapters/in-memory/event-log.ts';
+import { InMemoryEventLog, type InMemoryEventLogOptions } from '../../shared/adapters/in-memory/event-log.ts';
 import {
-  type Fate,
+  type CallOutcome,
   type Fault,
   type Faults,
   noFaults,
@@ -15,7 +15,7 @@ import { appendMany, eventLogContract, first, revsOf, stored } from './event-log
 for (const semantics of ['R1', 'R3'] as const) {
   eventLogContract(`memory, ${semantics} semantics`, async () => {
     const bad: number[] = [];
-    const log = new MemoryEventLog({ clock: systemClock, semantics, onBad: ({ seq }) => bad.push(seq) });
+    const log = new InMemoryEventLog({ clock: systemClock, semantics, onBad: ({ seq }) => bad.push(seq) });
     return {
       log,
       bad,
@@ -28,10 +28,10 @@ for (const semantics of ['R1', 'R3'] as const) {
 
 describe('event log in memory: faults (reliability §0, fact 3)', () => {
   /** The next calls fail as said, in this order; those after them work. */
-  const faultyLog = (faults: Fault[], options: Partial<MemoryEventLogOptions> = {}): MemoryEventLog => {
-    const fate = (fault: Fault): Fate => ({ fault, delayMs: 0, lateMs: 5, behind: 2 });
+  const faultyLog = (faults: Fault[], options: Partial<InMemoryEventLogOptions> = {}): InMemoryEventLog => {
+    const fate = (fault: Fault): CallOutcome => ({ fault, delayMs: 0, lateMs: 5, behind: 2 });
     const scripted: Faults = { next: () => fate(faults.shift() ?? 'none') };
-    return new MemoryEventLog({ clock: systemClock, semantics: 'R3', requestTimeoutMs: 5, faults: scripted, ...options });
+    return new InMemoryEventLog({ clock: systemClock, semantics: 'R3', requestTimeoutMs: 5, faults: scripted, ...options });
   };
 
   /** The system's clock; `landed` resolves once so many of its sleeps have ended. */
@@ -96,7 +96,7 @@ describe('event log in memory: faults (reliability §0, fact 3)', () => {
   it('a repeat after the duplicate window is unknown on both', async () => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => Date.now() + ahead };
-    const log = new MemoryEventLog({ clock, semantics: 'R3' });
+    const log = new InMemoryEventLog({ clock, semantics: 'R3' });
     const commit = commitTo(freshKey());
     await stored(log, commit, 0);
     expect(await log.append(commit, 0)).toMatchObject({ kind: 'stored', seq: 1 });
@@ -105,7 +105,7 @@ describe('event log in memory: faults (reliability §0, fact 3)', () => {
   });
 
   it('a replicated log names the two transient conflicts: a write in flight, and our own', async () => {
-    const log = new MemoryEventLog({ clock: systemClock, semantics: 'R3' });
+    const log = new InMemoryEventLog({ clock: systemClock, semantics: 'R3' });
     const commit = commitTo(freshKey());
     const results = await Promise.all([commit, commit, commitTo(commit.key)].map((each) => log.append(each, 0)));
     const text = results.map((result) => JSON.stringify(result));
@@ -114,7 +114,7 @@ describe('event log in memory: faults (reliability §0, fact 3)', () => {
 
   it('the same seed gives the same fates, and healing ends them', async () => {
     const rates = { answer_lost: 0.2, landed_late: 0.2, stale: 0.2, unavailable: 0.2 };
-    const fates = (seed: number, healed = false): Fate[] => {
+    const fates = (seed: number, healed = false): CallOutcome[] => {
       const faults = new SeededFaults({ random: seededRandom(seed), rates, maxDelayMs: 20, maxLateMs: 50 });
       if (healed) faults.heal();
       return [...Array(50)].map(() => faults.next('append'));
@@ -128,7 +128,7 @@ describe('event log in memory: faults (reliability §0, fact 3)', () => {
   it('a follower of a faulty log misses nothing and repeats nothing', async () => {
     const rates = { stale: 0.4, unavailable: 0.01 };
     const faults = new SeededFaults({ random: seededRandom(3), rates, maxDelayMs: 2, maxLateMs: 0 });
-    const log = new MemoryEventLog({
+    const log = new InMemoryEventLog({
       clock: systemClock,
       semantics: 'R3',
       faults: { next: (call) => (call === 'append' ? noFaults : faults).next(call) },

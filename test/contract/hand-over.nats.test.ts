@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
@@ -18,7 +18,7 @@ const slowPartitions = 12;
 const queueOn = async (servers: string): Promise<{ queue: CommandBus; close(): Promise<void> }> => {
   const connection = await openConnection({ servers, name: 'hand-over', requestTimeoutMs: 2_000 });
   await provision(connection, topology);
-  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
   const subjects = subjectsUnder('handover');
   const settings = { connection, subjects, topology, deadLetters, clock: systemClock, requestTimeoutMs: 2_000 };
   return { queue: await commandQueue(settings), close: () => connection.close() };

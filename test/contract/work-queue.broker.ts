@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { commandQueue } from '../../shared/adapters/nats/queue/work-queue.ts';
@@ -28,7 +28,7 @@ export const natsWorkQueue = async (servers: string, replicas: 1 | 3): Promise<Q
   };
   await provision(connection, topology);
   const manager = await jetstreamManager(connection);
-  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
+  const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
   return {
     deadLetters,
     handOverMs: 100,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { DeadLetters } from '../../shared/ports/dead-letters.ts';
-import type { CommandBus, ConsumeOptions, Consumption, Delivery, Verdict } from '../../shared/ports/work-queue.ts';
+import type { AckOutcome, CommandBus, ConsumeOptions, Consumption, Delivery } from '../../shared/ports/work-queue.ts';
 import { encode } from '../../shared/wire/codec.ts';
 
 /** A process that takes part in the queue. */
@@ -55,9 +55,9 @@ export const commandTo = (key: string, id: string = `command-${count++}`): Comma
   data: { type: 'stop', reason: 'test' },
 });
 
-const done: Verdict = { kind: 'done' };
-const recorded: Verdict = { kind: 'recorded' };
-type Handler = (delivery: Delivery<CommandEnvelope>) => Promise<Verdict>;
+const done: AckOutcome = { kind: 'done' };
+const recorded: AckOutcome = { kind: 'recorded' };
+type Handler = (delivery: Delivery<CommandEnvelope>) => Promise<AckOutcome>;
 
 /** A member that notes what it is given, what it acquires and what it loses. */
 class Member {
@@ -280,7 +280,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
       rule('keeps a message for as long as its handler needs', async ({ member, publisher }) => {
         let starts = 0;
-        let finish = (_verdict: Verdict): void => {};
+        let finish = (_verdict: AckOutcome): void => {};
         const a = await member('a', () => {
           starts += 1;
           return new Promise((resolve) => {
@@ -511,7 +511,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
       rule(
         'take over within seconds what a dying one had in hand, and tell that it comes again',
         async ({ test, member, publisher }) => {
-          const a = await member('a', () => new Promise<Verdict>(() => {}));
+          const a = await member('a', () => new Promise<AckOutcome>(() => {}));
           const b = await member('b');
           const queue = await publisher();
           const key = await ownedKey(a, queue);

@@ -1,19 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
 import { type Fault, type Faults, type FaultyCall, noFaults } from '../../shared/adapters/in-memory/faults.ts';
-import { MemoryWorkQueue } from '../../shared/adapters/in-memory/work-queue.ts';
+import { InMemoryWorkQueue } from '../../shared/adapters/in-memory/work-queue.ts';
 import { commandBinding } from '../../shared/adapters/streams/queue-binding.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
-import type { Verdict } from '../../shared/ports/work-queue.ts';
+import type { AckOutcome } from '../../shared/ports/work-queue.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { commandTo, queuePartitions, workQueueContract } from './work-queue.contract.ts';
 
 workQueueContract('memory', async () => ({
   queue: async () => {
     const clock = systemClock;
-    const deadLetters = createMemoryDeadLetters({ clock });
+    const deadLetters = createInMemoryDeadLetters({ clock });
     const binding = commandBinding(subjectsUnder('natter'), queuePartitions);
-    const queue = new MemoryWorkQueue({ clock, binding, deadLetters, partitions: queuePartitions });
+    const queue = new InMemoryWorkQueue({ clock, binding, deadLetters, partitions: queuePartitions });
     return {
       deadLetters,
       handOverMs: 100,
@@ -32,9 +32,9 @@ describe('work queue in memory: what only it can do on demand', () => {
   const binding = commandBinding(subjectsUnder('natter'), queuePartitions);
   const create = (faults: Faults = noFaults) => {
     const clock = systemClock;
-    const deadLetters = createMemoryDeadLetters({ clock });
+    const deadLetters = createInMemoryDeadLetters({ clock });
     const times = { ackWaitMs: 150, pinMs: 100, requestTimeoutMs: 20 };
-    return new MemoryWorkQueue({ clock, binding, deadLetters, partitions: queuePartitions, faults, ...times });
+    return new InMemoryWorkQueue({ clock, binding, deadLetters, partitions: queuePartitions, faults, ...times });
   };
   const failing = (call: FaultyCall, ...fates: Fault[]): Faults => ({
     next: (asked) => ({ ...noFaults.next(asked), fault: asked === call ? (fates.shift() ?? 'none') : 'none' }),
@@ -43,7 +43,7 @@ describe('work queue in memory: what only it can do on demand', () => {
   it('a stopped process loses its partitions, goes on believing when it wakes, and its late word does not count (§5)', async () => {
     const queue = create();
     const calls: string[] = [];
-    const finish = new Map<string, (verdict: Verdict) => void>();
+    const finish = new Map<string, (verdict: AckOutcome) => void>();
     const start = (member: string) =>
       queue.consume({
         member,
@@ -100,8 +100,14 @@ describe('work queue in memory: what only it can do on demand', () => {
   });
 
   it('a full queue refuses (I11)', async () => {
-    const deadLetters = createMemoryDeadLetters({ clock: systemClock });
-    const queue = new MemoryWorkQueue({ clock: systemClock, binding, deadLetters, partitions: queuePartitions, maxMessages: 2 });
+    const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
+    const queue = new InMemoryWorkQueue({
+      clock: systemClock,
+      binding,
+      deadLetters,
+      partitions: queuePartitions,
+      maxMessages: 2,
+    });
     await queue.publish(commandTo('a'));
     await queue.publish(commandTo('b'));
     await expect(queue.publish(commandTo('c'))).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1_000 });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startSession } from '../../services/session/main.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
 import type { EventOf, EventType, SessionEvent } from '../../shared/domain/session/events.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const begin = async (rules: readonly object[] = []) => {
-  const memory = openMemory({ clock: systemClock });
+  const memory = openInMemory({ clock: systemClock });
   const config = configSchema.parse({
     mcp: { servers: { all: { command: process.execPath, args: [everything, 'stdio'] } } },
     tools: { rules },

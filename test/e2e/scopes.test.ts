@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { mentionOf, parseIrcLine } from '../../services/cli/ingest/irc.ts';
 import { startRouter } from '../../services/router/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
@@ -55,7 +55,7 @@ const asDirect = (line: Line, index: number): InboundEnvelope => ({
 /** Routes and handles all envelopes; the commits in the order of the log. */
 const live = async (envelopes: readonly InboundEnvelope[], session: object, channels: object = {}): Promise<RecordedCommit[]> => {
   const config: Config = configSchema.parse({ session, channels, agent: { owners: ['irc:Amaranth'], names: [] } });
-  const ports = openMemory({ clock: systemClock }).portsFor('all');
+  const ports = openInMemory({ clock: systemClock }).portsFor('all');
   const log = pino({ level: 'silent' });
   const host = await startSession({ config, ports, log, member: 'host', env: {} });
   const router = await startRouter({ config: fixed(config), ports, log, member: 'router' });

@@ -2,7 +2,7 @@ import type { IndexRow } from '../../shared/domain/projections/summary.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import type { TurnRef } from '../../shared/domain/values/types.ts';
-import { messageOf } from '../../shared/kit/errors.ts';
+import { errorMessage } from '../../shared/kit/errors.ts';
 
 /**
  * What was done and seen from outside: all that the checkers know. A position in it is the number of commits in the log at that moment.
@@ -107,7 +107,7 @@ const foldOf = (log: readonly RecordedCommit[]): Folded => {
     try {
       states.push(fold(states.at(-1) ?? initialState, commit));
     } catch (error) {
-      return { log, states, broken: `the log cannot be folded at ${commit.seq}: ${messageOf(error)}` };
+      return { log, states, broken: `the log cannot be folded at ${commit.seq}: ${errorMessage(error)}` };
     }
   }
   return { log, states, broken: null };

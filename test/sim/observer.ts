@@ -1,4 +1,4 @@
-import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { InMemorySystem } from '../../shared/adapters/in-memory/open.ts';
 import { openIndexView } from '../../shared/adapters/kv/index-view.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
@@ -13,7 +13,7 @@ export class Observer {
   #view: IndexView | null = null;
   #seen = 0;
 
-  constructor(system: MemorySystem, clock: Clock) {
+  constructor(system: InMemorySystem, clock: Clock) {
     void openIndexView(system.buckets.index, clock).then((view) => {
       this.#view = view;
     });

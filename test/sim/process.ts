@@ -1,4 +1,4 @@
-import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { InMemorySystem } from '../../shared/adapters/in-memory/open.ts';
 import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import { openIndexView } from '../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
@@ -70,7 +70,7 @@ export interface Spy {
 /** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
 export const portsOf = (
   process: Process,
-  { system, outside }: { readonly system: MemorySystem; readonly outside: Ports },
+  { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
   clock: Clock,
   spy: Spy,
   writesIndex: boolean,

@@ -1,4 +1,4 @@
-import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { InMemorySystem } from '../../shared/adapters/in-memory/open.ts';
 import type { IndexRow } from '../../shared/domain/projections/summary.ts';
 import type { ModelRequest } from '../../shared/domain/prompt/model-request.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
@@ -26,7 +26,7 @@ const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
 
 /** Writes the history of a run down. */
 export class Recorder {
-  readonly #system: MemorySystem;
+  readonly #system: InMemorySystem;
   readonly #clock: Clock;
   readonly commits: RecordedCommit[] = [];
   readonly sent: Sent[] = [];
@@ -39,7 +39,7 @@ export class Recorder {
   /** What happened, for people. */
   readonly trace: string[] = [];
 
-  constructor(system: MemorySystem, clock: Clock) {
+  constructor(system: InMemorySystem, clock: Clock) {
     this.#system = system;
     this.#clock = clock;
   }

@@ -1,4 +1,10 @@
-import { type Fate, type Fault, type Faults, type FaultyCall, SeededFaults } from '../../shared/adapters/in-memory/faults.ts';
+import {
+  type CallOutcome,
+  type Fault,
+  type Faults,
+  type FaultyCall,
+  SeededFaults,
+} from '../../shared/adapters/in-memory/faults.ts';
 import type { FaultRates } from './options.ts';
 import type { Random } from './random.ts';
 
@@ -13,7 +19,7 @@ export class Trouble implements Faults {
     this.#seeded = new SeededFaults({ random: random.next, rates, maxDelayMs, maxLateMs });
   }
 
-  next(call: FaultyCall): Fate {
+  next(call: FaultyCall): CallOutcome {
     const drawn = this.#seeded.next(call);
     const fate = this.outage === null ? drawn : { ...drawn, fault: this.outage };
     if (fate.fault !== 'none') {

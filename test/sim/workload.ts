@@ -1,4 +1,4 @@
-import type { MemorySystem } from '../../shared/adapters/in-memory/open.ts';
+import type { InMemorySystem } from '../../shared/adapters/in-memory/open.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
@@ -16,7 +16,7 @@ const impatience = 0.1;
 /** Clients that send commands. Each waits for one acknowledgement before it sends the next to the same key, as a careful program does. */
 export class Workload {
   readonly #options: SimOptions;
-  readonly #system: MemorySystem;
+  readonly #system: InMemorySystem;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #recorder: Recorder;
@@ -31,7 +31,7 @@ export class Workload {
   /** Commands on their way. */
   pending = 0;
 
-  constructor(options: SimOptions, system: MemorySystem, clock: Clock, random: Random, recorder: Recorder) {
+  constructor(options: SimOptions, system: InMemorySystem, clock: Clock, random: Random, recorder: Recorder) {
     this.#options = options;
     this.#system = system;
     this.#clock = clock;

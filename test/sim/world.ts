@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { type MemorySystem, openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { type InMemorySystem, openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
 import type { Ports } from '../../shared/ports/index.ts';
@@ -35,7 +35,7 @@ export class World {
   readonly #random: Random;
   readonly #troubles: readonly Trouble[];
   readonly #places: readonly Place[];
-  readonly system: MemorySystem;
+  readonly system: InMemorySystem;
   /** Ports of nobody: for what needs no gate. */
   readonly outside: Ports;
   readonly recorder: Recorder;
@@ -55,7 +55,7 @@ export class World {
     this.#clock = clock;
     this.#random = randomOf(seed * 7 + 4);
     this.#troubles = [logTrouble, caches, queues];
-    this.system = openMemory({
+    this.system = openInMemory({
       clock,
       partitions,
       semantics,

@@ -1,9 +1,9 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createMemoryAuditLog } from '../../shared/adapters/in-memory/audit-log.ts';
-import { createMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
-import { createMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
-import { createMemoryEphemera } from '../../shared/adapters/in-memory/ephemera.ts';
-import { MemoryKvStore } from '../../shared/adapters/in-memory/kv-store.ts';
+import { createInMemoryAuditLog } from '../../shared/adapters/in-memory/audit-log.ts';
+import { createInMemoryCustodyLog } from '../../shared/adapters/in-memory/custody-log.ts';
+import { createInMemoryDeadLetters } from '../../shared/adapters/in-memory/dead-letters.ts';
+import { createInMemoryEphemera } from '../../shared/adapters/in-memory/ephemera.ts';
+import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
 import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../shared/adapters/kv/leases.ts';
@@ -130,12 +130,12 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
 };
 
 export const openMemoryCaches = async (): Promise<CacheBroker> => {
-  const store = () => new MemoryKvStore({ clock: systemClock });
+  const store = () => new InMemoryKeyValue({ clock: systemClock });
   const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), memory: store() };
-  const ephemera = createMemoryEphemera();
-  const custody = createMemoryCustodyLog(store());
-  const deadLetters = createMemoryDeadLetters({ clock: systemClock });
-  const audit = createMemoryAuditLog({ clock: systemClock });
+  const ephemera = createInMemoryEphemera();
+  const custody = createInMemoryCustodyLog(store());
+  const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
+  const audit = createInMemoryAuditLog({ clock: systemClock });
   let hosts = 0;
   return {
     host: async () => {

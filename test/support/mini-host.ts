@@ -7,7 +7,7 @@ import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import type { Consumption, Delivery, Verdict } from '../../shared/ports/work-queue.ts';
+import type { AckOutcome, Consumption, Delivery } from '../../shared/ports/work-queue.ts';
 
 /**
  * The smallest session host that keeps the rules: it takes commands, decides, appends, answers and projects. Its model repeats what it
@@ -86,7 +86,7 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     }
   };
 
-  const handle = async (delivery: Delivery<CommandEnvelope>): Promise<Verdict> => {
+  const handle = async (delivery: Delivery<CommandEnvelope>): Promise<AckOutcome> => {
     const envelope = delivery.message;
     const state = states.get(envelope.key) ?? initialState;
     const tell = (answer: Omit<CommandAnswer, 'commandId'>) => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { MemoryFold, memoryHeadlines } from '../../services/checkpoint/memory/fold.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
@@ -24,7 +24,7 @@ const services: Service[] = [];
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(1_000))));
 
 const open = async () => {
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const ports = system.portsFor('test');
   const view = await ports.memory.watch();
   onTestFinished(() => view.close());

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { createProjection } from '../../services/checkpoint/session-index/projection.ts';
 import { seededRandom } from '../../shared/adapters/in-memory/faults.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
@@ -23,7 +23,7 @@ const services: Service[] = [];
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(1_000))));
 
 const open = () => {
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const ports = system.portsFor('test');
   const ends = new Map<SessionKey, { seq: number; rev: number }>();
   return {

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startWorker } from '../../services/cli/runtime/compose.ts';
 import { startRouter } from '../../services/router/main.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
 import { inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
@@ -12,7 +12,7 @@ import type { Config } from '../../shared/runtime/config/load.ts';
 import { keyOf } from '../support/commits.ts';
 
 test('A14/140, A3/24: a running router routes the next message by the configuration that is then in force', async () => {
-  const ports = openMemory({ clock: systemClock }).portsFor('test');
+  const ports = openInMemory({ clock: systemClock }).portsFor('test');
   const keys: string[] = [];
   const consumption = await ports.commands.consume({
     member: 'host',
@@ -51,7 +51,7 @@ test('A14/140, A3/24: a running router routes the next message by the configurat
 });
 
 test('I12, A3/29: whose id is unlinked while all runs knows nothing of the person any more, nor is what they say remembered of them', async () => {
-  const system = openMemory({ clock: systemClock });
+  const system = openInMemory({ clock: systemClock });
   const ports = system.portsFor('test');
   const linking = (...ids: string[]) => ({
     ...configSchema.parse({ session: { identityLinks: { ann: ids } } }),

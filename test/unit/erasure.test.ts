@@ -8,7 +8,7 @@ import { createErasures } from '../../services/delivery/erasures.ts';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { Conversations } from '../../services/session/conversations.ts';
 import { loadState } from '../../services/session/load.ts';
-import { openMemory } from '../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { fold, initialState, toPlain } from '../../shared/domain/session/evolve.ts';
@@ -31,7 +31,7 @@ const deleted = (mode: 'key' | 'erased'): SessionEvent => ({
 
 /** Two messages, the end of that session, and a message of the next: four commits. */
 const story = async (mode: 'key' | 'erased' = 'erased') => {
-  const system = openMemory({ clock: systemClock });
+  const system = openInMemory({ clock: systemClock });
   const ports = system.portsFor('test');
   const key = freshKey();
   const turns: [SessionEvent[], number][] = [

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { SessionList } from '../../services/gateway/session-list.ts';
-import { MemoryEventLog } from '../../shared/adapters/in-memory/event-log.ts';
-import { MemoryKvStore } from '../../shared/adapters/in-memory/kv-store.ts';
+import { InMemoryEventLog } from '../../shared/adapters/in-memory/event-log.ts';
+import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
 import { createEraser } from '../../shared/adapters/streams/eraser.ts';
 import { waitForReplica } from '../../shared/kit/wait-for-replica.ts';
 import type { Ports } from '../../shared/ports/index.ts';
@@ -20,7 +20,7 @@ const lagging = async (staleReads: number) => {
     const fault = isStale && call === 'read' && ++reads <= staleReads ? ('stale' as const) : ('none' as const);
     return { fault, delayMs: 0, lateMs: 0, behind: 2 };
   };
-  const events = new MemoryEventLog({ clock, semantics: 'R3', faults: { next } });
+  const events = new InMemoryEventLog({ clock, semantics: 'R3', faults: { next } });
   const { commits } = tell('post m1', 'reply m1/1 1', 'append m2', 'delete erased');
   let lastSeq = 0;
   for (const { seq: _, recordedAt: __, ...commit } of commits) {
@@ -48,7 +48,7 @@ const readers: Readonly<Record<string, (log: Lagging) => Promise<number | undefi
       deadLetters: nothing,
       memory: async () => {},
     };
-    const memory = new MemoryKvStore({ clock });
+    const memory = new InMemoryKeyValue({ clock });
     const snapshots = { get: async () => null, put: async () => {} };
     await createEraser({ events, clock, snapshots, memory, store, subjects: subjectsUnder('natter') }).erase(key, lastSeq);
     return lastSeq;

@@ -12,7 +12,7 @@ import {
 } from '../../shared/domain/projections/schemas.ts';
 import { sessionRowOf } from '../../shared/domain/projections/session-row.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
-import { messagesOf, RecentMessages, withoutToolResults } from '../../shared/domain/projections/transcript.ts';
+import { RecentMessages, transcriptMessages, withoutToolResults } from '../../shared/domain/projections/transcript.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -204,7 +204,7 @@ describe('a transcript', () => {
   };
 
   it('A10/116: messages have role, content, time, model and tokens as recorded', () => {
-    expect(messagesOf(commit(3, said('hi')))).toEqual([
+    expect(transcriptMessages(commit(3, said('hi')))).toEqual([
       {
         role: 'assistant',
         content: [{ type: 'text', text: 'hi' }],
@@ -216,13 +216,13 @@ describe('a transcript', () => {
         usage,
       },
     ]);
-    expect(messagesOf(commit(1, [userMessage('hello')]))).toMatchObject([
+    expect(transcriptMessages(commit(1, [userMessage('hello')]))).toMatchObject([
       { role: 'user', content: [{ text: 'hello' }], id: '1.0' },
     ]);
   });
 
   it('A10/102, 116: without tool results', () => {
-    const [user] = messagesOf(commit(1, [userMessage('hello')])) as [TranscriptMessage];
+    const [user] = transcriptMessages(commit(1, [userMessage('hello')])) as [TranscriptMessage];
     expect(withoutToolResults([user, { ...user, role: 'toolResult' }])).toEqual([user]);
   });
 
@@ -238,7 +238,7 @@ describe('a transcript', () => {
       commit(4, [{ ...model, text: '', calls, flush: true }]),
     ];
     const toolCall = { type: 'toolCall', id: 'r1.1.0', name: 'read_file', arguments: '{"path":"a"}' };
-    const said = commits.flatMap(messagesOf);
+    const said = commits.flatMap(transcriptMessages);
     expect(said).toMatchObject([
       { role: 'assistant', content: [{ type: 'text', text: 'Let me look.' }, toolCall], runId: 'r1', model: 'fast', usage },
       { role: 'toolResult', content: [{ text: 'no file' }], toolCallId: 'r1.1.0', toolName: 'read_file', isError: true },

@@ -1,6 +1,6 @@
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { together } from '../../../shared/kit/run-all.ts';
+import { runAll } from '../../../shared/kit/run-all.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
 import { witnessLog } from '../../../shared/runtime/log-witness.ts';
@@ -61,7 +61,7 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
     };
     // Also after a failure: what the queue has need not be published again.
     try {
-      await together(stopping, read, keepCursor);
+      await runAll(stopping, read, keepCursor);
     } finally {
       await save();
     }

@@ -8,7 +8,7 @@ import type { ModelMessage } from '../../../shared/domain/prompt/model-request.t
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import type { MemoryScope } from '../../../shared/domain/values/memory-edit.ts';
 import type { StepOutcome, Usage } from '../../../shared/domain/values/types.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 
@@ -79,7 +79,7 @@ const ask = async ({ model, key, id, signal }: Asking, step: Step): Promise<Step
     return outcome;
   } catch (error) {
     signal.throwIfAborted();
-    return { kind: 'failed', code: 'model_error', message: messageOf(error).slice(0, 2_000) };
+    return { kind: 'failed', code: 'model_error', message: errorMessage(error).slice(0, 2_000) };
   }
 };
 

@@ -3,7 +3,7 @@ import { entryCharacters, type Notes } from '../../../shared/domain/introspectio
 import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { readable } from '../../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 
@@ -33,10 +33,10 @@ type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | '
  * Throws `NatterError('unavailable' | 'quarantined')`.
  */
 export const readPast = async (ports: LogPorts, request: Wanted, characters: number): Promise<Past | null> => {
-  const last = await readable(ports.events.last(request.key));
+  const last = await orQuarantined(ports.events.last(request.key));
   if (last === null || last.seq < request.throughSeq) return null;
   for (let wanted = request; ; ) {
-    const found = await readable(readSlice(ports, wanted, last.seq, characters));
+    const found = await orQuarantined(readSlice(ports, wanted, last.seq, characters));
     if (found === null || 'entries' in found) return found;
     wanted = { ...wanted, ...found };
   }

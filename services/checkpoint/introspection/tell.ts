@@ -1,5 +1,5 @@
 import type { CheckpointRequest, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import { readable } from '../../../shared/kit/or-quarantined.ts';
+import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 import type { IntrospectionResult } from './introspect.ts';
@@ -54,11 +54,11 @@ const commandOf = (
 });
 
 const isRecorded = async (ports: TellerPorts, { key, throughSeq }: CheckpointRequest, id: string): Promise<boolean> => {
-  const through = (await readable(ports.events.last(key)))?.seq ?? 0;
+  const through = (await orQuarantined(ports.events.last(key)))?.seq ?? 0;
   if (through <= throughSeq) return false;
   const look = async (): Promise<boolean> => {
     for await (const { command } of readThrough(ports, key, { after: throughSeq, through })) if (command.id === id) return true;
     return false;
   };
-  return readable(look());
+  return orQuarantined(look());
 };

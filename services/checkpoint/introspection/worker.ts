@@ -1,14 +1,14 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { roomTokens } from '../../../shared/domain/prompt/tokens.ts';
 import type { CheckpointRequest } from '../../../shared/domain/session/envelope.ts';
-import { hasCode, messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { charactersPerToken } from '../../../shared/kit/token-estimate.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryView } from '../../../shared/ports/memory-store.ts';
 import type { Model } from '../../../shared/ports/model.ts';
-import type { Delivery, Verdict } from '../../../shared/ports/work-queue.ts';
+import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { type IntrospectionResult, introspect } from './introspect.ts';
 import { memoriesOf } from './memories.ts';
@@ -44,7 +44,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
   const room = charactersPerToken * roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
 
   /** Slice by slice, each one command; the log says what is left. */
-  const lookBack = async (request: CheckpointRequest, signal: AbortSignal): Promise<Verdict> => {
+  const lookBack = async (request: CheckpointRequest, signal: AbortSignal): Promise<AckOutcome> => {
     // Half of the room: estimates of tokens are wrong, and the model's own words come back to it.
     let characters = Math.min(limits.introspectionCharacters, Math.floor(room / 2));
     let refused = 0;
@@ -88,7 +88,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
     return introspect({ model, key, id: commandIdOf({ id }, fromRev), notes, entries, memories: shown, reach, signal, again });
   };
 
-  const handle = async ({ message: request, partition }: Delivery<CheckpointRequest>): Promise<Verdict> => {
+  const handle = async ({ message: request, partition }: Delivery<CheckpointRequest>): Promise<AckOutcome> => {
     const ours = new AbortController();
     inHand.set(partition, ours);
     const startedAt = clock.monotonic();
@@ -99,7 +99,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
       return verdict;
     } catch (error) {
       if (ours.signal.aborted || stopped.signal.aborted) return { kind: 'retry' };
-      if (hasCode(error, 'quarantined')) return { kind: 'dead', reason: messageOf(error) };
+      if (hasCode(error, 'quarantined')) return { kind: 'dead', reason: errorMessage(error) };
       counts.retries += 1;
       throw error;
     } finally {

@@ -2,7 +2,7 @@ import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import { createBell } from '../../../shared/kit/bell.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { together } from '../../../shared/kit/run-all.ts';
+import { runAll } from '../../../shared/kit/run-all.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryNews } from '../../../shared/ports/memory-store.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
@@ -79,7 +79,7 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
     const remind = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(remindMs, until)) rung.ring();
     };
-    await together(stopping, follow, write, remind);
+    await runAll(stopping, follow, write, remind);
     if (!held.aborted && position > written) await flush();
   };
 

@@ -6,7 +6,7 @@ import { linesOf, type TranscriptLine } from '../../../shared/domain/projections
 import { createBell } from '../../../shared/kit/bell.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import { together } from '../../../shared/kit/run-all.ts';
+import { runAll } from '../../../shared/kit/run-all.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
@@ -109,7 +109,7 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
       }
     };
     try {
-      await together(stopping, read, write, keepMaps);
+      await runAll(stopping, read, write, keepMaps);
       if (!held.aborted) await flush();
     } finally {
       await view.close();

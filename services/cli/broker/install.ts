@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNewEnough, minimumServerVersion, versionOfBinary } from '../../../shared/adapters/nats/version.ts';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { fetchFromApt } from './from-apt.ts';
 import { fetchFromPackageManager } from './from-package-manager.ts';
 import { fetchFromRelease } from './from-release.ts';
@@ -47,8 +47,8 @@ export const installServer = async (environment: Environment, progress: Progress
       progress(`nats-server ${installed.version} is in ${installed.path}`);
       return installed;
     } catch (error) {
-      failures.push(`${name}: ${messageOf(error)}`);
-      progress(`${name} did not help: ${messageOf(error)}`);
+      failures.push(`${name}: ${errorMessage(error)}`);
+      progress(`${name} did not help: ${errorMessage(error)}`);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

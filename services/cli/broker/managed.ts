@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
 
@@ -88,7 +88,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
           options.onRestart?.(`nats://127.0.0.1:${port}`);
           if (stopping.signal.aborted) running.signal('SIGTERM');
         } catch (error) {
-          problem = messageOf(error);
+          problem = errorMessage(error);
           options.log('error', problem);
         }
       }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { minimumServerVersion } from '../../../shared/adapters/nats/version.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { type Config, configFileOf, secretsOf } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, clientOf, configOf, sourceOf } from '../access.ts';
 import { resolveServer } from '../broker/resolve.ts';
@@ -38,7 +38,7 @@ const examineBroker = async (config: Config, world: World): Promise<Finding[]> =
       ...[broker.lookBacks(config, report), broker.deadLetters(report), door.tokens(config, report.tokens, world.now())],
     ];
   } catch (error) {
-    const [detail = '', ...fix] = messageOf(error).split('; ');
+    const [detail = '', ...fix] = errorMessage(error).split('; ');
     return [fail('broker', detail, fix.join('; ') || 'see its log')];
   }
 };

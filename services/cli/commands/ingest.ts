@@ -5,7 +5,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { createRoute } from '../../../shared/domain/routing/route.ts';
 import { messageOf as messageIn } from '../../../shared/domain/session/commands.ts';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type CommonOptions, clientOf, configOf } from '../access.ts';
 import { type Conversation, type Fed, feed } from '../ingest/feed.ts';
 import { dayOf, readSource, type Source, type SourceOptions } from '../ingest/source.ts';
@@ -121,7 +121,7 @@ const readBytes = async (file: string): Promise<Buffer> => {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new NatterError('invalid', `cannot read ${file}: ${messageOf(error)}`);
+    throw new NatterError('invalid', `cannot read ${file}: ${errorMessage(error)}`);
   }
 };
 

@@ -3,7 +3,7 @@ import { Client, ProtocolError, SdkHttpError, StreamableHTTPClientTransport } fr
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { type CommonOptions, clientOf, gatewayOf } from '../access.ts';
 import type { World } from '../terminal.ts';
@@ -43,7 +43,7 @@ const served = (world: World, gateway: Client): Promise<void> =>
     });
     const { close } = serveStdio(() => proxyOf(world, gateway), {
       transport,
-      onerror: (error) => world.terminal.note(messageOf(error)),
+      onerror: (error) => world.terminal.note(errorMessage(error)),
     });
     const handed = transport.onclose;
     transport.onclose = () => {
@@ -74,7 +74,7 @@ const proxyOf = (world: World, gateway: Client): McpServer => {
 
 /** Why the gateway did not take a call: its problem, or that nobody answered. */
 const toldOf = (error: unknown): string => {
-  if (!(error instanceof SdkHttpError)) return `unreachable: ${messageOf(error)}`;
+  if (!(error instanceof SdkHttpError)) return `unreachable: ${errorMessage(error)}`;
   try {
     const { code, detail } = JSON.parse(String(error.data.text)) as { code: string; detail: string };
     return `${code}: ${detail}`;

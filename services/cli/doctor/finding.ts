@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 
 /** One line of the doctor's report: what was looked at, how it is, what was found, and what to do about it. */
 export interface Finding {
@@ -18,6 +18,6 @@ export const looked = async (what: string, fix: string, look: () => Promise<Find
   try {
     return await look();
   } catch (error) {
-    return fail(what, messageOf(error), fix);
+    return fail(what, errorMessage(error), fix);
   }
 };

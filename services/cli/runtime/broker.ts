@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { hasCode, messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
@@ -97,7 +97,7 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
       const created = await provisionBroker(config, broker);
       return log.info({ created: created.length }, 'the broker is back and provisioned');
     } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'the broker is back but could not be provisioned yet');
+      log.warn({ reason: errorMessage(error) }, 'the broker is back but could not be provisioned yet');
       if (hasCode(error, 'unsupported')) return;
       await systemClock.sleep(pauseMs);
     }

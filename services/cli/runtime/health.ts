@@ -1,6 +1,6 @@
 import { healthTimes } from '../../../shared/adapters/kv/presence.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../shared/ports/presence.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
@@ -73,7 +73,7 @@ export const tellHealth = async (
   options: { process: string; version: string; presence: Presence; clock: Clock; log: Logger; signal: AbortSignal },
 ): Promise<void> => {
   const { process, version, presence, clock, log, signal } = options;
-  const failed = (error: unknown): void => log.debug({ problem: messageOf(error) }, 'how this process is could not be told');
+  const failed = (error: unknown): void => log.debug({ problem: errorMessage(error) }, 'how this process is could not be told');
   const startedAt = clock.now();
   let [toldAt, before] = [Number.NEGATIVE_INFINITY, ''];
   while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
 
@@ -41,7 +41,7 @@ export const serveMetrics = async ({ host, port, token, services }: MetricsServe
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const hint = 'use another --metrics-port';
-      reject(new NatterError('unavailable', `the metrics cannot be served: ${messageOf(cause)}; ${hint}`, { cause }));
+      reject(new NatterError('unavailable', `the metrics cannot be served: ${errorMessage(cause)}; ${hint}`, { cause }));
     });
     server.listen(port, host, resolve);
   });

@@ -2,7 +2,7 @@ import pc from 'picocolors';
 import type { NatterClient, NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { questionOf } from '../../../shared/domain/routing/approval-text.ts';
 import { createBell } from '../../../shared/kit/bell.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { endedBy, RunView, type Screen } from './run-view.ts';
 
@@ -47,7 +47,7 @@ export class Talk {
       await this.#posting;
       while (!this.#isSettled() && !signal.aborted) await this.#changed.rung(signal);
     } catch (error) {
-      this.#terminal.note(pc.red(messageOf(error)));
+      this.#terminal.note(pc.red(errorMessage(error)));
     } finally {
       this.#isSaying = false;
     }
@@ -63,7 +63,7 @@ export class Talk {
         if (!this.#isPrompted && !this.#isSaying && this.#isSettled()) this.prompt();
       }
     } catch (error) {
-      this.#terminal.note(pc.red(messageOf(error)));
+      this.#terminal.note(pc.red(errorMessage(error)));
     } finally {
       this.#isOver = true;
       this.#changed.ring();

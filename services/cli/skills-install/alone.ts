@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'libsql';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { clawhubIn } from './lock.ts';
 
 const waitMs = 10_000;
@@ -21,7 +21,7 @@ export const alone = <T>(folder: string, work: () => T): T => {
     }
   } catch (cause) {
     if (!String((cause as { code?: unknown }).code).startsWith('SQLITE_')) throw cause;
-    throw new NatterError('unavailable', `${file}: ${messageOf(cause)}; wait for who installs skills there, or remove it`, {
+    throw new NatterError('unavailable', `${file}: ${errorMessage(cause)}; wait for who installs skills there, or remove it`, {
       cause,
     });
   }

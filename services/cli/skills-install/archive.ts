@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
 import { type Entry, openPromise } from 'yauzl';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 import { usualPath } from '../../../shared/kit/process/environment.ts';
 import { type ArchiveEntry, Unpacked, type UnpackLimits } from './unpacked.ts';
@@ -35,7 +35,7 @@ export const unpack = async (file: string, kind: ArchiveKind, folder: string, bo
     unpacked.finish();
   } catch (error) {
     if (error instanceof NatterError) throw error;
-    throw new NatterError('invalid', `the archive cannot be unpacked: ${messageOf(error)}`, { cause: error });
+    throw new NatterError('invalid', `the archive cannot be unpacked: ${errorMessage(error)}`, { cause: error });
   } finally {
     unpacked.close();
   }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 
 /** A skill of a registry: the last part of its address, and of its folder. */
@@ -34,7 +34,7 @@ export const readLock = (folder: string): SkillLock => {
     return lock.parse(JSON.parse(readBounded(file)));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { version: 1, skills: {} };
-    throw new NatterError('invalid', `${file} cannot be read: ${messageOf(cause)}; mend or remove it`, { cause });
+    throw new NatterError('invalid', `${file} cannot be read: ${errorMessage(cause)}; mend or remove it`, { cause });
   }
 };
 

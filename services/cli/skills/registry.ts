@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import pc from 'picocolors';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { type CommonOptions, configOf } from '../access.ts';
 import { isConfirmed } from '../confirm.ts';
@@ -134,7 +134,7 @@ export const updateFromRegistry = async (world: World, slug: string | undefined,
     } catch (error) {
       if (slug !== undefined) throw error;
       failed++;
-      terminal.note(`${pc.red(each)}: ${messageOf(error)}`);
+      terminal.note(`${pc.red(each)}: ${errorMessage(error)}`);
     }
   }
   return failed;

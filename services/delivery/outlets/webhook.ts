@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { traceparentNow } from '../../../shared/kit/trace.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { Outlet, SendResult } from '../../../shared/ports/outlet.ts';
@@ -99,6 +99,6 @@ const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR
 const resultOfError = (error: unknown, idempotent: boolean): SendResult => {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const detail = code === '' ? messageOf(error) : `${messageOf(error)} (${code})`;
+  const detail = code === '' ? errorMessage(error) : `${errorMessage(error)} (${code})`;
   return neverArrived.has(code) ? { kind: 'retry', afterMs: 0, detail } : uncertain(detail, idempotent);
 };

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills';
 import { LRUCache } from 'lru-cache';
 import type { Skill } from '../../../shared/domain/skills/skill.ts';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Entries } from '../../../shared/runtime/skills/environment.ts';
@@ -40,7 +40,7 @@ export const offeredSkills = (library: Pick<SkillLibrary, 'take'>, entries: Entr
       offered.set(skill.digest, entry);
       return entry;
     } catch (error) {
-      log.debug({ folder: skill.folder, reason: messageOf(error) }, 'a skill is not offered to MCP clients');
+      log.debug({ folder: skill.folder, reason: errorMessage(error) }, 'a skill is not offered to MCP clients');
       return undefined;
     }
   };

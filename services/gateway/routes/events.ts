@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { GatewayContext } from '../context.ts';
 import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../cursor.ts';
 import { EventFrames } from '../event-frames.ts';
@@ -54,7 +54,7 @@ const tooSlow = (cursor: Cursor): string => {
 /** Says why a stream ends, and where it was. */
 const lastFrame = (error: unknown, cursor: Cursor): string => {
   const code = error instanceof NatterError ? error.code : 'internal';
-  return sseFrame('error', { code, detail: code === 'internal' ? '' : messageOf(error), after: formatCursor(cursor) });
+  return sseFrame('error', { code, detail: code === 'internal' ? '' : errorMessage(error), after: formatCursor(cursor) });
 };
 
 /** Writes events until the client leaves or falls too far behind, its token ends, or the gateway stops. */

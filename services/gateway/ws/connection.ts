@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { WebSocket } from 'ws';
-import { hasCode, messageOf, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Caller } from '../callers.ts';
 import type { OpenCall } from '../callers-open.ts';
@@ -77,13 +77,13 @@ export class Connection {
       this.#leavePlace();
       this.#leavePlace = leavePlace;
     } catch (error) {
-      return this.#close('tooMany', messageOf(error));
+      return this.#close('tooMany', errorMessage(error));
     }
     if (caller === null) return void this.#awaitToken();
     this.#caller = caller;
     this.#open = context.openCalls.begin(caller);
     const { ended } = this.#open;
-    ended.addEventListener('abort', () => this.#shutOut(messageOf(ended.reason)), { signal: this.#ended.signal });
+    ended.addEventListener('abort', () => this.#shutOut(errorMessage(ended.reason)), { signal: this.#ended.signal });
     const { commandBytes: frameBytes, socketCalls: calls, waitSeconds } = limits;
     const hello = { protocol: protocolVersion, version: context.version, limits: { frameBytes, calls, waitSeconds } };
     void this.#send({ type: 'hello', ...hello, methods: Object.keys(this.#methods) });
@@ -96,7 +96,7 @@ export class Connection {
       if (frame.type === 'req') this.#request(frame);
       else this.#authenticate(frame.token);
     } catch (error) {
-      this.#close('badFrame', messageOf(error));
+      this.#close('badFrame', errorMessage(error));
     }
     if (this.#outbox.isFull) this.#pause();
   }
@@ -107,7 +107,7 @@ export class Connection {
       this.#enter(this.#door.admit(token));
     } catch (error) {
       this.#door.refused(error);
-      this.#close(hasCode(error, 'unauthorized') ? 'unauthorized' : 'tryLater', messageOf(error));
+      this.#close(hasCode(error, 'unauthorized') ? 'unauthorized' : 'tryLater', errorMessage(error));
     }
   }
 

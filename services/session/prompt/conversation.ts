@@ -1,14 +1,19 @@
-import { isComplete, messagesOf, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
+import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
+import {
+  type ConversationMessage,
+  type CountedTokens,
+  flushPrompt,
+  type TurnView,
+} from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import { type CountedTokens, flushPrompt, type Said, type TurnView } from '../../../shared/domain/prompt/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf, isErasure } from '../../../shared/domain/session/evolve.ts';
 import type { Message } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
-import { flat } from '../../../shared/kit/detached-string.ts';
+import { detachedString } from '../../../shared/kit/detached-string.ts';
+import { ConversationMessageList } from './conversation-message-list.ts';
 import { actingSender, type RunningTurn, runningTurn, sendersOf, userMessage, type Waiting } from './running-turn.ts';
-import { SaidList } from './said-list.ts';
 
 type Place = Pick<RecordedCommit, 'rev' | 'seq'>;
 
@@ -21,7 +26,7 @@ type Place = Pick<RecordedCommit, 'rev' | 'seq'>;
  * are said (A5/69). A step with calls is heard when each of them has its result, so that the two are never apart.
  */
 export class Conversation {
-  readonly #said = new SaidList();
+  readonly #said = new ConversationMessageList();
   readonly #waiting = new Map<string, Waiting>();
   #turn: RunningTurn | null = null;
   #counted: CountedTokens | null = null;
@@ -143,12 +148,12 @@ export class Conversation {
   }
 
   #remember({ message, turnId }: EventOf<'user_message'>): void {
-    const kept: Message = { ...message, text: flat(message.text) };
+    const kept: Message = { ...message, text: detachedString(message.text) };
     if (turnId !== undefined) {
-      this.#waiting.set(flat(turnId), { message: kept, seq: this.seq });
+      this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
       return;
     }
-    const said: Said = { ...this.#at, message: userMessage(kept) };
+    const said: ConversationMessage = { ...this.#at, message: userMessage(kept) };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }
@@ -156,7 +161,7 @@ export class Conversation {
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
     const ids = [id, ...merged.map((turn) => turn.id)];
     const asked = ids.flatMap((turnId) => this.#take(turnId) ?? []);
-    const turn = runningTurn(flat(id), {
+    const turn = runningTurn(detachedString(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
       missing: ids.length - asked.length,
@@ -177,7 +182,7 @@ export class Conversation {
     if (waiting) this.#turn?.joined.push(waiting.message);
   }
 
-  #asking({ id, fromSeq }: RunningTurn, message: Message): Said {
+  #asking({ id, fromSeq }: RunningTurn, message: Message): ConversationMessage {
     return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
   }
 
@@ -186,11 +191,15 @@ export class Conversation {
     const turn = this.#turn;
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
-    const made = calls.map((call) => ({ callId: flat(call.callId), tool: flat(call.tool), arguments: flat(call.arguments) }));
+    const made = calls.map((call) => ({
+      callId: detachedString(call.callId),
+      tool: detachedString(call.tool),
+      arguments: detachedString(call.arguments),
+    }));
     turn.calls = new Map(made.map((call) => [call.callId, call]));
     turn.flushing = flush === true && made.length > 0;
     if (flush) {
-      const said: ModelMessage[] = made.length > 0 ? [] : [{ role: 'assistant', text: flat(text) }];
+      const said: ModelMessage[] = made.length > 0 ? [] : [{ role: 'assistant', text: detachedString(text) }];
       turn.flush = [...(turn.flush.length > 0 ? turn.flush : [flushPrompt]), ...said];
     } else {
       const { inputTokens, outputTokens, estimated = false } = usage;
@@ -199,7 +208,7 @@ export class Conversation {
       this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
       if (made.length === 0 && finish === 'continue') this.#answer(text);
     }
-    if (made.length > 0) turn.block = openBlock(flat(text), made);
+    if (made.length > 0) turn.block = openBlock(detachedString(text), made);
   }
 
   #hearJoined(turn: RunningTurn, heard: number): void {
@@ -208,7 +217,7 @@ export class Conversation {
   }
 
   #answer(text: string): void {
-    if (text !== '') this.#sayInTurn({ role: 'assistant', text: flat(text) });
+    if (text !== '') this.#sayInTurn({ role: 'assistant', text: detachedString(text) });
   }
 
   #sayInTurn(message: ModelMessage): void {
@@ -219,14 +228,14 @@ export class Conversation {
   #result(event: EventOf<'tool_result'>): void {
     const block = this.#turn?.block;
     if (!block?.calls.some(({ callId }) => callId === event.callId)) return;
-    block.results.set(flat(event.callId), resultMessage(event, flat));
+    block.results.set(detachedString(event.callId), resultMessage(event, detachedString));
     if (isComplete(block)) this.#closeBlock();
   }
 
   #closeBlock(): void {
     const turn = this.#turn;
     if (!turn?.block) return;
-    const messages = messagesOf(turn.block);
+    const messages = blockMessages(turn.block);
     if (turn.flushing) turn.flush = [...turn.flush, ...messages];
     else for (const message of messages) this.#sayInTurn(message);
     turn.block = null;
@@ -241,7 +250,7 @@ export class Conversation {
   }
 
   #compact({ summary, throughRev }: EventOf<'context_compacted'>): void {
-    this.#said.summarise(flat(summary), { throughRev, seq: this.seq, turnId: this.#turn?.id });
+    this.#said.summarise(detachedString(summary), { throughRev, seq: this.seq, turnId: this.#turn?.id });
     this.#counted = null;
     this.#neededRev = throughRev + 1;
     if (this.#turn) this.#turn.flush = [];

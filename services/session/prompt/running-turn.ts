@@ -1,8 +1,8 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
+import type { ConversationMessage } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import type { Said } from '../../../shared/domain/prompt/said.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
-import { flat } from '../../../shared/kit/detached-string.ts';
+import { detachedString } from '../../../shared/kit/detached-string.ts';
 
 /** A message that waits to be heard, and where it is written. */
 export interface Waiting {
@@ -26,7 +26,7 @@ export interface RunningTurn {
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
   /** Heard as soon as the block is complete. */
-  readonly later: Said[];
+  readonly later: ConversationMessage[];
   flush: readonly ModelMessage[];
   flushing: boolean;
 }
@@ -78,5 +78,5 @@ const personOf = ({ principal, id }: Sender): string => principal ?? id;
 export const userMessage = ({ text, sender }: Message): ModelMessage => ({
   role: 'user',
   text,
-  name: flat(sender.name ?? sender.id),
+  name: detachedString(sender.name ?? sender.id),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageOf } from '../../../shared/kit/errors.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { oneLine, question, questionCharacters, quoted } from '../../../shared/kit/one-line.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 
@@ -29,7 +29,7 @@ export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }:
       return typeof end === 'string' ? { outcome: 'ok', text: end } : end;
     } catch (error) {
       signal.throwIfAborted();
-      return { outcome: 'error', text: oneLine(messageOf(error), questionCharacters) };
+      return { outcome: 'error', text: oneLine(errorMessage(error), questionCharacters) };
     }
   },
 });

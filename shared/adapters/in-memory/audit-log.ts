@@ -3,10 +3,10 @@ import type { AuditLog, StoredAudit } from '../../ports/audit-log.ts';
 import { auditCodec } from '../../wire/records.ts';
 import { auditBounds } from '../../wire/topology.ts';
 import { noFaults } from './faults.ts';
-import type { MemoryStoreOptions } from './kv-store.ts';
+import type { InMemoryStoreOptions } from './kv-store.ts';
 
 /** The audit trail in memory. Of a kind as many records stay as in the stream. */
-export const createMemoryAuditLog = ({ clock, faults = noFaults }: MemoryStoreOptions): AuditLog => {
+export const createInMemoryAuditLog = ({ clock, faults = noFaults }: InMemoryStoreOptions): AuditLog => {
   const stored: StoredAudit[] = [];
   let lastSeq = 0;
   const reach = async (call: 'append' | 'read'): Promise<void> => {

@@ -5,7 +5,7 @@ import { type Subjects, subjectsUnder } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 
 /** The custody log in memory: what the port shows of it is the newest record of each conversation, with one sequence for all. */
-export const createMemoryCustodyLog = (records: KeyValue, subjects: Subjects = subjectsUnder('natter')): CustodyLog => {
+export const createInMemoryCustodyLog = (records: KeyValue, subjects: Subjects = subjectsUnder('natter')): CustodyLog => {
   const conversation = (target: DeliveryTarget): string => subjects.deliveriesTo(target);
   return {
     last: async (target) => {

@@ -3,18 +3,18 @@ import type { DeadLetter, DeadLetters } from '../../ports/dead-letters.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
 import { letterOrNull, storable } from '../streams/dead-letter.ts';
 import { noFaults } from './faults.ts';
-import type { MemoryStoreOptions } from './kv-store.ts';
+import type { InMemoryStoreOptions } from './kv-store.ts';
 
 /** As in `topology.ts`. */
 const duplicateWindowMs = 120_000;
 
-export interface MemoryDeadLetters extends DeadLetters {
+export interface InMemoryDeadLetters extends DeadLetters {
   /** Removes the letters that `belongs` names, and tells how many those were. */
   remove(belongs: (letter: DeadLetter) => boolean): number;
 }
 
 /** Dead letters in memory. The same id again within two minutes is stored once. */
-export const createMemoryDeadLetters = ({ clock, faults = noFaults }: MemoryStoreOptions): MemoryDeadLetters => {
+export const createInMemoryDeadLetters = ({ clock, faults = noFaults }: InMemoryStoreOptions): InMemoryDeadLetters => {
   let stored: readonly Uint8Array[] = [];
   const seenAt = new Map<string, number>();
   const reach = async (call: 'append' | 'read'): Promise<void> => {

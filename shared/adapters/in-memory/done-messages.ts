@@ -1,12 +1,12 @@
 import type { Clock } from '../../kit/clock.ts';
-import type { QueueMember, StoredMessage } from './queue-member.ts';
+import type { QueuedMessage, QueueMember } from './queue-member.ts';
 
 const sweepMs = 2_000;
 
 /** Messages of one partition that are done and still stored: who acknowledged one removes them all a moment later, if it lives (ADR 9). */
-export class DoneMessages<T> {
+export class InMemoryDoneMessages<T> {
   readonly #clock: Clock;
-  #messages: StoredMessage[] = [];
+  #messages: QueuedMessage[] = [];
   #sweeper: QueueMember<T> | null = null;
 
   constructor(clock: Clock) {
@@ -17,7 +17,7 @@ export class DoneMessages<T> {
     return this.#messages.length;
   }
 
-  keep(message: StoredMessage, by: QueueMember<T>): void {
+  keep(message: QueuedMessage, by: QueueMember<T>): void {
     this.#messages.push(message);
     if (this.#sweeper === by) return;
     this.#sweeper = by;
@@ -29,7 +29,7 @@ export class DoneMessages<T> {
   }
 
   /** Gives them back, oldest first: nobody remembers that they are done. */
-  forget(): StoredMessage[] {
+  forget(): QueuedMessage[] {
     return this.#messages.splice(0);
   }
 

@@ -1,7 +1,7 @@
 import type { Ephemera } from '../streams/ephemera.ts';
 
 /** Messages among the hosts of one process, delivered in a later microtask, as the network would. */
-export const createMemoryEphemera = (): Ephemera => {
+export const createInMemoryEphemera = (): Ephemera => {
   const receivers = new Map<string, Set<(bytes: Uint8Array) => void>>();
   return {
     publish: (subject, bytes) => {

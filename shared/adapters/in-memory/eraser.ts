@@ -5,25 +5,25 @@ import type { Snapshots } from '../../ports/snapshots.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 import { createEraser } from '../streams/eraser.ts';
-import type { MemoryDeadLetters } from './dead-letters.ts';
-import type { MemoryEventLog } from './event-log.ts';
+import type { InMemoryDeadLetters } from './dead-letters.ts';
+import type { InMemoryEventLog } from './event-log.ts';
 import type { Timers } from './timers.ts';
-import type { MemoryWorkQueue } from './work-queue.ts';
+import type { InMemoryWorkQueue } from './work-queue.ts';
 
-export interface MemoryEraserOptions {
-  readonly events: MemoryEventLog;
+export interface InMemoryEraserOptions {
+  readonly events: InMemoryEventLog;
   readonly snapshots: Snapshots;
   readonly memory: KeyValue;
   /** Those of the commands. */
   readonly timers: Timers;
-  readonly commands: MemoryWorkQueue<CommandEnvelope>;
-  readonly deadLetters: MemoryDeadLetters;
+  readonly commands: InMemoryWorkQueue<CommandEnvelope>;
+  readonly deadLetters: InMemoryDeadLetters;
   readonly clock: Clock;
   readonly subjects: Subjects;
 }
 
 /** The eraser of a broker in memory, which keeps no custody record but the last of each conversation anyway. */
-export const createMemoryEraser = ({ timers, commands, deadLetters, ...options }: MemoryEraserOptions): Eraser =>
+export const createInMemoryEraser = ({ timers, commands, deadLetters, ...options }: InMemoryEraserOptions): Eraser =>
   createEraser({
     ...options,
     store: {

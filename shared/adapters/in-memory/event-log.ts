@@ -4,16 +4,16 @@ import type { EventType } from '../../domain/session/events.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { messageOf, NatterError } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import { encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
 import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
-import { type Fate, type Faults, type FaultyCall, noFaults } from './faults.ts';
+import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
-export interface MemoryEventLogOptions {
+export interface InMemoryEventLogOptions {
   readonly clock: Clock;
   /** Whose error behaviour to show: one server's, or a replicated stream's (reliability §0, fact 3). */
   readonly semantics: 'R1' | 'R3';
@@ -40,7 +40,7 @@ const subjects = subjectsUnder('natter');
 const duplicateWindowMs = 120_000;
 
 /** The event log in memory, as unkind as the broker: commits go through the codec, answers get lost, replicas lag. */
-export class MemoryEventLog implements EventLog {
+export class InMemoryEventLog implements EventLog {
   readonly #clock: Clock;
   readonly #replicated: boolean;
   readonly #faults: Faults;
@@ -56,7 +56,7 @@ export class MemoryEventLog implements EventLog {
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
 
-  constructor(options: MemoryEventLogOptions) {
+  constructor(options: InMemoryEventLogOptions) {
     this.#clock = options.clock;
     this.#replicated = options.semantics === 'R3';
     this.#faults = options.faults ?? noFaults;
@@ -71,7 +71,7 @@ export class MemoryEventLog implements EventLog {
       const { id, key, events } = commit;
       write = { id, key, headline: headlineOf(events), data: encodeCommit(commit), expectedSeq };
     } catch (error) {
-      return { kind: 'refused', message: messageOf(error) };
+      return { kind: 'refused', message: errorMessage(error) };
     }
     const { fault, delayMs, lateMs } = this.#faults.next('append');
     await this.#pass(delayMs);
@@ -218,7 +218,7 @@ export class MemoryEventLog implements EventLog {
   }
 
   /** Gets a reading call to the log, or rejects with `NatterError('unavailable')`. */
-  async #reach(call: FaultyCall): Promise<Fate> {
+  async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
     await this.#pass(fate.delayMs);
     if (fate.fault === 'none' || fate.fault === 'stale') return fate;

@@ -13,7 +13,7 @@ export type Fault =
   | 'stale';
 
 /** The fate of one call. */
-export interface Fate {
+export interface CallOutcome {
   readonly fault: Fault;
   /** How long the call takes to get to the log. */
   readonly delayMs: number;
@@ -26,10 +26,10 @@ export type FaultyCall = 'append' | 'last' | 'read' | 'info' | 'publish' | 'ackn
 
 /** Chooses the fate of each call, in the order of the calls. */
 export interface Faults {
-  next(call: FaultyCall): Fate;
+  next(call: FaultyCall): CallOutcome;
 }
 
-const healthy: Fate = { fault: 'none', delayMs: 0, lateMs: 0, behind: 0 };
+const healthy: CallOutcome = { fault: 'none', delayMs: 0, lateMs: 0, behind: 0 };
 
 /** Everything works, at once. */
 export const noFaults: Faults = { next: () => healthy };
@@ -66,7 +66,7 @@ export class SeededFaults implements Faults {
     this.#options = options;
   }
 
-  next(_call: FaultyCall): Fate {
+  next(_call: FaultyCall): CallOutcome {
     const { random, maxDelayMs, maxLateMs } = this.#options;
     const delayMs = Math.floor(random() * (maxDelayMs + 1));
     const lateMs = Math.floor(random() * (maxLateMs + 1));

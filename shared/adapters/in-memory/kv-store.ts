@@ -2,9 +2,9 @@ import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { Entry, KeyValue, PutOptions } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
-import { type Fate, type Faults, type FaultyCall, noFaults } from './faults.ts';
+import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
-export interface MemoryStoreOptions {
+export interface InMemoryStoreOptions {
   readonly clock: Clock;
   readonly faults?: Faults;
   /** How long a caller waits for an answer that does not come. Default 2,000. */
@@ -21,7 +21,7 @@ interface Kept extends Entry {
 const nothing = (key: string): Entry => ({ key, revision: 0, value: null });
 
 /** A bucket in memory, as unkind as the broker: answers get lost, writes land late, replicas lag. Several hosts share one. */
-export class MemoryKvStore implements KeyValue {
+export class InMemoryKeyValue implements KeyValue {
   readonly #clock: Clock;
   readonly #faults: Faults;
   readonly #timeoutMs: number;
@@ -31,7 +31,7 @@ export class MemoryKvStore implements KeyValue {
   #revision = 0;
   #incarnation: number;
 
-  constructor({ clock, faults = noFaults, requestTimeoutMs = 2_000 }: MemoryStoreOptions) {
+  constructor({ clock, faults = noFaults, requestTimeoutMs = 2_000 }: InMemoryStoreOptions) {
     this.#clock = clock;
     this.#faults = faults;
     this.#timeoutMs = requestTimeoutMs;
@@ -131,7 +131,7 @@ export class MemoryKvStore implements KeyValue {
     return 'unknown';
   }
 
-  async #reach(call: FaultyCall): Promise<Fate> {
+  async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
     await this.#pass(fate.delayMs);
     if (fate.fault === 'none' || fate.fault === 'stale') return fate;

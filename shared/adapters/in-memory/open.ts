@@ -15,19 +15,19 @@ import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { checkpointBinding, commandBinding, inboundBinding } from '../streams/queue-binding.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
-import { createMemoryAuditLog } from './audit-log.ts';
-import { createMemoryCustodyLog } from './custody-log.ts';
-import { createMemoryDeadLetters } from './dead-letters.ts';
-import { createMemoryEphemera } from './ephemera.ts';
-import { createMemoryEraser } from './eraser.ts';
-import { MemoryEventLog } from './event-log.ts';
+import { createInMemoryAuditLog } from './audit-log.ts';
+import { createInMemoryCustodyLog } from './custody-log.ts';
+import { createInMemoryDeadLetters } from './dead-letters.ts';
+import { createInMemoryEphemera } from './ephemera.ts';
+import { createInMemoryEraser } from './eraser.ts';
+import { InMemoryEventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
-import { MemoryKvStore } from './kv-store.ts';
-import type { MemoryWorkQueueSettings } from './queue-state.ts';
+import { InMemoryKeyValue } from './kv-store.ts';
+import type { InMemoryWorkQueueSettings } from './queue-state.ts';
 import { Timers } from './timers.ts';
-import { MemoryWorkQueue } from './work-queue.ts';
+import { InMemoryWorkQueue } from './work-queue.ts';
 
-export interface MemoryOptions {
+export interface InMemoryOptions {
   readonly clock: Clock;
   /** Default `natter`. */
   readonly prefix?: string;
@@ -38,45 +38,45 @@ export interface MemoryOptions {
   /** What goes wrong, and where. Default: nothing. */
   readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults; readonly audit?: Faults };
   /** Departures from the topology. */
-  readonly queues?: Pick<MemoryWorkQueueSettings<unknown>, 'ackWaitMs' | 'pinMs' | 'maxAckPending'>;
+  readonly queues?: Pick<InMemoryWorkQueueSettings<unknown>, 'ackWaitMs' | 'pinMs' | 'maxAckPending'>;
   readonly leaseFailed?: (name: string, error: unknown) => void;
 }
 
 /** A broker in this process, and what a test may do to it. */
-export interface MemorySystem {
+export interface InMemorySystem {
   /** The ports of one more process; `member` names it. Processes share all that the broker keeps. */
   portsFor(member: string): Ports;
-  readonly events: MemoryEventLog;
-  readonly commands: MemoryWorkQueue<CommandEnvelope>;
-  readonly inbound: MemoryWorkQueue<InboundEnvelope>;
-  readonly checkpoints: MemoryWorkQueue<CheckpointRequest>;
+  readonly events: InMemoryEventLog;
+  readonly commands: InMemoryWorkQueue<CommandEnvelope>;
+  readonly inbound: InMemoryWorkQueue<InboundEnvelope>;
+  readonly checkpoints: InMemoryWorkQueue<CheckpointRequest>;
   readonly eraser: Eraser;
-  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory', MemoryKvStore>>;
+  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory', InMemoryKeyValue>>;
 }
 
 /** Opens a broker in memory, deterministic: it knows only the injected clock and microtasks. */
-export const openMemory = (options: MemoryOptions): MemorySystem => {
+export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const { clock, prefix = 'natter', partitions = 16, semantics = 'R1', faults = {} } = options;
   const subjects = subjectsUnder(prefix);
   const store = { clock, ...(faults.caches && { faults: faults.caches }) };
-  const deadLetters = createMemoryDeadLetters(store);
-  const audit = createMemoryAuditLog({ clock, ...(faults.audit && { faults: faults.audit }) });
+  const deadLetters = createInMemoryDeadLetters(store);
+  const audit = createInMemoryAuditLog({ clock, ...(faults.audit && { faults: faults.audit }) });
   const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
 
-  const events = new MemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
+  const events = new InMemoryEventLog({ clock, semantics, ...(faults.log && { faults: faults.log }) });
   const timers = new Timers(clock);
-  const commands = new MemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
-  const inbound = new MemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
-  const checkpoints = new MemoryWorkQueue({ ...queue, binding: checkpointBinding(subjects, partitions) });
+  const commands = new InMemoryWorkQueue({ ...queue, timers, binding: commandBinding(subjects, partitions) });
+  const inbound = new InMemoryWorkQueue({ ...queue, binding: inboundBinding(subjects, partitions) });
+  const checkpoints = new InMemoryWorkQueue({ ...queue, binding: checkpointBinding(subjects, partitions) });
   const buckets = {
-    snapshots: new MemoryKvStore(store),
-    index: new MemoryKvStore(store),
-    hosts: new MemoryKvStore(store),
-    tokens: new MemoryKvStore(store),
-    memory: new MemoryKvStore(store),
+    snapshots: new InMemoryKeyValue(store),
+    index: new InMemoryKeyValue(store),
+    hosts: new InMemoryKeyValue(store),
+    tokens: new InMemoryKeyValue(store),
+    memory: new InMemoryKeyValue(store),
   };
-  const custody = createMemoryCustodyLog(new MemoryKvStore(store), subjects);
-  const ephemera = createMemoryEphemera();
+  const custody = createInMemoryCustodyLog(new InMemoryKeyValue(store), subjects);
+  const ephemera = createInMemoryEphemera();
 
   const portsFor = (member: string): Ports => {
     const address = `_INBOX.${member}`;
@@ -108,7 +108,7 @@ export const openMemory = (options: MemoryOptions): MemorySystem => {
     };
   };
   const snapshots = createSnapshots(buckets.snapshots);
-  const eraser = createMemoryEraser({
+  const eraser = createInMemoryEraser({
     events,
     snapshots,
     memory: buckets.memory,

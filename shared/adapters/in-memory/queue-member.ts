@@ -1,11 +1,11 @@
 import type { Clock } from '../../kit/clock.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { ConsumeOptions } from '../../ports/work-queue.ts';
-import { type Fate, handleStored } from '../streams/handle-stored.ts';
+import { handleStored, type StoredAckOutcome } from '../streams/handle-stored.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
 
 /** A message that is stored and not done. */
-export interface StoredMessage {
+export interface QueuedMessage {
   readonly seq: number;
   readonly subject: string;
   readonly bytes: Uint8Array;
@@ -15,7 +15,7 @@ export interface StoredMessage {
 
 /** One message out with one member. It ends when it is answered, or when its time runs out without a sign of life. */
 export interface Lease<T> {
-  readonly message: StoredMessage;
+  readonly message: QueuedMessage;
   readonly member: QueueMember<T>;
   /** When the broker takes it back, on the monotonic clock. */
   until: number;
@@ -31,7 +31,7 @@ export interface MemberHost<T> {
   readonly incarnation: number;
   /** True while the lease is in force and its member is not asked to hand the partition over. */
   mayRetry(lease: Lease<T>): boolean;
-  answer(lease: Lease<T>, fate: Fate): void;
+  answer(lease: Lease<T>, fate: StoredAckOutcome): void;
 }
 
 /**
@@ -102,7 +102,7 @@ export class QueueMember<T> {
     this.#host.answer(lease, fate);
   }
 
-  async #attempt({ message }: Lease<T>, failures: number): Promise<Fate> {
+  async #attempt({ message }: Lease<T>, failures: number): Promise<StoredAckOutcome> {
     if (this.state === 'crashed') return 'retry';
     const { incarnation, ...host } = this.#host;
     const handling = { ...host, options: this.options, incarnation: async () => incarnation };

@@ -2,12 +2,12 @@ import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
-import type { DoneMessages } from './done-messages.ts';
+import type { InMemoryDoneMessages } from './done-messages.ts';
 import type { Faults } from './faults.ts';
-import type { Lease, QueueMember, StoredMessage } from './queue-member.ts';
+import type { Lease, QueuedMessage, QueueMember } from './queue-member.ts';
 import type { Timers } from './timers.ts';
 
-export interface MemoryWorkQueueSettings<T> {
+export interface InMemoryWorkQueueSettings<T> {
   readonly binding: QueueBinding<T>;
   readonly partitions: number;
   readonly deadLetters: DeadLetters;
@@ -30,8 +30,8 @@ export interface MemoryWorkQueueSettings<T> {
 export interface PartitionState<T> {
   readonly number: number;
   /** Stored and not done, oldest first. */
-  readonly stored: StoredMessage[];
-  readonly done: DoneMessages<T>;
+  readonly stored: QueuedMessage[];
+  readonly done: InMemoryDoneMessages<T>;
   readonly out: Map<number, Lease<T>>;
   owner: QueueMember<T> | null;
   /** The owner is to finish what it has in hand and then hand over. */

@@ -1,16 +1,16 @@
 import { assert } from '../../kit/assert.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports/work-queue.ts';
-import type { Fate } from '../streams/handle-stored.ts';
+import type { StoredAckOutcome } from '../streams/handle-stored.ts';
 import { placementOf } from '../streams/rendezvous.ts';
-import { DoneMessages } from './done-messages.ts';
+import { InMemoryDoneMessages } from './done-messages.ts';
 import { DuplicateWindow } from './duplicate-window.ts';
 import { noFaults } from './faults.ts';
 import { type Lease, QueueMember } from './queue-member.ts';
 import {
   forgetPosition,
   handedOver,
-  type MemoryWorkQueueSettings,
+  type InMemoryWorkQueueSettings,
   notDone,
   type PartitionState,
   runsOut,
@@ -25,8 +25,8 @@ const noticeMs = 250;
  * The work queue in one process: its members share this object as processes share a broker. Same promises as on NATS, the same failures on
  * demand, and deterministic: it knows only the injected clock and microtasks.
  */
-export class MemoryWorkQueue<T> implements WorkQueue<T> {
-  readonly #settings: Required<Omit<MemoryWorkQueueSettings<T>, 'timers'>>;
+export class InMemoryWorkQueue<T> implements WorkQueue<T> {
+  readonly #settings: Required<Omit<InMemoryWorkQueueSettings<T>, 'timers'>>;
   readonly #partitions: readonly PartitionState<T>[];
   readonly #members = new Map<string, QueueMember<T>>();
   readonly #timers: Timers;
@@ -34,14 +34,21 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
   readonly #incarnation: number;
   #lastSeq = 0;
 
-  constructor(settings: MemoryWorkQueueSettings<T>) {
+  constructor(settings: InMemoryWorkQueueSettings<T>) {
     this.#settings = {
       ...{ ackWaitMs: 3_000, pinMs: 2_000, maxAckPending: 1, duplicateWindowMs: 120_000, maxMessages: 100_000 },
       ...{ requestTimeoutMs: 2_000, faults: noFaults },
       ...settings,
     };
     this.#partitions = [...Array(settings.partitions).keys()].map((number) => ({
-      ...{ number, stored: [], done: new DoneMessages<T>(settings.clock), out: new Map(), owner: null, handingOver: false },
+      ...{
+        number,
+        stored: [],
+        done: new InMemoryDoneMessages<T>(settings.clock),
+        out: new Map(),
+        owner: null,
+        handingOver: false,
+      },
     }));
     this.#incarnation = settings.clock.now();
     this.#timers = settings.timers ?? new Timers(settings.clock);
@@ -191,7 +198,7 @@ export class MemoryWorkQueue<T> implements WorkQueue<T> {
     }
   }
 
-  #answer(lease: Lease<T>, fate: Fate): void {
+  #answer(lease: Lease<T>, fate: StoredAckOutcome): void {
     if (!this.#isCurrent(lease)) return;
     lease.answered = true;
     if (fate !== 'retry' && this.#settings.faults.next('acknowledge').fault !== 'none') return;

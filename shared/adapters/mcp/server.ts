@@ -1,6 +1,6 @@
 import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import type { Config } from '../../domain/config/schema.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { oneLine } from '../../kit/one-line.ts';
 import { scrubber } from '../../kit/scrub.ts';
@@ -72,7 +72,7 @@ export class McpServer {
         await this.#connect(signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#trouble = oneLine(this.#scrub(messageOf(error)), 500);
+        this.#trouble = oneLine(this.#scrub(errorMessage(error)), 500);
         log.warn({ server: this.#name, problem: this.#trouble }, 'MCP server is not connected; it will be begun again');
       } finally {
         this.#settle();
@@ -136,7 +136,7 @@ export class McpServer {
     const code = error instanceof SdkError ? error.code : null;
     if (code === SdkErrorCode.RequestTimeout) return `${server} gave no answer within ${this.#options.timeoutMs} ms; ${unknown}`;
     if (code === SdkErrorCode.ConnectionClosed) return `the connection to ${server} was lost during the call; ${unknown}`;
-    return `${server} answered with an error: ${oneLine(this.#scrub(messageOf(error)), 1_000)}`;
+    return `${server} answered with an error: ${oneLine(this.#scrub(errorMessage(error)), 1_000)}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import { APICallError, EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 
 /** Why a model's step failed (`docs/models.md`). They are part of the log: a code never changes meaning. */
 export type TroubleCode =
@@ -40,10 +40,12 @@ export class ModelTrouble extends Error {
 export const troubleOf = (error: unknown, now: number): ModelTrouble => {
   if (error instanceof ModelTrouble) return error;
   if (APICallError.isInstance(error)) return ofCall(error, now);
-  if (invalidAnswers.some((kind) => kind.isInstance(error))) return new ModelTrouble('model_invalid_answer', messageOf(error));
+  if (invalidAnswers.some((kind) => kind.isInstance(error))) return new ModelTrouble('model_invalid_answer', errorMessage(error));
   // A provider that fails in the middle of its answer writes what it would have answered instead of a stream.
   const inBand = factsIn(error);
-  return inBand.message === undefined ? new ModelTrouble('model_error', messageOf(error)) : ofFacts(inBand, undefined, undefined);
+  return inBand.message === undefined
+    ? new ModelTrouble('model_error', errorMessage(error))
+    : ofFacts(inBand, undefined, undefined);
 };
 
 const invalidAnswers = [JSONParseError, TypeValidationError, InvalidResponseDataError, EmptyResponseBodyError];
@@ -53,7 +55,7 @@ const ofCall = (error: APICallError, now: number): ModelTrouble => {
   if (status === undefined || (status < 400 && error.isRetryable)) {
     return new ModelTrouble('model_unavailable', message, { again: true });
   }
-  if (status < 400) return new ModelTrouble('model_invalid_answer', `${message}: ${messageOf(error.cause)}`);
+  if (status < 400) return new ModelTrouble('model_invalid_answer', `${message}: ${errorMessage(error.cause)}`);
   const body = parsed(error.responseBody);
   // What is wrong with the first piece of a stream the SDK makes a failed call of, with its own error as the body.
   if (/^AI_/.test(String(body?.name))) return new ModelTrouble('model_invalid_answer', message);

@@ -1,6 +1,6 @@
 import { JetStreamApiError, JetStreamStatusError, jserrors } from '@nats-io/jetstream/internal';
 import { errors } from '@nats-io/transport-node';
-import { type ErrorCode, messageOf, NatterError } from '../../kit/errors.ts';
+import { type ErrorCode, errorMessage, NatterError } from '../../kit/errors.ts';
 
 /**
  * What an error of the NATS client means for the caller. One place knows the codes of the server and the classes of the client.
@@ -126,6 +126,6 @@ export const toNatterError = (error: unknown, doing: string): NatterError => {
 
 const describe = (failure: BrokerFailure, error: unknown): string => {
   if (failure === 'unknown') return 'no answer in time; it may have happened';
-  if (failure === 'unavailable') return `not available now (${messageOf(error)})`;
-  return messageOf(error);
+  if (failure === 'unavailable') return `not available now (${errorMessage(error)})`;
+  return errorMessage(error);
 };

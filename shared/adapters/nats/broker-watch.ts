@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../kit/clock.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
@@ -76,6 +76,6 @@ const streamProblems = async ({ manager, topology, guard }: BrokerWatchOptions):
     await guard.look();
     return [];
   } catch (error) {
-    return failureOf(error) === 'closed' ? [] : [messageOf(toNatterError(error, 'tell its streams'))];
+    return failureOf(error) === 'closed' ? [] : [errorMessage(toNatterError(error, 'tell its streams'))];
   }
 };

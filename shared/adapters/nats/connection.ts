@@ -7,7 +7,7 @@ import {
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
 /** Where the broker is and how long a call may take. `servers` is a URL, or several separated by commas. */
@@ -73,7 +73,7 @@ export const disconnection = (connection: NatsConnection): string | null => {
   if (connection.isClosed()) return 'the connection to the broker is closed';
   const protocol = connection instanceof NatsConnectionImpl ? connection.protocol : null;
   if (protocol === null || protocol.connected) return null;
-  return `not connected to the broker${protocol.lastError ? `: ${messageOf(protocol.lastError)}` : ''}`;
+  return `not connected to the broker${protocol.lastError ? `: ${errorMessage(protocol.lastError)}` : ''}`;
 };
 
 /** Why this connection is not usable now; empty: it is. */

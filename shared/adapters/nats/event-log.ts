@@ -4,7 +4,7 @@ import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
@@ -52,7 +52,7 @@ export class NatsEventLog implements EventLog {
       const subject = this.#subjects.event(headlineOf(commit.events), commit.key);
       request = { subject, payload: encodeCommit(commit), headers: this.#headersOf(commit, expectedSeq) };
     } catch (error) {
-      return { kind: 'refused', message: messageOf(error) };
+      return { kind: 'refused', message: errorMessage(error) };
     }
     try {
       // A repeat that the broker recognises by its id is answered with the sequence of the first: it is stored, and it is ours.
@@ -174,6 +174,6 @@ interface StreamInfo {
 /** Only a commit that can never be stored is refused. A missing stream may come back with the commit in it; a full one is made larger. */
 const appendFailure = (error: unknown): AppendResult => {
   const failure = failureOf(error);
-  if (failure === 'too_large') return { kind: 'refused', message: messageOf(error) };
-  return { kind: 'unknown', cause: `${failure}: ${messageOf(error)}` };
+  if (failure === 'too_large') return { kind: 'refused', message: errorMessage(error) };
+  return { kind: 'unknown', cause: `${failure}: ${errorMessage(error)}` };
 };

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Ports } from '../../ports/index.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
@@ -53,7 +53,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
 
   const inCommits = { connection: commits, subjects, requestTimeoutMs };
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
-    log?.error({ seq, subject, problem: messageOf(error) }, 'a message in the event log is not a commit; it is left out');
+    log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is left out');
   const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
@@ -68,7 +68,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const answers = createAnswers(ephemera, clock, answersAddress());
   const live = createLive(ephemera, subjects, answersAddress());
   const leaseFailed = (name: string, error: unknown): void =>
-    log?.warn({ lease: name, problem: messageOf(error) }, 'lease failed');
+    log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
   const manager = await jetstreamManager(commits, { checkAPI: false, timeout: requestTimeoutMs });
   const watch: BrokerWatch = await watchBroker({ connection: commits, manager, topology, guard, clock, ...(log && { log }) });
 

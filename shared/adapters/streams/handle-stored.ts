@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
-import type { ConsumeOptions, Verdict } from '../../ports/work-queue.ts';
+import type { AckOutcome, ConsumeOptions } from '../../ports/work-queue.ts';
 import type { QueueBinding } from './queue-binding.ts';
 
 export interface StoredHandling<T> {
@@ -23,14 +23,14 @@ export interface StoredDelivery {
 }
 
 /** What became of it, once dead letters are put away. */
-export type Fate = 'recorded' | 'done' | 'retry';
+export type StoredAckOutcome = 'recorded' | 'done' | 'retry';
 
 /** One try at a message of a work queue. What nobody can work on is put with the dead letters, and done. A throw is another try. */
 export const handleStored = async <T>(
   handling: StoredHandling<T>,
   stored: StoredDelivery,
   failed: (reason: string) => void = () => {},
-): Promise<Fate> => {
+): Promise<StoredAckOutcome> => {
   try {
     const verdict = await judge(handling, stored);
     if (verdict.kind === 'retry') failed('not possible now');
@@ -38,18 +38,18 @@ export const handleStored = async <T>(
     await bury(handling, stored, verdict.reason);
     return 'done';
   } catch (error) {
-    failed(messageOf(error));
+    failed(errorMessage(error));
     return 'retry';
   }
 };
 
-const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<Verdict> => {
+const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, stored: StoredDelivery): Promise<AckOutcome> => {
   const { seq, bytes, partition, attempt, traceparent } = stored;
   let message: T;
   try {
     message = binding.decode(bytes);
   } catch (error) {
-    return { kind: 'dead', reason: messageOf(error) };
+    return { kind: 'dead', reason: errorMessage(error) };
   }
   // Two partitions with messages of one key would mean two owners of it.
   const home = binding.partitionOf(binding.keyOf(message));

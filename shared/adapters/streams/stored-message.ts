@@ -1,5 +1,5 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
-import { messageOf, NatterError } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { decodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 
@@ -29,7 +29,7 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
     if (commit.key === key) return commit;
     throw new NatterError('invalid', `it says it belongs to ${commit.key}`);
   } catch (cause) {
-    throw new NatterError('quarantined', `message ${seq} of ${key} is not a commit: ${messageOf(cause)}`, { cause });
+    throw new NatterError('quarantined', `message ${seq} of ${key} is not a commit: ${errorMessage(cause)}`, { cause });
   }
 };
 

@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import { type Spanned, traced, traceparentNow } from '../../kit/trace.ts';
-import type { Delivery, Verdict, WorkQueue } from '../../ports/work-queue.ts';
+import type { AckOutcome, Delivery, WorkQueue } from '../../ports/work-queue.ts';
 
 /** A message that tells of which trace it is. */
 interface Traceable {
@@ -52,7 +52,7 @@ const publishing = (queue: string, message: Traceable): Spanned<{ seq: number; d
 const processing = <T extends Traceable>(
   queue: string,
   { message, traceparent, partition, attempt }: Delivery<T>,
-): Spanned<Verdict> => ({
+): Spanned<AckOutcome> => ({
   name: `process ${queue}`,
   kind: SpanKind.CONSUMER,
   parent: message.traceparent ?? traceparent ?? null,

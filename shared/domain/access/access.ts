@@ -51,9 +51,9 @@ export const seesApproval = (asking: Principal, session: Guarded, identities: Id
     ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
     : canAccess(asking, session, identities);
 /** What a call changes: sessions, what waits for a person, or nothing at all. */
-export type Change = 'sessions' | 'approvals' | 'nothing';
+export type ChangeKind = 'sessions' | 'approvals' | 'nothing';
 /** What a role forbids by itself, whatever the session: a read-only token changes nothing, and an approver only answers. */
-export const mayChange = ({ role }: Principal, change: Change): boolean => {
+export const mayChange = ({ role }: Principal, change: ChangeKind): boolean => {
   if (change === 'nothing') return true;
   return role === 'approver' ? change === 'approvals' : role !== 'read-only';
 };
@@ -118,7 +118,7 @@ export const principalOf = ({ role, principal, namespace }: Reach): Principal =>
   const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
   return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
 };
-export const grantOf = (token: Reach, links: IdentityLinks): Grant => {
+export const grantOfToken = (token: Reach, links: IdentityLinks): Grant => {
   const { role, principal, namespace } = token;
   if (principal !== undefined && !principal.includes(':') && !Object.hasOwn(links, principal)) {
     const problem = `"${principal}" is nobody known; use "<channel>:<id>" or a name of session.identityLinks`;

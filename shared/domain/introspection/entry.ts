@@ -1,6 +1,6 @@
 import type { TranscriptMessage } from '../projections/schemas.ts';
 import { sessionIdsOf } from '../projections/session-ids.ts';
-import { messagesOf } from '../projections/transcript.ts';
+import { transcriptMessages } from '../projections/transcript.ts';
 import { shortened } from '../prompt/compaction.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 
@@ -32,7 +32,7 @@ export interface EntryBounds {
 /** What a commit adds to the generation `sessionId`: a commit that ends one generation and begins the next has something of both (C10). */
 export const entriesOf = (commit: RecordedCommit, sessionId: string, bounds: EntryBounds): Entry[] => {
   const sessionIds = sessionIdsOf(commit);
-  return messagesOf(commit)
+  return transcriptMessages(commit)
     .filter(({ id }) => sessionIds[Number(id.split('.')[1])] === sessionId)
     .map((message) => ({
       ...(message.role === 'user' && { line: commit.rev }),

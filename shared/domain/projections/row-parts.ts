@@ -14,7 +14,7 @@ export const previewOf = (text: string): string => {
 };
 
 /** A program that writes here does not take part: whoever has its name would see what it sees (A8/89). */
-export const joined = (participants: readonly string[], sender: Sender): readonly string[] => {
+export const withParticipant = (participants: readonly string[], sender: Sender): readonly string[] => {
   const id = principalOf(sender);
   return sender.role === 'program' || participants.includes(id)
     ? participants
@@ -27,7 +27,7 @@ export const described = (settings: Settings, description: string | null | undef
   return { settings, description: description ?? '', descriptionSource: description === null ? null : 'person' };
 };
 
-export const reviewed = (
+export const introspectionParts = (
   row: IndexRow,
   { workingMemory = row.workingMemory, description }: EventOf<'introspected'>,
   introspectedAt: number,

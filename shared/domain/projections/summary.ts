@@ -7,7 +7,7 @@ import { isErasure } from '../session/evolve.ts';
 import type { SessionStatus } from '../session/machine.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
-import { described, joined, previewOf, reviewed } from './row-parts.ts';
+import { described, introspectionParts, previewOf, withParticipant } from './row-parts.ts';
 
 /** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
 export interface IndexRow {
@@ -114,7 +114,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'session_reopened':
       return { status: 'idle' };
     case 'participant_resolved':
-      return { participants: joined(row.participants, event.participant) };
+      return { participants: withParticipant(row.participants, event.participant) };
     case 'origin_changed':
       return { origin: event.origin };
     case 'route_changed':
@@ -134,7 +134,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'memory_changed':
       return {};
     case 'introspected':
-      return event.sessionId === row.sessionId ? reviewed(row, event, at) : {};
+      return event.sessionId === row.sessionId ? introspectionParts(row, event, at) : {};
     case 'context_compacted':
       return {
         inputTokens: row.inputTokens + event.usage.inputTokens,
@@ -147,7 +147,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
-        participants: joined(row.participants, event.message.sender),
+        participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
     case 'message_refused':

@@ -2,20 +2,20 @@ import { escapeControls } from '../../kit/scrub.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 import { sessionIdsOf } from './session-ids.ts';
-import { messagesOf } from './transcript.ts';
+import { transcriptMessages } from './transcript.ts';
 
 /** A session's transcript as JSON Lines (A2/16): a header where a generation begins, then its messages as `sessions_history` has them. */
 
 /** Where an event is in the log: the commit's sequence and the place in it. Written `<seq>.<index>`, the event's id. */
-export interface Place {
+export interface EventPosition {
   readonly seq: number;
   readonly index: number;
 }
-export const isLater = (one: Place, other: Place): boolean =>
+export const isLater = (one: EventPosition, other: EventPosition): boolean =>
   one.seq === other.seq ? one.index > other.index : one.seq > other.seq;
 
 /** One line of the transcript of `sessionId`; `text` is its JSON, without the line feed. */
-export interface TranscriptLine extends Place {
+export interface TranscriptLine extends EventPosition {
   readonly sessionId: string;
   /** A header begins this generation; a message has none. */
   readonly generation?: number;
@@ -31,7 +31,7 @@ const json = (value: object): string => escapeControls(JSON.stringify(value));
 /** The lines that a commit adds to the transcripts of its key: the end of one and the beginning of the next where it is a reset. */
 export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
   const { key, seq, at: createdAt, events } = commit;
-  const messages = new Map(messagesOf(commit).map((message) => [message.id, message]));
+  const messages = new Map(transcriptMessages(commit).map((message) => [message.id, message]));
   const sessionIds = sessionIdsOf(commit);
   return events.flatMap((event, index): TranscriptLine[] => {
     const id = `${seq}.${index}`;
@@ -49,7 +49,7 @@ export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
 };
 
 /** The place of a line that was written earlier; `null` if it is none of ours. */
-export const placeOf = (text: string): Place | null => {
+export const placeOf = (text: string): EventPosition | null => {
   try {
     const [, seq, index] = /^(\d+)\.(\d+)$/.exec((JSON.parse(text) as { id: string }).id) ?? [];
     return seq === undefined ? null : { seq: Number(seq), index: Number(index) };

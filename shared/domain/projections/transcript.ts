@@ -13,7 +13,7 @@ const calling = ({ text, calls = [] }: EventOf<'model_step'>): TranscriptMessage
 ];
 
 /** The messages of one commit, oldest first. An answer bears the model and the tokens of the step it came from. */
-export const messagesOf = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
+export const transcriptMessages = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
   const step = events.find((event) => event.type === 'model_step');
   return events.flatMap((event, index): TranscriptMessage[] => {
     const place = { timestamp: at, id: `${seq}.${index}` };
@@ -79,7 +79,7 @@ export class RecentMessages {
       this.#messages = [];
       this.#characters = 0;
     }
-    const said = messagesOf(commit);
+    const said = transcriptMessages(commit);
     for (const message of includeTools ? said : withoutToolResults(said)) {
       this.#messages.push(message);
       this.#characters += charactersOf(message);

@@ -38,7 +38,7 @@ export const cutOff = (isBegun: boolean) =>
     : ({ outcome: 'error', text: 'Cut off: the turn ended before this was run.' } as const);
 
 /** The messages of a block: calls and results in one order, whichever came first. What has no result when its turn ends was cut off. */
-export const messagesOf = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
+export const blockMessages = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
   { role: 'assistant', text, calls },
   ...calls.map(
     ({ callId, tool }): ModelMessage => results.get(callId) ?? { role: 'tool', callId, tool, ...cutOff(begun.has(callId)) },

@@ -1,7 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 import { charactersPerToken, estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
+import type { ConversationMessage, TurnView } from './conversation-message.ts';
 import type { ModelMessage, ModelRequest } from './model-request.ts';
-import type { Said, TurnView } from './said.ts';
 import { messagesTokens } from './tokens.ts';
 
 /** What a compaction summarises and what stays. `throughRev` and `keptFromSeq` are those of `record_compaction`. */
@@ -34,7 +34,7 @@ export const planCompaction = (
   const cut = begun === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, begun));
 
   const first = said[cut];
-  const isAbout = (message: Said): boolean => message.asks === true && message.turnId === turnId;
+  const isAbout = (message: ConversationMessage): boolean => message.asks === true && message.turnId === turnId;
   const older = said.slice(0, cut).filter((message) => !isAbout(message));
   const kept = [...said.slice(0, cut).filter(isAbout), ...said.slice(cut)];
   if (older.length === 0 || isSummary(older)) return null;
@@ -46,10 +46,10 @@ export const planCompaction = (
   };
 };
 
-const tokensOf = (said: readonly Said[]): number => messagesTokens(said.map(({ message }) => message));
+const tokensOf = (said: readonly ConversationMessage[]): number => messagesTokens(said.map(({ message }) => message));
 
 /** The first of the latest messages that have at most so many tokens; what one commit brought is one piece. */
-const cutBefore = (said: readonly Said[], keepTokens: number): number => {
+const cutBefore = (said: readonly ConversationMessage[], keepTokens: number): number => {
   let cut = said.length;
   let tokens = 0;
   for (let index = said.length - 1; index >= 0; index--) {
@@ -61,14 +61,14 @@ const cutBefore = (said: readonly Said[], keepTokens: number): number => {
 };
 
 /** One commit can bring the answer to one turn and the beginning of the next. */
-const commitBegin = (said: readonly Said[], index: number): number => {
+const commitBegin = (said: readonly ConversationMessage[], index: number): number => {
   let begin = index;
   while (begin > 0 && said[begin - 1]?.rev === said[index]?.rev) begin--;
   return begin;
 };
 
 /** A summary of a summary says nothing new. */
-const isSummary = ([first, ...others]: readonly Said[]): boolean => others.length === 0 && first?.summary === true;
+const isSummary = ([first, ...others]: readonly ConversationMessage[]): boolean => others.length === 0 && first?.summary === true;
 
 const rules = [
   'You summarise a conversation between users and an assistant, so that the assistant can go on without having it before it.',

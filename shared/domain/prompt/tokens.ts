@@ -1,6 +1,6 @@
 import { estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
+import type { TurnView } from './conversation-message.ts';
 import type { ModelMessage, ToolSpec } from './model-request.ts';
-import type { TurnView } from './said.ts';
 
 /** Characters of a message as a provider gets them, with what surrounds each. */
 export const messageCharacters = (message: ModelMessage): number => {

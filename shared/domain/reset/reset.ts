@@ -10,7 +10,7 @@ import { type Expiry, type ResetCause, staleness } from '../values/expiry.ts';
 type Session = Config['session'];
 
 /** What of a conversation a policy depends on: its kind (A4/51; a thread is no group here) and its channel (A4/52). */
-export interface Place {
+export interface ResetScope {
   readonly type: 'dm' | 'group' | 'thread';
   readonly channel?: string | undefined;
 }
@@ -30,7 +30,7 @@ const usualHour = 4;
  * the one behind it as a whole. `session.idleMinutes`, the older form, alone means idle only; beside `reset` or `resetByType` it is the
  * idle window of those that name none (A4/48).
  */
-export const policyFor = (session: Session, { type, channel }: Place): ResetRule => {
+export const policyFor = (session: Session, { type, channel }: ResetScope): ResetRule => {
   const { reset, resetByType, resetByChannel, idleMinutes: olderIdleMinutes } = session;
   const ofChannel = channel !== undefined && Object.hasOwn(resetByChannel, channel) ? resetByChannel[channel] : undefined;
   if (ofChannel) return { rule: `session.resetByChannel.${channel}`, policy: resolved(ofChannel, undefined) };
@@ -99,8 +99,8 @@ const expiring = (ruling: ResetRule, zone: string): ((at: number) => Expiry) => 
   };
 };
 
-const createExpiry = (session: Session): ((place: Place, at: number) => Expiry) => {
-  const under = (place: Place) => expiring(policyFor(session, place), session.timeZone ?? 'UTC');
+const createExpiry = (session: Session): ((place: ResetScope, at: number) => Expiry) => {
+  const under = (place: ResetScope) => expiring(policyFor(session, place), session.timeZone ?? 'UTC');
   const byType = { dm: under({ type: 'dm' }), group: under({ type: 'group' }), thread: under({ type: 'thread' }) };
   const channels = Object.keys(session.resetByChannel);
   const byChannel = new Map(channels.map((channel) => [channel, under({ type: 'dm', channel })]));
@@ -111,7 +111,7 @@ const createExpiry = (session: Session): ((place: Place, at: number) => Expiry) 
 const expiries = new WeakMap<Session, ReturnType<typeof createExpiry>>();
 
 /** What a message at `at` needs to know of its session's end, for the session to decide on (A4/43). */
-export const expiryFor = (session: Session, place: Place, at: number): Expiry => {
+export const expiryFor = (session: Session, place: ResetScope, at: number): Expiry => {
   const known = expiries.get(session);
   if (known) return known(place, at);
   const expiryOf = createExpiry(session);
@@ -141,7 +141,7 @@ export interface NextReset {
 }
 
 /** The next expected resets of a session last used at `interactedAt`. */
-export const nextReset = (session: Session, place: Place, interactedAt: number, now: number): NextReset => {
+export const nextReset = (session: Session, place: ResetScope, interactedAt: number, now: number): NextReset => {
   const zone = session.timeZone ?? 'UTC';
   const ruling = policyFor(session, place);
   const { atHour, idleMinutes } = ruling.policy;

@@ -7,11 +7,11 @@ import type { InboundEnvelope } from './inbound-envelope.ts';
 /** Which session an envelope belongs to: A3/20–41. */
 
 /** The session's key, whole and in parts. */
-export interface Place {
+export interface ConversationKey {
   readonly key: SessionKey;
   readonly parsed: ParsedKey;
 }
-export type Placed = Place | { readonly problem: string };
+export type ConversationKeyOrProblem = ConversationKey | { readonly problem: string };
 
 /** Sources that may name the session themselves (A3/38–39, C16). */
 const choosing: ReadonlySet<string> = new Set(['hook', 'node']);
@@ -23,15 +23,18 @@ const choosing: ReadonlySet<string> = new Set(['hook', 'node']);
  * - Under `session.scope: global` all else is in `agent:<agentId>:global`, which callers see as `main` (A3/22, 40).
  * - Groups and channels have one each (A3/32–34); direct chats as `session.dmScope` says (A3/24–28).
  */
-export const placing = ({ agent, session }: Config, identities: Identities): ((envelope: InboundEnvelope) => Placed) => {
+export const placing = (
+  { agent, session }: Config,
+  identities: Identities,
+): ((envelope: InboundEnvelope) => ConversationKeyOrProblem) => {
   const { mainKey, scope, dmScope } = session;
 
-  const placed = (parsed: ParsedKey, field: string): Placed => {
+  const placed = (parsed: ParsedKey, field: string): ConversationKeyOrProblem => {
     const built = buildKey(parsed, mainKey);
     return 'key' in built ? { key: built.key, parsed } : { problem: `${field}: ${built.problem}` };
   };
 
-  const chosen = (text: string, agentId: string, provider?: string): Placed => {
+  const chosen = (text: string, agentId: string, provider?: string): ConversationKeyOrProblem => {
     const found = canonicalKey(text, { agentId, mainKey, scope, provider });
     return 'key' in found
       ? { key: found.key, parsed: parseKey(found.key, mainKey) }
@@ -39,7 +42,11 @@ export const placing = ({ agent, session }: Config, identities: Identities): ((e
   };
 
   /** An older form of the key of a group on this very channel, and of nothing else. */
-  const legacy = (text: string, { channel, conversation: { threadId } }: InboundEnvelope, agentId: string): Placed => {
+  const legacy = (
+    text: string,
+    { channel, conversation: { threadId } }: InboundEnvelope,
+    agentId: string,
+  ): ConversationKeyOrProblem => {
     const place = chosen(text, agentId, channel);
     if ('problem' in place) return place;
     const { parsed } = place;
@@ -50,7 +57,7 @@ export const placing = ({ agent, session }: Config, identities: Identities): ((e
     return parsed.threadId === undefined && threadId !== undefined ? placed({ ...parsed, threadId }, 'conversation') : place;
   };
 
-  const direct = ({ channel, accountId = 'default', sender }: InboundEnvelope, agentId: string): Placed => {
+  const direct = ({ channel, accountId = 'default', sender }: InboundEnvelope, agentId: string): ConversationKeyOrProblem => {
     if (dmScope === 'main') return placed({ agentId, kind: 'main' }, 'session.mainKey');
     const name = identities.nameOf(channel, sender.id);
     if (name === undefined && identities.isName(sender.id)) {

@@ -6,7 +6,7 @@ import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
 import { type Asked, commandForChat, mayCommand } from './chat-answer.ts';
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
-import { type Place, placing } from './envelope-key.ts';
+import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, nameFinder, ruleOn, usualRules } from './group.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
@@ -76,7 +76,7 @@ const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; ma
 /** All that is known of an envelope whose session is found. */
 interface Case {
   readonly envelope: InboundEnvelope;
-  readonly place: Place;
+  readonly place: ConversationKey;
   readonly sender: Sender;
   readonly rules: ChannelRules;
   readonly at: number;

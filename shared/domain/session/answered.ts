@@ -1,6 +1,6 @@
 import { limits } from '../../kit/limits.ts';
 import { type ApprovalRequest, approvalRequest } from '../values/types.ts';
-import { type Change, type SessionContext, withTurn } from './context.ts';
+import { type ContextChange, type SessionContext, withTurn } from './context.ts';
 import type { EventOf } from './events.ts';
 
 /** What a session knows of questions to people and of their answers (A5/62). */
@@ -19,7 +19,7 @@ export const requestOf = (event: EventOf<'approval_requested'>): ApprovalRequest
 export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
   holder === undefined ? hash : `${hash} ${holder}`;
 
-export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): Change => {
+export const answered = (context: SessionContext, event: EventOf<'approval_resolved'>): ContextChange => {
   const { approvalId, verdict, by, scope, turn } = event;
   const { hash, holder } = context.approval ?? {};
   const grant = hash === undefined ? undefined : grantOf({ holder, hash });

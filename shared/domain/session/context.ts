@@ -126,14 +126,17 @@ export const nobody: SessionContext = {
 export const settingsAfter = (before: Settings, changes: SettingsChange): Settings =>
   Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null && value !== undefined));
 
-export type Change = Partial<SessionContext>;
+export type ContextChange = Partial<SessionContext>;
 
-export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): Change => ({
+export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>): ContextChange => ({
   turn: turn && { ...turn, ...change },
 });
 const progress = { resumes: 0, stalls: 0 } as const;
 
-export const begun = ({ queue }: SessionContext, { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>): Change => {
+export const begun = (
+  { queue }: SessionContext,
+  { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>,
+): ContextChange => {
   const ids = [turn.id, ...(merged ?? []).map(({ id }) => id)];
   return {
     turn: {
@@ -153,10 +156,10 @@ export const begun = ({ queue }: SessionContext, { turn, attempt, merged, quietU
   };
 };
 
-export const joined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): Change =>
+export const joined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): ContextChange =>
   withTurn(context, { joined: (context.turn?.joined ?? 0) + 1, ...(quietUntil !== undefined && { quietUntil }) });
 
-export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): Change =>
+export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): ContextChange =>
   withTurn(context, {
     attempt: turn.attempt,
     resumes: (context.turn?.resumes ?? 0) + 1,
@@ -170,7 +173,7 @@ const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
   costUsd: before.costUsd + (usage.costUsd ?? 0),
 });
 
-export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): Change => ({
+export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): ContextChange => ({
   ...withTurn(context, {
     ...progress,
     step: step + 1,
@@ -183,13 +186,13 @@ export const stepped = (context: SessionContext, { step, calls = [], usage, turn
   },
 });
 
-const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): Change =>
+const withCall = (context: SessionContext, callId: string, change: Partial<CallState>): ContextChange =>
   withTurn(context, {
     calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
   });
 
 /** To begin is no progress: a call that takes its host down would be begun for ever. */
-export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): Change => ({
+export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): ContextChange => ({
   ...withCall(context, event.callId, {
     status: 'started',
     attempt: event.turn.attempt,
@@ -198,28 +201,28 @@ export const callStarted = (context: SessionContext, event: EventOf<'tool_call_s
   }),
   ...(event.spawn && { spawned: [...context.spawned.filter(({ runId }) => runId !== event.spawn?.runId), event.spawn] }),
 });
-export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): Change => {
+export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_result'>): ContextChange => {
   const { turn } = withCall(context, callId, { status: 'done' });
   return { turn: turn && { ...turn, ...progress } };
 };
 
-export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): Change => ({
+export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): ContextChange => ({
   ...withTurn(context, progress),
   compactions: context.compactions + 1,
   usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
 });
 
-export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): Change => ({
+export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
   messages: context.messages + 1,
   ...(message.deliverTo && { route: message.deliverTo }),
   ...runEnded(context, message),
 });
 
 /** A message brings the result of a run, or is refused with it. */
-export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): Change =>
+export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
   answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
 
-export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): Change => {
+export const runsStopped = (context: SessionContext, { runs }: EventOf<'runs_stopped'>): ContextChange => {
   const stopped = new Set(runs.map(({ runId }) => runId));
   return { spawned: context.spawned.filter(({ runId }) => !stopped.has(runId)) };
 };

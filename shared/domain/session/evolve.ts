@@ -1,6 +1,6 @@
 import { type AnyActorScope, createActor } from 'xstate';
 import { assert } from '../../kit/assert.ts';
-import { flat } from '../../kit/detached-string.ts';
+import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/types.ts';
 import type { SessionContext } from './context.ts';
@@ -94,7 +94,7 @@ const idsOf = (commit: RecordedCommit): string[] => {
     if (event.type === 'user_message') ids.add(event.message.messageId);
     if (event.type === 'message_refused') ids.add(event.messageId);
   }
-  return Array.from(ids, flat);
+  return Array.from(ids, detachedString);
 };
 
 /** True of the commit that an erased history begins with: what came before it is gone on purpose (C9). */

@@ -1,4 +1,4 @@
-import type { Change, SessionContext } from './context.ts';
+import type { ContextChange, SessionContext } from './context.ts';
 import type { EventOf } from './events.ts';
 
 /** What a session knows of looks back on it (A7/80–84). */
@@ -14,13 +14,13 @@ export interface Review {
 }
 
 /** From here on counts what is said next. */
-export const reviewAsked = (context: SessionContext, { sessionId }: EventOf<'checkpoint_requested'>): Change => {
+export const checkpointRequested = (context: SessionContext, { sessionId }: EventOf<'checkpoint_requested'>): ContextChange => {
   const { review, messages, completedTurns: turns } = context;
   return { review: sessionId === context.sessionId ? { ...review, messages, turns } : review };
 };
 
 /** What a look back on an earlier generation came to is in the log, and says nothing of this one. */
-export const reviewed = (context: SessionContext, event: EventOf<'introspected'>): Change => {
+export const introspected = (context: SessionContext, event: EventOf<'introspected'>): ContextChange => {
   const { review } = context;
   const { workingMemory = review.workingMemory, description = review.description } = event;
   const notedRev = Math.max(review.notedRev, event.toRev);

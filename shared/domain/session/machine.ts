@@ -1,5 +1,5 @@
 import { assign, fromCallback, type SnapshotFrom, setup } from 'xstate';
-import { flat } from '../../kit/detached-string.ts';
+import { detachedString } from '../../kit/detached-string.ts';
 import { answered, requestOf } from './answered.ts';
 import {
   type ActiveTurn,
@@ -19,7 +19,7 @@ import {
   stepped,
 } from './context.ts';
 import type { EventOf, SessionEvent } from './events.ts';
-import { reviewAsked, reviewed } from './introspection.ts';
+import { checkpointRequested, introspected } from './introspection.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
@@ -41,7 +41,7 @@ export const sessionMachine = setup({
   actors: { turn: notProvided },
   actions: {
     open: assign((_, p: EventOf<'session_opened'>) => ({
-      sessionId: flat(p.sessionId),
+      sessionId: detachedString(p.sessionId),
       generation: p.generation,
       deleted: false,
     })),
@@ -50,8 +50,8 @@ export const sessionMachine = setup({
     set: assign(({ context }, p: EventOf<'settings_changed'>) => ({ settings: settingsAfter(context.settings, p.changes) })),
     prompt: assign((_, p: EventOf<'prompt_changed'>) => ({ prompt: p.parts })),
     equip: assign((_, p: EventOf<'skills_changed'>) => ({ skills: p.skills })),
-    askReview: assign(({ context }, p: EventOf<'checkpoint_requested'>) => reviewAsked(context, p)),
-    review: assign(({ context }, p: EventOf<'introspected'>) => reviewed(context, p)),
+    askReview: assign(({ context }, p: EventOf<'checkpoint_requested'>) => checkpointRequested(context, p)),
+    review: assign(({ context }, p: EventOf<'introspected'>) => introspected(context, p)),
     remember: assign(({ context }, p: EventOf<'user_message'>) => remembered(context, p)),
     refuse: assign(({ context }, p: EventOf<'message_refused'>) => ({ messages: context.messages, ...runEnded(context, p) })),
     say: assign(({ context }) => ({ messages: context.messages + 1 })),
@@ -73,14 +73,14 @@ export const sessionMachine = setup({
     answer: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
       ...blank,
-      sessionId: flat(p.sessionId),
+      sessionId: detachedString(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
       queue: p.keepsQueue ? context.queue : [],
     })),
     forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
       ...nobody,
-      sessionId: flat(sessionId),
+      sessionId: detachedString(sessionId),
       generation,
       epoch,
       deleted: true,

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { type Config as ConfigFields, configSchema } from '../../domain/config/schema.ts';
 import { adviceOn, childOf, type SchemaNode, schemaTree } from '../../domain/config/schema-text.ts';
 import { refuseDangers } from '../../domain/routing/dm-safety.ts';
-import { messageOf, NatterError } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { linesOf } from './locate.ts';
 
 /** The configuration of one process: file, then environment, then defaults. `dataDir` and `session.store` are absolute; `session.timeZone` is always there. */
@@ -55,7 +55,7 @@ const readFile = (file: string, required: boolean): { text: string; value: unkno
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     if (!required && (cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new NatterError('invalid', `${file}: cannot be read: ${messageOf(cause)}; name an existing file with --config`, {
+    throw new NatterError('invalid', `${file}: cannot be read: ${errorMessage(cause)}; name an existing file with --config`, {
       cause,
     });
   }
@@ -64,7 +64,7 @@ const readFile = (file: string, required: boolean): { text: string; value: unkno
   } catch (cause) {
     const { lineNumber, columnNumber } = cause as { lineNumber?: number; columnNumber?: number };
     const place = lineNumber === undefined ? '' : `:${lineNumber}:${columnNumber ?? 1}`;
-    const message = messageOf(cause)
+    const message = errorMessage(cause)
       .replace(/^JSON5: /, '')
       .replace(/ at \d+:\d+$/, '');
     throw new NatterError('invalid', `${file}${place}: not JSON5: ${message}; look for a missing comma, quote or bracket there`, {

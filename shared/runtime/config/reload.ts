@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Config } from './load.ts';
 
@@ -91,7 +91,7 @@ export const followConfig = (options: {
       wasThere = isThere;
     } catch (error) {
       log.error(
-        { file, problem: messageOf(error) },
+        { file, problem: errorMessage(error) },
         'the changed configuration cannot be used; the last good one stays in force',
       );
       return;
@@ -122,7 +122,7 @@ export const followConfig = (options: {
 /** Calls `changed` when the file is written, made or replaced. Watches its directory: the file itself may be another one tomorrow. */
 const watchFile = (file: string, changed: () => void, log: Logger): { close(): void } | null => {
   const unwatched = (error: unknown): void =>
-    log.warn({ file, reason: messageOf(error) }, 'the configuration file is not watched; a change needs a restart');
+    log.warn({ file, reason: errorMessage(error) }, 'the configuration file is not watched; a change needs a restart');
   let timer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher;
   try {

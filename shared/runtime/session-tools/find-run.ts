@@ -3,7 +3,7 @@ import { afterCommitOf, type FoundRun, isOver, type Run, type Traced, unknownRun
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
-import { readable } from '../../kit/or-quarantined.ts';
+import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { Ports } from '../../ports/index.ts';
 
 /**
@@ -29,8 +29,8 @@ export const findRun = async (
     }
     return found;
   };
-  const found = await readable(readAfter(recent));
-  return found.run === null && recent > oldest && isShort ? readable(readAfter(oldest)) : found;
+  const found = await orQuarantined(readAfter(recent));
+  return found.run === null && recent > oldest && isShort ? orQuarantined(readAfter(oldest)) : found;
 };
 /** Follows the log until the run is over, for at most `waitMs`: the run as it is then. */
 export const followRun = async (

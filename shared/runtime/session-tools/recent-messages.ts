@@ -4,7 +4,7 @@ import type { IndexRow } from '../../domain/projections/summary.ts';
 import { RecentMessages } from '../../domain/projections/transcript.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import { readable } from '../../kit/or-quarantined.ts';
+import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { Ports } from '../../ports/index.ts';
 
 interface Wanted {
@@ -38,7 +38,7 @@ export const recentMessages = async (
     if (seen < through) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
     return recent.messages;
   };
-  return readable(read());
+  return orQuarantined(read());
 };
 
 /** The sequence to read after. Each commit of the window has a message; one that is not full reaches back to the generation's beginning. */

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../domain/projections/summary.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { readable } from '../../kit/or-quarantined.ts';
+import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import { readThrough } from '../read-through.ts';
 
@@ -15,9 +15,9 @@ export const rowNow = async (
   key: SessionKey,
   indexed: IndexRow | null,
 ): Promise<IndexRow | null> => {
-  const last = await readable(sources.events.last(key));
+  const last = await orQuarantined(sources.events.last(key));
   if (last === null) return null;
-  return indexed !== null && indexed.seq >= last.seq ? indexed : readable(upTo(sources, key, indexed, last.seq));
+  return indexed !== null && indexed.seq >= last.seq ? indexed : orQuarantined(upTo(sources, key, indexed, last.seq));
 };
 
 const upTo = async (

@@ -1,5 +1,5 @@
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
-import { messageOf, NatterError } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { quoted } from '../../kit/one-line.ts';
 import { plainFields } from './plain-lines.ts';
@@ -71,6 +71,6 @@ const plainValue = (read: () => unknown): unknown => {
   try {
     return read();
   } catch (error) {
-    throw unusable(`has front matter that is no plain YAML: ${messageOf(error)}; write values out instead of "&" and "*"`);
+    throw unusable(`has front matter that is no plain YAML: ${errorMessage(error)}; write values out instead of "&" and "*"`);
   }
 };

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../domain/config/schema.ts';
 import type { Candidate } from '../../domain/skills/skill.ts';
 import type { SkillRef } from '../../domain/values/memory-edit.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { Logger } from '../../kit/log.ts';
 import { oneLine } from '../../kit/one-line.ts';
@@ -126,7 +126,7 @@ export class SkillLibrary {
       for (const { candidate, reasons } of news.slice(0, 20))
         log.info({ folder: candidate.folder, reasons }, 'a skill is left out');
     } catch (error) {
-      log.error({ reason: messageOf(error) }, 'the skills cannot be read; those of before stay');
+      log.error({ reason: errorMessage(error) }, 'the skills cannot be read; those of before stay');
     }
   }
 
@@ -142,7 +142,7 @@ export class SkillLibrary {
         void this.#readAgain();
       },
       failed: (error) => {
-        log.warn({ reason: messageOf(error) }, 'skills are no longer watched; a new session reads them again');
+        log.warn({ reason: errorMessage(error) }, 'skills are no longer watched; a new session reads them again');
         void this.#watcher?.close();
         this.#watcher = null;
       },

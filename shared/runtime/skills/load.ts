@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { manifestOf, unseen } from '../../domain/skills/manifest.ts';
 import type { Candidate, Skill } from '../../domain/skills/skill.ts';
-import { messageOf, NatterError } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { Entries } from './environment.ts';
 import { type FolderListing, isWithin, listFolder, readListed, readSkillFile, skillTextIn } from './folder.ts';
@@ -98,7 +98,7 @@ const candidateIn = (root: SkillRoot, folder: string, { realRoot, reserved, old 
     if (old?.stamp === stamp && old.source === root.source && old.plugin === root.plugin) return old;
     return { ...named(root), folder, stamp, skill: skillIn(root, folder, real, listing) };
   } catch (error) {
-    return { ...named(root), folder, stamp, skill: null, problem: messageOf(error) };
+    return { ...named(root), folder, stamp, skill: null, problem: errorMessage(error) };
   }
 };
 
@@ -135,6 +135,6 @@ export const readSkillText = (skill: Skill, entries: Entries = {}): string => {
     const text = isPinned(skill, entries) ? skillTextIn(unchangedFiles(skill)) : readSkillFile(folder, listFolder(folder));
     return frontMatterOf(text).body;
   } catch (cause) {
-    throw new NatterError('invalid', `the skill in ${folder} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new NatterError('invalid', `the skill in ${folder} cannot be read: ${errorMessage(cause)}`, { cause });
   }
 };

@@ -5,7 +5,7 @@ import JSON5 from 'json5';
 import { z } from 'zod';
 import type { Config } from '../../domain/config/schema.ts';
 import type { SkillSource } from '../../domain/skills/skill.ts';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import { isWithin } from './folder.ts';
 
 /** A folder whose folders are skills. */
@@ -66,6 +66,6 @@ const pluginRoots = (plugin: string, path: string): SkillRoot[] => {
       };
     });
   } catch (error) {
-    return [{ ...named, path, problem: `${manifestFile} cannot be read: ${messageOf(error)}` }];
+    return [{ ...named, path, problem: `${manifestFile} cannot be read: ${errorMessage(error)}` }];
   }
 };

@@ -1,5 +1,5 @@
 import { context, DiagLogLevel, diag, trace } from '@opentelemetry/api';
-import { messageOf } from '../../kit/errors.ts';
+import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,7 +57,7 @@ export const startTracing = async (env: Environment, name: string, log: Logger):
     stop: async (deadlineMs) => {
       const stopped = provider
         .shutdown()
-        .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'the last traces are lost'));
+        .catch((error: unknown) => log.warn({ reason: errorMessage(error) }, 'the last traces are lost'));
       await within(deadlineMs, stopped);
       trace.disable();
       context.disable();

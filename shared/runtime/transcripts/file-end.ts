@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type Place, placeOf } from '../../domain/projections/transcript-line.ts';
+import { type EventPosition, placeOf } from '../../domain/projections/transcript-line.ts';
 
 /** What is at the two ends of a file of lines: the little that has to be read of it. */
 
@@ -23,7 +23,7 @@ export const beginsAs = async (handle: FileHandle, start: string): Promise<boole
 /** Bytes of whole lines in a file, and the place of the last one; `null` if there is none, or somebody else wrote it. */
 export interface FileEnd {
   readonly size: number;
-  readonly place: Place | null;
+  readonly place: EventPosition | null;
 }
 
 /** Finds the end of the last whole line. What is behind it was not finished. */

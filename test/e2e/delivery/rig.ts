@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';
 import { type DeliveryOptions, startDelivery } from '../../../services/delivery/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -73,7 +73,7 @@ export const keepingRecords = (ports: Ports, records: CustodyRecord[]): Ports =>
 /** One broker in memory, a far side, and as many delivery services as the test wants. */
 export const openRig = async (reply?: Parameters<typeof startFarSide>[0]) => {
   const clock = fastClock();
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const farSide = await startFarSide(reply);
   const records: CustodyRecord[] = [];
   const services: Service[] = [];

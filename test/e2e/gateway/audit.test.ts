@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { startGateway } from '../../../services/gateway/main.ts';
 import type { Fault } from '../../../shared/adapters/in-memory/faults.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -22,7 +22,7 @@ const startAudited = async () => {
   const audit = {
     next: (call: string) => ({ fault: call === 'append' ? fault : 'none', delayMs: 0, lateMs: 0, behind: 0 }) as const,
   };
-  const memory = openMemory({ clock: systemClock, faults: { audit } });
+  const memory = openInMemory({ clock: systemClock, faults: { audit } });
   const host = await startMiniHost(memory.portsFor('host'));
   afterwards(() => host.close());
   const [output, ports] = [new PassThrough(), memory.portsFor('gateway')];

@@ -3,7 +3,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -22,8 +22,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-export type Memory = ReturnType<typeof openMemory>;
-export const openBroker = (clock: Clock = systemClock): Memory => openMemory({ clock });
+export type Memory = ReturnType<typeof openInMemory>;
+export const openBroker = (clock: Clock = systemClock): Memory => openInMemory({ clock });
 
 export const startDoor = async (ports: Ports, services: readonly Service[] = [], given: Config = config): Promise<Gateway> => {
   const log = pino({ level: 'silent' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Conversation } from '../../../services/session/prompt/conversation.ts';
 import { type CompactionPlan, planCompaction } from '../../../shared/domain/prompt/compaction.ts';
-import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { advance, initialState } from '../../../shared/domain/session/evolve.ts';
 import { domain, holds, type Intent, intents, play } from '../../support/arbitraries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { command, tell } from '../../support/given.ts';

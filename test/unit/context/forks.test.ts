@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../services/session/conversations.ts';
-import type { TurnView } from '../../../shared/domain/prompt/said.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import { command, key, stateAfter, tell } from '../../support/given.ts';

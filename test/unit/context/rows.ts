@@ -1,7 +1,7 @@
 import { Conversation } from '../../../services/session/prompt/conversation.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import type { TurnView } from '../../../shared/domain/prompt/said.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Position } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';

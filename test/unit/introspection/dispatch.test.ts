@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { requestsOf, startDispatch } from '../../../services/checkpoint/introspection/dispatch.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import type { CheckpointRequest } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
@@ -25,7 +25,7 @@ const requested = (fromRev: number, toRev: number, afterSeq?: number): EventOf<'
 });
 
 const open = () => {
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const ports = system.portsFor('test');
   const handled: CheckpointRequest[] = [];
   return {

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, vi } from 'vitest';
 import { startIntrospection } from '../../../services/checkpoint/introspection/start.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -89,7 +89,7 @@ export const memoriesFrom = (entries: readonly { id: string; scope: string; text
 /** A session host on a broker in memory, and introspection where the test wants it. */
 export const openRoom = async (given: { memories?: Ports['memory']; config?: object } = {}) => {
   const config = configSchema.parse(given.config ?? {});
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const ports = system.portsFor('test');
   const log = pino({ level: 'silent' });
   const host = await startSession({ config, ports: system.portsFor('host'), log, member: 'host', env: {} });

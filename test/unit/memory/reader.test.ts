@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { memorySection, workingMemorySection } from '../../../services/session/memory/prompt.ts';
 import { MemoryReader } from '../../../services/session/memory/reader.ts';
 import { memoryTools } from '../../../services/session/tools/memory.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { SearchIndex } from '../../../shared/adapters/kv/memory-search-index.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -24,7 +24,7 @@ const said = (sender: Sender) => ({ type: 'user_message', v: 1, message: { messa
 
 /** Sessions in which these have written so far, and memories of each scope. */
 const open = async (wrote: readonly (readonly [SessionKey, Sender])[], links: Record<string, string[]> = {}) => {
-  const ports = openMemory({ clock: systemClock }).portsFor('test');
+  const ports = openInMemory({ clock: systemClock }).portsFor('test');
   const ends = new Map<SessionKey, { rev: number; seq: number }>();
   const record = async (key: SessionKey, ...events: SessionEvent[]) => {
     const { rev, seq } = ends.get(key) ?? { rev: 0, seq: 0 };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { compactionPrompt } from '../../../shared/domain/prompt/compaction.ts';
+import { flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage, ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
-import { flushPrompt } from '../../../shared/domain/prompt/said.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { request } from './rig.ts';

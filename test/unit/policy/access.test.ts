@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canAccess, grantOf, ownsKey, type Principal } from '../../../shared/domain/access/access.ts';
+import { canAccess, grantOfToken, ownsKey, type Principal } from '../../../shared/domain/access/access.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -102,6 +102,6 @@ describe('grantOf: a token must say what it is limited to, and no more', () => {
     ['a channel with a bare name', { role: 'channel', namespace: 'irc', principal: 'zoe' }, { field: 'principal' }],
   ];
   test.each(rows)('A8/89-90: %s', (_, token, expected) => {
-    expect(grantOf({ sha256, ...token } as never, links)).toMatchObject(expected);
+    expect(grantOfToken({ sha256, ...token } as never, links)).toMatchObject(expected);
   });
 });

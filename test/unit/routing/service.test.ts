@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startRouter } from '../../../services/router/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
@@ -18,7 +18,7 @@ const open = async (
   publish?: (original: CommandBus['publish']) => CommandBus['publish'],
   config: Current<Config> = fixed(configSchema.parse({})),
 ) => {
-  const system = openMemory({ clock: systemClock, queues: { ackWaitMs: 100 } });
+  const system = openInMemory({ clock: systemClock, queues: { ackWaitMs: 100 } });
   const ports = system.portsFor('test');
   const commands: CommandEnvelope[] = [];
   const handle = async ({ message }: { message: CommandEnvelope }) => {

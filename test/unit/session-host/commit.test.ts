@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commitFenced } from '../../../services/session/commit.ts';
-import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { Fault, Faults, FaultyCall } from '../../../shared/adapters/in-memory/faults.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
@@ -24,7 +24,7 @@ const long = 10_000;
 describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
   const attempt = async (script: Parameters<typeof scripted>[0], patienceMs: number, before = 0, expected = before) => {
     const clock = new VirtualClock(1_790_000_000_000);
-    const log = new MemoryEventLog({ clock, semantics, faults: scripted(script) });
+    const log = new InMemoryEventLog({ clock, semantics, faults: scripted(script) });
     for (let rev = 1; rev <= before; rev++) log.storeRaw('user_message', key, encodeCommit(commitTo(key, { rev })));
     const commit = commitTo(key, { rev: before + 1 });
     const never = new AbortController().signal;
@@ -54,7 +54,7 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
 
   it('is refused when the log will never take it', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
-    const log = new MemoryEventLog({ clock, semantics });
+    const log = new InMemoryEventLog({ clock, semantics });
     const commit = commitTo(key, { events: Array.from({ length: 5 }, () => userMessage('x'.repeat(250_000))) });
     const options = { clock, patienceMs: long, fencing: true, signal: new AbortController().signal };
     expect(await commitFenced(log, commit, 0, options)).toMatchObject({ kind: 'refused' });
@@ -62,7 +62,7 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
 
   it('stops waiting when the host stops', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
-    const log = new MemoryEventLog({
+    const log = new InMemoryEventLog({
       clock,
       semantics,
       faults: { next: () => ({ fault: 'unavailable', delayMs: 0, lateMs: 0, behind: 0 }) },

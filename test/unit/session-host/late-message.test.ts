@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -29,7 +29,7 @@ const startHost = async (ports: Ports, member: string) => {
 };
 
 test('I4, I10: what a late message brought back to memory is forgotten when its partition comes back', async () => {
-  const memory = openMemory({ clock: systemClock });
+  const memory = openInMemory({ clock: systemClock });
   const [one, other] = await Promise.all(['host-1', 'host-2'].map((member) => startHost(memory.portsFor(member), member)));
   if (one === undefined || other === undefined) throw new Error('two hosts');
   await one.handle('append m1');

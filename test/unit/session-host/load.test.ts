@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadState } from '../../../services/session/load.ts';
-import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import { toPlain } from '../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
@@ -50,7 +50,7 @@ describe('loading a session', () => {
         behind: 2,
       }),
     };
-    const events = new MemoryEventLog({ clock, semantics: 'R3', faults });
+    const events = new InMemoryEventLog({ clock, semantics: 'R3', faults });
     const { ports, system } = await told();
     for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(commit));
     const loading = loadState({ ...ports, events, clock }, homeKey);
@@ -62,7 +62,7 @@ describe('loading a session', () => {
   it('gives up when no replica catches up: unavailable, not a state of the past', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     const faults = { next: () => ({ fault: 'stale' as const, delayMs: 0, lateMs: 0, behind: 2 }) };
-    const events = new MemoryEventLog({ clock, semantics: 'R3', faults });
+    const events = new InMemoryEventLog({ clock, semantics: 'R3', faults });
     const { ports, system } = await told();
     for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(commit));
     const loading = expect(loadState({ ...ports, events, clock }, homeKey)).rejects.toMatchObject({ code: 'unavailable' });

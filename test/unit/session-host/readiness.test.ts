@@ -2,14 +2,14 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { untilReady, watchProblems } from '../../../services/cli/runtime/health.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock as clock } from '../../../shared/kit/clock.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 
 test('a tool that is missing is a warning: the service is ready without it (A5/62)', async () => {
   const log = pino({ level: 'silent' });
-  const ports = openMemory({ clock }).portsFor('host');
+  const ports = openInMemory({ clock }).portsFor('host');
   const missing = 'mcp server "mail" is not connected';
   const tools = { ...fakeTools(), problems: () => [missing] };
   const service = await startSession({ config: configSchema.parse({}), ports, log, member: 'host', env: {}, tools });

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { type HostOptions, SessionHost } from '../../../services/session/host.ts';
 import { allOn, type Switches } from '../../../services/session/switches.ts';
 import { SystemPrompts } from '../../../services/session/system-prompt.ts';
-import { type MemoryOptions, type MemorySystem, openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { type InMemoryOptions, type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -18,7 +18,7 @@ import { command } from '../../support/given.ts';
 /** One session host on a broker in memory, with a clock of its own. */
 export interface Rig {
   readonly clock: VirtualClock;
-  readonly system: MemorySystem;
+  readonly system: InMemorySystem;
   readonly ports: Ports;
   host: SessionHost;
   /** Another host on the same broker: the first is forgotten, not stopped. */
@@ -28,7 +28,7 @@ export interface Rig {
   events(key?: SessionKey): SessionEvent[];
 }
 
-export interface RigOptions extends Partial<MemoryOptions> {
+export interface RigOptions extends Partial<InMemoryOptions> {
   readonly residents?: number;
   /** Other ports than the broker's own, for one host. */
   readonly portsOf?: (ports: Ports) => Ports;
@@ -53,7 +53,7 @@ export const homeKey = keyOf('home');
 
 export const rig = (options: RigOptions = {}): Rig => {
   const clock = new VirtualClock(1_790_000_000_000);
-  const system = openMemory({ clock, ...options });
+  const system = openInMemory({ clock, ...options });
   const ports = system.portsFor('host');
   let ids = 0;
   let approvals = 0;

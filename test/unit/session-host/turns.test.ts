@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it, test } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -98,7 +98,7 @@ describe('a turn whose host is gone', () => {
 
   it('is found by the sweep of another host when no further message comes (I10)', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
-    const system = openMemory({ clock });
+    const system = openInMemory({ clock });
     const log = pino({ level: 'silent' });
     const config = configSchema.parse({});
     const host = (member: string) => startSession({ config, ports: system.portsFor(member), log, member, env: {} });
@@ -127,7 +127,7 @@ describe('a turn whose host is gone', () => {
 
 test('A5/62: an approval whose deadline has passed is found in the index by the sweep of whoever owns the session', async () => {
   const clock = new VirtualClock(1_790_000_000_000);
-  const system = openMemory({ clock });
+  const system = openInMemory({ clock });
   const log = pino({ level: 'silent' });
   const config = configSchema.parse({ tools: { approvalMinutes: 1 } });
   const model = script([['mail'], 'too late']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTools } from '../../../services/session/tools/create.ts';
 import { localTools } from '../../../services/session/tools/local.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { approvalRequest } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -19,7 +19,7 @@ afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
 const under = (config: object) => {
   const parsedConfig = configSchema.parse(config);
-  const { events } = openMemory({ clock: systemClock });
+  const { events } = openInMemory({ clock: systemClock });
   return localTools({ config: parsedConfig, env: { PATH: process.env.PATH }, events, clock: systemClock });
 };
 const names = (config: object) =>

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { readOutputTool } from '../../../services/session/tools/read-output.ts';
-import { MemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
+import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import { ended } from '../../../shared/domain/session/decide/tools.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -8,7 +8,7 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { commitTo, keyOf } from '../../support/commits.ts';
 import { calling, parsed, scope } from './calling.ts';
 
-let log: MemoryEventLog;
+let log: InMemoryEventLog;
 /** What was read of the log, by the number of commits. */
 let reads: number[];
 let call: ReturnType<typeof calling>;
@@ -32,7 +32,7 @@ const record = async (callId: string, text: string, change: { key?: string; sess
   await log.append(commitTo(key, { rev: rev++, sessionId: change.sessionId ?? scope.sessionId, events }), last?.seq ?? 0);
 };
 beforeEach(() => {
-  [log, reads, rev] = [new MemoryEventLog({ clock: systemClock, semantics: 'R1' }), [], 1];
+  [log, reads, rev] = [new InMemoryEventLog({ clock: systemClock, semantics: 'R1' }), [], 1];
   call = calling([readOutputTool(counted(log))]);
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionTools } from '../../../services/session/tools/sessions.ts';
-import { openMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { depthOf, isBelow, spawnOf } from '../../../shared/domain/keys/spawn-key.ts';
@@ -25,7 +25,7 @@ let host: MiniHost;
 let view: IndexView;
 let posted = 0;
 beforeEach(async () => {
-  ports = openMemory({ clock: systemClock }).portsFor('test');
+  ports = openInMemory({ clock: systemClock }).portsFor('test');
   host = await startMiniHost(ports);
   view = await ports.index.watch();
 });

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Clock } from '../../../kit/clock.ts';
-import { messageOf } from '../../../kit/errors.ts';
+import { errorMessage } from '../../../kit/errors.ts';
 import { limits } from '../../../kit/limits.ts';
 import { isGone } from '../broker-errors.ts';
 
@@ -104,7 +104,7 @@ export class DoneMessages {
       if (this.#marks.get(partition) === mark) this.#marks.delete(partition);
       this.#failure = '';
     } catch (error) {
-      this.#failure = messageOf(error);
+      this.#failure = errorMessage(error);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../kit/clock.ts';
-import { messageOf } from '../../../kit/errors.ts';
+import { errorMessage } from '../../../kit/errors.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { connectionProblems } from '../connection.ts';
@@ -70,7 +70,7 @@ const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T
     try {
       message = binding.decode(pulled.bytes);
     } catch (error) {
-      await bury({ binding, publish, ...settings }, pulled, messageOf(error));
+      await bury({ binding, publish, ...settings }, pulled, errorMessage(error));
       return pulled.answer('done');
     }
     await publish(message);

@@ -1,5 +1,5 @@
 import type { ConsumeOptions } from '../../../ports/work-queue.ts';
-import { type Fate, handleStored, type StoredHandling } from '../../streams/handle-stored.ts';
+import { handleStored, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
 import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
 import type { DoneMessages } from './done-messages.ts';
 
@@ -194,7 +194,7 @@ export class Partition<T> {
     // Lost meanwhile: whoever has the partition now gets the message again and finds it done.
     if (tenure !== this.#tenure) return;
     // Nothing recorded tells of it: were it acknowledged and not removed, it could come again one day and be done again (ADR 9).
-    const remove = async (): Promise<Fate> => ((await done?.removeNow(pulled.seq)) === false ? 'retry' : 'done');
+    const remove = async (): Promise<StoredAckOutcome> => ((await done?.removeNow(pulled.seq)) === false ? 'retry' : 'done');
     const fate = verdict === 'done' ? await this.#repeat(inHand, remove) : verdict;
     if (tenure !== this.#tenure) return;
     const answer = (): void => {
@@ -206,7 +206,7 @@ export class Partition<T> {
   }
 
   /** Does it, and does it again as long as it fails and the partition is ours. */
-  async #repeat(inHand: InHand, work: () => Promise<Fate>): Promise<Fate> {
+  async #repeat(inHand: InHand, work: () => Promise<StoredAckOutcome>): Promise<StoredAckOutcome> {
     const isOurs = (): boolean => inHand.tenure === this.#tenure && this.#releasing === null;
     let fate = await work();
     while (fate === 'retry' && isOurs()) {
@@ -217,7 +217,7 @@ export class Partition<T> {
     return fate;
   }
 
-  #attempt(inHand: InHand): Promise<Fate> {
+  #attempt(inHand: InHand): Promise<StoredAckOutcome> {
     const { seq, subject, bytes, deliveries, traceparent } = inHand.pulled;
     const stored = { seq, subject, bytes, traceparent, partition: this.number, attempt: deliveries + inHand.failures };
     return handleStored(this.#host, stored, (reason) => {

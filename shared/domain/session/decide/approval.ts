@@ -13,7 +13,7 @@ import {
   type SessionView,
 } from './decision.ts';
 import { telling } from './generation.ts';
-import { asking, ended, isBegun, openCall, starting } from './tools.ts';
+import { approvalRequested, ended, isBegun, openCall, starting } from './tools.ts';
 
 /** A turn that waits for a person (A5/62, I7). The answer resumes it as a new attempt, whichever host owns the session by then. */
 
@@ -26,7 +26,7 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
   if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
   if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
   if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
-  return accept(asking(context, turn, request));
+  return accept(approvalRequested(context, turn, request));
 };
 
 /** The first answer wins. What it leads to is in the same commit: a call that is granted begins, one that is not ends. */

@@ -4,7 +4,7 @@ import type { ResetCause } from '../../values/expiry.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
-import { asking } from './message.ts';
+import { storeAndStartTurn } from './message.ts';
 
 /** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
 
@@ -31,7 +31,7 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
   const begun: SessionEvent[] = isNew(view)
     ? readying(view, { ...occasion, sessionId, origin }, at)
     : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
-  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? asking(id, message, view) : []));
+  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? storeAndStartTurn(id, message, view) : []));
 };
 
 /**

@@ -38,7 +38,7 @@ const turnOf = (id: string, { messageId, deliverTo, answers }: Message, { contex
 };
 
 /** The message is stored and its turn begins. `quietMs`: others may join it meanwhile, before its first step (B6). */
-export const asking = (turnId: string, message: Message, view: SessionView, quietUntil?: number): SessionEvent[] => [
+export const storeAndStartTurn = (turnId: string, message: Message, view: SessionView, quietUntil?: number): SessionEvent[] => [
   { type: 'user_message', v: 1, message, turnId },
   {
     type: 'turn_started',
@@ -57,7 +57,7 @@ export const postMessage = (posted: Given<'post_message'>, view: SessionView): D
   switch (view.status) {
     case 'idle':
     case 'inactive':
-      return accept(...readying(view, data, at), ...asking(turnId, data.message, view, quietUntil(given)));
+      return accept(...readying(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
     case 'running':
     case 'awaiting_approval':
       return whileBusy(given, view);
@@ -118,7 +118,7 @@ const interrupting = (given: Given<'post_message'>, { context, position, turn }:
   return [
     { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
     ...readying(idle, given.data, given.at),
-    ...asking(given.id, given.data.message, idle, quietUntil(given)),
+    ...storeAndStartTurn(given.id, given.data.message, idle, quietUntil(given)),
   ];
 };
 

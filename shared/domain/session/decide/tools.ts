@@ -85,7 +85,11 @@ const wholeCharacters = (bytes: Buffer, end: number): number => {
 };
 
 /** The question goes where the answer to the turn goes. */
-export const asking = (context: SessionContext, turn: ActiveTurn, request: ApprovalRequest): EventOf<'approval_requested'> => ({
+export const approvalRequested = (
+  context: SessionContext,
+  turn: ActiveTurn,
+  request: ApprovalRequest,
+): EventOf<'approval_requested'> => ({
   type: 'approval_requested',
   v: 1,
   turn: refOf(turn),
@@ -102,7 +106,7 @@ export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], r
     const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
     if (ruling?.kind === 'run') events.push(starting(turn, call, { spawn: ruling.spawn }));
     if (ruling?.kind === 'deny') events.push(...ended(turn, call, ruling.invalid ? 'error' : 'denied', ruling.reason));
-    if (ruling?.kind === 'ask') question ??= asking(context, turn, { ...ruling.request, callId, tool });
+    if (ruling?.kind === 'ask') question ??= approvalRequested(context, turn, { ...ruling.request, callId, tool });
   }
   const runs = events.some(({ type }) => type === 'tool_call_started');
   return question === null || runs ? events : [...events, question];

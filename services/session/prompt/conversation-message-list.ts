@@ -1,19 +1,19 @@
-import { type Said, summaryMessage } from '../../../shared/domain/prompt/said.ts';
+import { type ConversationMessage, summaryMessage } from '../../../shared/domain/prompt/conversation-message.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 
 /** Characters in memory that a message costs besides its text, about. */
 const overhead = 200;
-const charactersOf = ({ message }: Said): number => {
+const charactersOf = ({ message }: ConversationMessage): number => {
   const calls = message.role === 'assistant' ? (message.calls ?? []) : [];
   return overhead + message.text.length + calls.reduce((sum, call) => sum + overhead + call.arguments.length, 0);
 };
 
 /** The messages of one conversation, bounded: it forgets its oldest. */
-export class SaidList {
-  #items: Said[] = [];
+export class ConversationMessageList {
+  #items: ConversationMessage[] = [];
   #characters = 0;
 
-  get items(): readonly Said[] {
+  get items(): readonly ConversationMessage[] {
     return this.#items;
   }
   /** About how much memory it takes. */
@@ -21,7 +21,7 @@ export class SaidList {
     return this.#characters;
   }
 
-  add(said: Said): void {
+  add(said: ConversationMessage): void {
     this.#items.push(said);
     this.#characters += charactersOf(said);
   }
@@ -48,7 +48,7 @@ export class SaidList {
    */
   trim(turnId: string | undefined): boolean {
     if (this.#characters <= limits.contextCharacters) return false;
-    const stays: Said[] = [];
+    const stays: ConversationMessage[] = [];
     let [gone, rev] = [0, 0];
     for (const said of this.#items) {
       if (this.#characters <= limits.contextCharacters && said.rev !== rev) break;
@@ -62,4 +62,5 @@ export class SaidList {
   }
 }
 
-const isAbout = ({ asks, turnId }: Said, running: string | undefined): boolean => asks === true && turnId === running;
+const isAbout = ({ asks, turnId }: ConversationMessage, running: string | undefined): boolean =>
+  asks === true && turnId === running;

@@ -2,7 +2,7 @@ import type { Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
 /** One message of the conversation, and where in the log it comes from. */
-export interface Said {
+export interface ConversationMessage {
   /** The commit with which it became part of the conversation. A step's calls and their results have one in common: they stay together. */
   readonly rev: number;
   /** Whoever reads the log from this sequence on gets to know it. */
@@ -34,7 +34,7 @@ export interface TurnView {
   /** All who have a part in it. */
   readonly senders: readonly Sender[];
   /** The conversation, a summary first if there is one. Each call has its result; a step whose calls still run is not in it yet. */
-  readonly said: readonly Said[];
+  readonly said: readonly ConversationMessage[];
   /** Messages that joined the turn and are in `said`: what the next step says that it has heard (B6). */
   readonly heard: number;
   /** The calls of the last step, by `callId`. */
