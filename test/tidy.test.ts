@@ -1,48 +1,14 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { found, importsOf, inAnyText, product, type Rule, read, root, tests, written } from './tidy/project.ts';
 
 /** The architecture and the style as a test. Each rule comes with a text that breaks it, so that the rule is known to work. */
-const root = new URL('..', import.meta.url).pathname;
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Files of the project. */
-const files = [
-  ...readdirSync(root).filter((name) => /\.\w+$/.test(name)),
-  ...['shared', 'services', 'test', 'docs', '.ci'].flatMap((folder) =>
-    existsSync(join(root, folder))
-      ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`)
-      : [],
-  ),
-].filter((path) => statSync(join(root, path)).isFile());
-const product = files.filter((path) => /^(shared|services)\/.*\.(ts|mjs)$/.test(path));
-const tests = files.filter((path) => /^test\/.*\.ts$/.test(path) && path !== 'test/tidy.test.ts');
-const written = files.filter(
-  (path) => /\.(ts|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json',
-);
-
-const pure = /^shared\/(session|routing|policy|wire|context)\//;
-/** Comments say what they like; strings and code do not. */
-const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '');
-
-interface Import {
-  readonly from: string;
-  readonly typeOnly: boolean;
-  readonly names: string;
-}
-/** What a file imports or exports from elsewhere; relative paths are turned into paths of the project. */
-const importsOf = (path: string, text: string): Import[] =>
-  [...withoutComments(text).matchAll(/(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'|import\(\s*'([^']+)'/g)].map(
-    ([, type, names = '', from = '', dynamic]) => {
-      const target = dynamic ?? from;
-      return {
-        from: target.startsWith('.') ? normalize(join(dirname(path), target)) : target,
-        typeOnly: type !== undefined,
-        names,
-      };
-    },
-  );
-
+/** Helpers that only compute. */
+const pureKit =
+  /^shared\/kit\/(process\/environment|assert|errors|detached-string|limits|escape-text|token-estimate|or-quarantined|scrub)\.ts$/;
+const pure = /^shared\/(domain|wire)\/|^services\/session\/prompt\/(conversation|prune|running-turn)/;
 /** The terminal is a way out that only the process at the terminal can build. */
 const arrowsByName = new Set(['services/cli/runtime/system.ts services/delivery/outlets/terminal.ts']);
 const serviceOf = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1];
@@ -56,28 +22,15 @@ const arrow = (path: string, text: string): string[] =>
 
 const pureImport = (path: string, text: string): string[] =>
   importsOf(path, text).flatMap(({ from, typeOnly, names }) => {
-    if (['xstate', 'zod', 'msgpackr', 'temporal-polyfill', 'fuzzysort'].includes(from) || pure.test(from)) return [];
+    if (['xstate', 'zod', 'msgpackr', 'temporal-polyfill', 'fuzzysort', 'json5', 'node:path'].includes(from) || pure.test(from))
+      return [];
     if (from === 'node:crypto' && ['createHash', 'hash'].includes(names.replaceAll(/[{}\s]/g, ''))) return [];
-    if (/^shared\/kit\/(assert|errors|flat|limits)\.ts$/.test(from)) return [];
-    if (typeOnly && from.startsWith('shared/') && !from.startsWith('shared/adapters/')) return [];
+    if (pureKit.test(from)) return [];
+    if (typeOnly && from.startsWith('shared/')) return [];
     return [`imports ${from}`];
   });
 
-const found = (pattern: RegExp) => (_: string, text: string) =>
-  [...withoutComments(text).matchAll(pattern)].map(([match]) => match.trim());
-const inAnyText = (pattern: RegExp) => (_: string, text: string) => [...text.matchAll(pattern)].map(([match]) => match.trim());
-
 const sizeLimit = 250;
-/** Longer on purpose, each with its reason. */
-const long: Readonly<Record<string, string>> = { 'shared/ports/index.ts': 'the outside world on one screen' };
-
-interface Rule {
-  readonly name: string;
-  readonly in: readonly string[];
-  readonly check: (path: string, text: string) => readonly string[];
-  /** A file that breaks the rule. */
-  readonly bad: readonly [path: string, text: string];
-}
 
 const rules: readonly Rule[] = [
   {
@@ -116,13 +69,13 @@ const rules: readonly Rule[] = [
   },
   {
     name: `no file is longer than ${sizeLimit} lines`,
-    in: product.filter((path) => long[path] === undefined),
+    in: product,
     check: (_, text) => (text.split('\n').length - 1 > sizeLimit ? [`${text.split('\n').length - 1} lines`] : []),
     bad: ['shared/x.ts', '\n'.repeat(sizeLimit + 1)],
   },
   {
     name: 'nothing is left to do',
-    in: written.filter((path) => path !== 'test/tidy.test.ts'),
+    in: written,
     check: inAnyText(/\b(TODO|FIXME|XXX)\b/g),
     bad: ['shared/x.ts', '// TODO: later'],
   },
@@ -151,7 +104,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'no file names a path of the machine it was written on, or the host of a package registry',
-    in: written.filter((path) => path !== 'test/tidy.test.ts'),
+    in: written,
     check: (_, text) => [
       ...(text.includes(root.replace(/\/$/, '')) ? ['the path of this checkout'] : []),
       ...[...text.matchAll(/(^|[\s'"`(=])\/(home|Users|root)\/\w+|\bregistry\.[\w-]+\.(org|com|io)\b/g)].map(([match]) =>
@@ -172,7 +125,6 @@ describe('every file keeps the rules', () => {
   test('files from 200 lines on are worth a look', () => {
     const lines = product.map((path) => [read(path).split('\n').length - 1, path] as const).filter(([count]) => count >= 200);
     if (lines.length > 0) console.info(lines.map(([count, path]) => `${count} ${path}`).join('\n'));
-    for (const path of Object.keys(long)) expect(product, 'a file that may be long exists').toContain(path);
   });
 });
 
@@ -210,7 +162,7 @@ describe('codes', () => {
     ),
   ].map(([, code = '']) => code);
   const failed = product
-    .filter((path) => /^(shared\/session|shared\/adapters\/model|services\/session)\//.test(path))
+    .filter((path) => /^(shared\/domain\/session|shared\/adapters\/model|services\/session)\//.test(path))
     .flatMap((path) => [...read(path).matchAll(/(?:failed\(|failing\(\s*view,|kind: 'failed',\s*code:)\s*'([a-z_]+)'/g)])
     .map(([, code = '']) => code);
   const codes = {

@@ -1,6 +1,5 @@
 import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
-import type { StoreConfig } from '../../shared/domain/projections/session-map.ts';
 import { createBell } from '../../shared/kit/bell.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
@@ -9,6 +8,7 @@ import type { Model } from '../../shared/ports/model.ts';
 import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
 import { witnessLog } from '../../shared/runtime/log-witness.ts';
 import type { Service } from '../../shared/runtime/service.ts';
+import type { StoreConfig } from '../../shared/runtime/transcripts/session-map.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
 import { startMemory } from './memory/project-memory.ts';
 import { createProjection, type Projection } from './session-index/projection.ts';

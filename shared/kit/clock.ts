@@ -1,8 +1,4 @@
-/**
- * The outside world on one screen. Each port has an in-memory and a NATS adapter and one contract suite that both pass. Unless said
- * otherwise a method rejects with `NatterError('unavailable')` when the broker does not answer in time: the outcome is then unknown.
- */
-
+/** The port for time: whatever needs the time is given a clock. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;

@@ -1,9 +1,6 @@
-/**
- * The only place where subject strings are made. Escaping is injective and byte-exact: every UTF-8 byte outside `A-Za-z0-9_-` and `:`
- * becomes `%XX`, so a key is one token in a command subject; in an event subject `:` separates tokens, so that people can subscribe by prefix.
- */
 const plainByte = /[A-Za-z0-9_:-]/;
-/** Escapes `text` byte by byte. `unescapeText` is its inverse. */
+
+/** Writes every UTF-8 byte outside `A-Za-z0-9_-` and `:` as `%XX`. Injective and byte-exact; `unescapeText` is its inverse. */
 export const escapeText = (text: string): string => {
   if (/^[A-Za-z0-9_:-]*$/.test(text)) return text;
   let escaped = '';
@@ -13,4 +10,5 @@ export const escapeText = (text: string): string => {
   }
   return escaped;
 };
+
 export const unescapeText = (escaped: string): string => decodeURIComponent(escaped);

@@ -16,6 +16,11 @@ import type { Snapshots } from './snapshots.ts';
 import type { Tokens } from './tokens.ts';
 import type { CommandBus, WorkQueue } from './work-queue.ts';
 
+/**
+ * The outside world, one port per file. Each port has an in-memory and a NATS adapter, and one contract suite that both pass. Unless a
+ * method says otherwise, it rejects with `NatterError('unavailable')` when the broker does not answer in time; the outcome is then unknown.
+ */
+
 /** What the broker gives a service. `services/<name>/main.ts` alone chooses the adapters and hands a service the ports it uses. */
 export interface Ports {
   readonly clock: Clock;

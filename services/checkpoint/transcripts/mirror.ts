@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { StoreConfig } from '../../../shared/domain/projections/session-map.ts';
 import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
 import { createBell } from '../../../shared/kit/bell.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
@@ -13,6 +12,7 @@ import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-wor
 import { witnessLog } from '../../../shared/runtime/log-witness.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
+import type { StoreConfig } from '../../../shared/runtime/transcripts/session-map.ts';
 import { createGathering } from '../gathering.ts';
 import { createSessionMaps } from './session-maps.ts';
 

@@ -1,8 +1,8 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/domain/projections/session-map.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
+import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/runtime/transcripts/session-map.ts';
 
 /** Keeps the `sessions.json` of each agent as the session index says it is (A2/8, 11). */
 export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config: StoreConfig) => {

@@ -1,10 +1,5 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
-import {
-  type ConversationMessage,
-  type CountedTokens,
-  flushPrompt,
-  type TurnView,
-} from '../../../shared/domain/prompt/conversation-message.ts';
+import type { ConversationMessage, CountedTokens, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -13,24 +8,31 @@ import type { Message } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
-import { actingSender, type RunningTurn, runningTurn, sendersOf, userMessage, type Waiting } from './running-turn.ts';
+import {
+  actingSender,
+  detachedCalls,
+  flushMessages,
+  type RunningTurn,
+  runningTurn,
+  sendersOf,
+  userMessage,
+  type Waiting,
+} from './running-turn.ts';
 
-type Place = Pick<RecordedCommit, 'rev' | 'seq'>;
+type CommitPosition = Pick<RecordedCommit, 'rev' | 'seq'>;
 
 /**
- * The conversation of one session: a fold of its commits that grows commit by commit. It may begin at any commit from which all that is
- * needed can be read (`Position.contextSeq`); whether that was so, `isWhole` and `view` tell.
- *
- * A message that asks for a turn is heard when its turn begins: one that waited comes after the answers given meanwhile, and one whose turn
- * never began is not heard (A5/70, A11/125). One that joined a turn is heard by the step that says so (B6). The others are heard when they
- * are said (A5/69). A step with calls is heard when each of them has its result, so that the two are never apart.
+ * What a model sees of one session: a fold of its commits. Reading may start at any commit from `Position.contextSeq` back; `isWhole` and
+ * `view` tell whether it started early enough. A message that asks for a turn appears when its turn starts, after the answers given while it
+ * waited, and never if its turn never starts (A5/70, A11/125). A message that joins a turn appears with the step that read it (B6); any other
+ * appears at once (A5/69). A step with tool calls appears when every call has its result.
  */
 export class Conversation {
   readonly #said = new ConversationMessageList();
   readonly #waiting = new Map<string, Waiting>();
   #turn: RunningTurn | null = null;
-  #counted: CountedTokens | null = null;
-  #at: Place = { rev: 0, seq: 0 };
+  #counted: TurnView['counted'] = null;
+  #at: CommitPosition = { rev: 0, seq: 0 };
   /** The first commit read, and the first that has to be. */
   #firstRev = 0;
   #neededRev = 1;
@@ -92,10 +94,9 @@ export class Conversation {
 
   #hear(event: SessionEvent, goesOn: boolean): void {
     switch (event.type) {
-      case 'session_opened':
-        return this.#begin();
       case 'session_reset':
         return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
+      case 'session_opened':
       case 'session_deleted':
         return this.#begin();
       case 'user_message':
@@ -122,8 +123,6 @@ export class Conversation {
       case 'turn_failed':
       case 'turn_aborted':
         return this.#end();
-      default:
-      // The others are not for a model.
     }
   }
 
@@ -138,13 +137,13 @@ export class Conversation {
 
   /** The conversation goes on from the commit that was read last, or else from one that was not kept (B21). */
   #branch(goesOn: boolean): void {
-    if (!goesOn) {
+    if (goesOn) {
+      this.#end();
+      this.#waiting.clear();
+    } else {
       this.#begin();
       this.#neededRev = 0;
-      return;
     }
-    this.#end();
-    this.#waiting.clear();
   }
 
   #remember({ message, turnId }: EventOf<'user_message'>): void {
@@ -191,16 +190,11 @@ export class Conversation {
     const turn = this.#turn;
     if (turn === null) return;
     if (!flush) this.#hearJoined(turn, heard);
-    const made = calls.map((call) => ({
-      callId: detachedString(call.callId),
-      tool: detachedString(call.tool),
-      arguments: detachedString(call.arguments),
-    }));
+    const made = detachedCalls(calls);
     turn.calls = new Map(made.map((call) => [call.callId, call]));
     turn.flushing = flush === true && made.length > 0;
     if (flush) {
-      const said: ModelMessage[] = made.length > 0 ? [] : [{ role: 'assistant', text: detachedString(text) }];
-      turn.flush = [...(turn.flush.length > 0 ? turn.flush : [flushPrompt]), ...said];
+      turn.flush = flushMessages(turn, made.length > 0 ? null : detachedString(text));
     } else {
       const { inputTokens, outputTokens, estimated = false } = usage;
       const isSaid = made.length > 0 || text !== '';

@@ -1,5 +1,5 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
-import type { ConversationMessage } from '../../../shared/domain/prompt/conversation-message.ts';
+import { type ConversationMessage, flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
@@ -54,6 +54,20 @@ export const runningTurn = (
   flush: [],
   flushing: false,
 });
+
+/** The calls of a step, detached from the commit they were read from. */
+export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
+  calls.map(({ callId, tool, arguments: given }) => ({
+    callId: detachedString(callId),
+    tool: detachedString(tool),
+    arguments: detachedString(given),
+  }));
+
+/** The turn's flush after a step of it; `text` is what the step says, `null` if it only makes calls. */
+export const flushMessages = ({ flush }: RunningTurn, text: string | null): readonly ModelMessage[] => [
+  ...(flush.length > 0 ? flush : [flushPrompt]),
+  ...(text === null ? [] : [{ role: 'assistant', text } as const]),
+];
 
 /** All who have a part in the turn. A program that works for a participant is there as both. */
 export const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>

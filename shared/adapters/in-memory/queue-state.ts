@@ -2,7 +2,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
-import type { InMemoryDoneMessages } from './done-messages.ts';
+import { InMemoryDoneMessages } from './done-messages.ts';
 import type { Faults } from './faults.ts';
 import type { Lease, QueuedMessage, QueueMember } from './queue-member.ts';
 import type { Timers } from './timers.ts';
@@ -37,6 +37,15 @@ export interface PartitionState<T> {
   /** The owner is to finish what it has in hand and then hand over. */
   handingOver: boolean;
 }
+
+export const newPartition = <T>(number: number, clock: Clock): PartitionState<T> => ({
+  number,
+  stored: [],
+  done: new InMemoryDoneMessages<T>(clock),
+  out: new Map(),
+  owner: null,
+  handingOver: false,
+});
 
 /** Publishes as the faults want it: what gets no answer may be stored, now, later or never. */
 export const storedOrNot = async <R>(

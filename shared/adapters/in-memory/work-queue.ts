@@ -3,7 +3,6 @@ import { NatterError } from '../../kit/errors.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports/work-queue.ts';
 import type { StoredAckOutcome } from '../streams/handle-stored.ts';
 import { placementOf } from '../streams/rendezvous.ts';
-import { InMemoryDoneMessages } from './done-messages.ts';
 import { DuplicateWindow } from './duplicate-window.ts';
 import { noFaults } from './faults.ts';
 import { type Lease, QueueMember } from './queue-member.ts';
@@ -11,6 +10,7 @@ import {
   forgetPosition,
   handedOver,
   type InMemoryWorkQueueSettings,
+  newPartition,
   notDone,
   type PartitionState,
   runsOut,
@@ -18,7 +18,7 @@ import {
 } from './queue-state.ts';
 import { Timers } from './timers.ts';
 
-/** A member that comes back from a stop finds out within one tick of its consumer. */
+/** After a stop, a member finds out what it lost within one tick of its consumer. */
 const noticeMs = 250;
 
 /**
@@ -40,16 +40,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
       ...{ requestTimeoutMs: 2_000, faults: noFaults },
       ...settings,
     };
-    this.#partitions = [...Array(settings.partitions).keys()].map((number) => ({
-      ...{
-        number,
-        stored: [],
-        done: new InMemoryDoneMessages<T>(settings.clock),
-        out: new Map(),
-        owner: null,
-        handingOver: false,
-      },
-    }));
+    this.#partitions = [...Array(settings.partitions).keys()].map((number) => newPartition(number, settings.clock));
     this.#incarnation = settings.clock.now();
     this.#timers = settings.timers ?? new Timers(settings.clock);
     this.#duplicates = new DuplicateWindow(settings.clock, this.#settings.duplicateWindowMs);

@@ -1,5 +1,4 @@
 import { AggregatorRegistry, Counter, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
-import type { Service } from '../service.ts';
 import { helpOf } from './metric-help.ts';
 
 /** What there is to say of a process in numbers, in a form that survives JSON: one process can show what another one measures. */
@@ -7,7 +6,14 @@ export type Metric = MetricObjectWithValues<MetricValue<string>>;
 /** Where metrics come from: a registry, or another process. */
 export type MetricSource = Pick<Registry, 'getMetricsAsJSON'>;
 
-type Measured = Pick<Service, 'name' | 'metrics' | 'series'>;
+/** A part of the system that has metrics. */
+export interface Measured {
+  readonly name: string;
+  /** Plain numbers, by name without the prefix: `sessions_resident`, `commits_total`, … */
+  metrics(): Readonly<Record<string, number>>;
+  /** Histograms and counters with labels (`docs/metrics.md`). */
+  readonly series?: MetricSource;
+}
 
 /** All metrics of these services, read anew. */
 export const metricsOf = async (services: readonly Measured[]): Promise<Metric[]> => {

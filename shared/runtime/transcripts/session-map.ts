@@ -1,10 +1,10 @@
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { parseKey, type SessionKey } from '../../domain/keys/session-key.ts';
+import { type ListConfig, sessionRowOf } from '../../domain/projections/session-row.ts';
+import type { IndexRow } from '../../domain/projections/summary.ts';
+import { storeOf } from '../../domain/projections/transcript-layout.ts';
 import { escapeControls } from '../../kit/scrub.ts';
-import { parseKey, type SessionKey } from '../keys/session-key.ts';
-import { type ListConfig, sessionRowOf } from './session-row.ts';
-import type { IndexRow } from './summary.ts';
-import { storeOf } from './transcript-layout.ts';
 
 /** A configuration with a store. */
 export type StoreConfig = ListConfig & { readonly session: { readonly store: string } };
