@@ -1,5 +1,5 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
-import type { ConversationMessage, CountedTokens, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -19,8 +19,6 @@ import {
   type Waiting,
 } from './running-turn.ts';
 
-type CommitPosition = Pick<RecordedCommit, 'rev' | 'seq'>;
-
 /**
  * What a model sees of one session: a fold of its commits. Reading may start at any commit from `Position.contextSeq` back; `isWhole` and
  * `view` tell whether it started early enough. A message that asks for a turn appears when its turn starts, after the answers given while it
@@ -32,7 +30,7 @@ export class Conversation {
   readonly #waiting = new Map<string, Waiting>();
   #turn: RunningTurn | null = null;
   #counted: TurnView['counted'] = null;
-  #at: CommitPosition = { rev: 0, seq: 0 };
+  #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
   /** The first commit read, and the first that has to be. */
   #firstRev = 0;
   #neededRev = 1;
