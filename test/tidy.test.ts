@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { citingPartsOf, linksIn, unresolvedIn } from './features/citations.ts';
 
 /** The architecture and the style as a test. Each rule comes with a text that breaks it, so that the rule is known to work. */
 const root = new URL('..', import.meta.url).pathname;
@@ -20,6 +21,7 @@ const tests = files.filter((path) => /^test\/.*\.ts$/.test(path) && path !== 'te
 const written = files.filter(
   (path) => /\.(ts|mjs|json|md|conf|yml|html|css)$|^\.ci\//.test(path) && path !== 'package-lock.json',
 );
+const documents = written.filter((path) => path.endsWith('.md'));
 
 const pure = /^shared\/(session|routing|policy|wire|context)\//;
 /** Comments say what they like; strings and code do not. */
@@ -125,6 +127,18 @@ const rules: readonly Rule[] = [
     in: written.filter((path) => path !== 'test/tidy.test.ts'),
     check: inAnyText(/\b(TODO|FIXME|XXX)\b/g),
     bad: ['shared/x.ts', '// TODO: later'],
+  },
+  {
+    name: 'a rule, invariant, failure mode or decision record that is cited is in the documents, and nothing else is cited',
+    in: [...product, ...tests.filter((path) => path !== 'test/unit/features.test.ts'), ...documents],
+    check: (path, text) => citingPartsOf(path, text).flatMap(unresolvedIn),
+    bad: ['shared/x.ts', '/** As in B99, not B21. */'],
+  },
+  {
+    name: 'a link in a document leads to a file',
+    in: documents,
+    check: (path, text) => linksIn(text).filter((link) => !existsSync(join(root, dirname(path), link))),
+    bad: ['docs/x.md', '[this](spec.md#c-decisions), [that](nowhere.md)'],
   },
   {
     name: 'no test runs alone',
