@@ -1,9 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { citingPartsOf, linksIn, unresolvedIn } from './features/citations.ts';
 import { found, importsOf, inAnyText, product, type Rule, read, root, tests, written } from './tidy/project.ts';
 
 /** The architecture and the style as a test. Each rule comes with a text that breaks it, so that the rule is known to work. */
+
+const documents = written.filter((path) => path.endsWith('.md'));
 
 /** Helpers that only compute. */
 const pureKit =
@@ -78,6 +81,18 @@ const rules: readonly Rule[] = [
     in: written,
     check: inAnyText(/\b(TODO|FIXME|XXX)\b/g),
     bad: ['shared/x.ts', '// TODO: later'],
+  },
+  {
+    name: 'a rule, invariant, failure mode or decision record that is cited is in the documents, and nothing else is cited',
+    in: [...product, ...tests.filter((path) => path !== 'test/unit/features.test.ts'), ...documents],
+    check: (path, text) => citingPartsOf(path, text).flatMap(unresolvedIn),
+    bad: ['shared/x.ts', '/** As in B99, not B21. */'],
+  },
+  {
+    name: 'a link in a document leads to a file',
+    in: documents,
+    check: (path, text) => linksIn(text).filter((link) => !existsSync(join(root, dirname(path), link))),
+    bad: ['docs/x.md', '[this](spec.md#c-decisions), [that](nowhere.md)'],
   },
   {
     name: 'no test runs alone',

@@ -40,7 +40,7 @@ const flushPauseMsMax = 2_000;
 /** Milliseconds after which a pause looks whether the projection is full. */
 const restMs = 50;
 
-/** Derives the session index and the long-term memory from the log (step 8b of §3), and the mirror of transcripts where one is wanted. */
+/** Derives the session index and the long-term memory from the log, and the mirror of transcripts where one is wanted. */
 export const startCheckpoint = async (options: CheckpointOptions): Promise<Service> => {
   const { ports, log, member, mirror: config } = options;
   const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };

@@ -40,7 +40,7 @@ const name = 'delivery';
 const readPauseMs = 10;
 const cursorPauseMs = 250;
 
-/** Sends what the log says is to be sent (step 8a of §3), with a record of custody before and after each attempt (ADR 4). */
+/** Sends what the log says is to be sent, with a record of custody before and after each attempt (ADR 4). */
 export const startDelivery = async (options: DeliveryOptions): Promise<Service> => {
   const { config, ports, log, member } = options;
   const between = sessionOutlet({ config: () => config.current(), ...ports });

@@ -30,7 +30,7 @@ interface Window {
 export const system: Audited = { id: '', actor: 'system' };
 
 /**
- * Who did, or tried, what concerns security (reliability §3.4): in the durable audit trail, and as lines of the log with `audit: true`.
+ * Who did, or tried, what concerns security (B30): in the durable audit trail, and as lines of the log with `audit: true`.
  */
 export class Audit {
   readonly #log: Logger;

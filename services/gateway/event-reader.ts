@@ -55,7 +55,7 @@ export const followEvents = async (
 /** A piece of live text with the session it is of. */
 export type SessionText = VisibleDelta & { readonly key: SessionKey };
 
-/** Text in the making, which cannot be resumed: the recorded message is the truth (§3). Ends as `followEvents`; that it breaks off is logged. */
+/** Text in the making, which cannot be resumed: the recorded message is the truth. Ends as `followEvents`; that it breaks off is logged. */
 export const followText = async (
   { ports, access, log }: GatewayContext,
   { principal, key, signal }: { principal: Principal; key: SessionKey; signal: AbortSignal },

@@ -120,7 +120,7 @@ export const flagParameter = z
   .default(false)
   .meta({ default: '0' });
 
-/** `type=…`, repeatable: an allow-list, so that no type of XState's own or wildcard means anything here (§4). */
+/** `type=…`, repeatable: an allow-list, so that no type of XState's own or wildcard means anything here. */
 export const typesParameter = z
   .union([z.string(), z.array(z.string())])
   .transform((given, context): ReadonlySet<string> => {

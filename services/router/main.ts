@@ -26,7 +26,7 @@ const compiled = (config: Current<Config>): (() => Route) => {
   };
 };
 
-/** Turns inbound envelopes into commands, in order per conversation (steps 1 to 3 of §3). */
+/** Turns inbound envelopes into commands, in order per conversation. */
 export const startRouter = async ({ config, ports, log, member }: RouterOptions): Promise<Service> => {
   const routeOf = compiled(config);
   const counts = { routed_total: 0, duplicates_total: 0, dropped_total: 0, unroutable_total: 0, retries_total: 0 };

@@ -20,7 +20,7 @@ export interface CommitOptions {
 }
 
 /**
- * Appends one commit behind the fence (idea 5) and resolves what the broker leaves open: a conflict, a time-out and a missing leader all
+ * Appends one commit behind the fence (F3) and resolves what the broker leaves open: a conflict, a time-out and a missing leader all
  * mean "unknown", so the key's last commit is read from the leader. It is ours: committed. Another's: fenced. As before: the same commit is
  * tried again with the same expectation, so of two copies on their way at most one can land.
  */

@@ -130,7 +130,7 @@ export class SessionHost {
     return outcome;
   }
 
-  /** Loads a session whose turn has lost its host; loading resumes it (idea 3). Sessions in memory are left alone. */
+  /** Loads a session whose turn has lost its host; loading resumes it (B16). Sessions in memory are left alone. */
   async recover(key: SessionKey): Promise<void> {
     if (this.#registry.has(key) || this.quarantine.has(key)) return;
     await this.#registry.get(key);
@@ -188,7 +188,7 @@ export class SessionHost {
     return actor;
   }
 
-  /** What its last host may have left undone. A turn that was running goes on as its next attempt (idea 3). */
+  /** What its last host may have left undone. A turn that was running goes on as its next attempt (B16). */
   #goOn(actor: SessionActor): void {
     this.#lookBack(actor);
     if (actor.state.machine.value !== 'running') return;

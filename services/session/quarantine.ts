@@ -3,7 +3,7 @@ import { errorMessage, hasCode, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 
-/** The sessions whose history this version cannot fold. Each is set aside alone; the others go on (reliability §2, 24). */
+/** The sessions whose history this version cannot fold. Each is set aside alone; the others go on (F24). */
 export class Quarantine {
   readonly #reasons = new Map<SessionKey, string>();
   readonly #log: Logger;

@@ -18,7 +18,7 @@ export interface RecoveryOptions {
 
 /**
  * Finds in the index what time alone does not bring back, among the sessions of our partitions. One that is shown as running but nobody runs
- * is loaded: a turn survives its host even if no further message comes (idea 3, I10). An approval whose deadline has passed expires: what
+ * is loaded: a turn survives its host even if no further message comes (B16, I10). An approval whose deadline has passed expires: what
  * waits for a person has no timer in memory (ADR 11). The index may lag: a row behind the log costs one needless load or a command that
  * changes nothing, and a later sweep sees the rest.
  */

@@ -50,7 +50,7 @@ export class SessionActor {
   #live: Actor<typeof sessionMachine> | null = null;
   #closed: Outcome | null = null;
 
-  /** Loading starts nothing: the snapshot has no children, so only a freshly recorded event can start a turn (idea 2). */
+  /** Loading starts nothing: the snapshot has no children, so only a freshly recorded event can start a turn (I6). */
   constructor(key: SessionKey, state: SessionState, options: ActorOptions) {
     this.key = key;
     this.#options = options;
@@ -76,7 +76,7 @@ export class SessionActor {
     this.#live?.stop();
   }
 
-  /** Steps 4 to 7 of §3: decide, check, commit, live. */
+  /** Decide, check, commit, live. */
   async #handle(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
     const { state, key } = this;
     if (this.#options.deduplication && isRepeat(envelope, origin, state))

@@ -12,7 +12,7 @@ import { type Scene, sceneOf, withSpawned } from './scene.ts';
 import { dispatchStep } from './skill-call.ts';
 
 /**
- * A turn is a loop over recorded facts (§6): it looks where the turn stands in the log, makes the next move, records it and looks again. So
+ * A turn is a loop over recorded facts: it looks where the turn stands in the log, makes the next move, records it and looks again. So
  * a turn that lost its host goes on where the log ends, and repeats nothing (I6). Ends when the attempt is over.
  */
 export const runTurn = async (attempt: Attempt): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Every bound of the product in one place, unit last (rule 10 of the style guide, I11). */
+/** Every bound of the product in one place, unit last (I11). */
 export const limits = {
   /** UTF-8 bytes of a session key. */
   sessionKeyBytes: 256,

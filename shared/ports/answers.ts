@@ -1,6 +1,6 @@
 import type { CommandAnswer } from '../domain/session/envelope.ts';
 
-/** Outcomes of commands, told once over an ephemeral subject to whoever asked (§5). Losing one loses nothing: the log is the truth. */
+/** Outcomes of commands, told once over an ephemeral subject to whoever asked. Losing one loses nothing: the log is the truth. */
 export interface Answers {
   /** Subject to put into `answerTo`. */
   readonly address: string;

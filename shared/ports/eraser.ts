@@ -14,7 +14,7 @@ export interface Erased {
   readonly memories: number;
 }
 
-/** Removes what is kept of a session. No service has it, only `natter erase`: it needs rights that nothing else needs (§5). */
+/** Removes what is kept of a session. No service has it, only `natter erase`: it needs rights that nothing else needs (C9). */
 export interface Eraser {
   /**
    * Removes all that was recorded of the key before the erasure at `uptoSeq`, which stays. To be called again after a failure, with the

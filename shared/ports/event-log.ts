@@ -2,7 +2,7 @@ import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType } from '../domain/session/events.ts';
 
-/** The outcome of one attempt to append. `unknown`: a conflict, a time-out or no leader; only a leader read can tell (§5, fencing). */
+/** The outcome of one attempt to append. `unknown`: a conflict, a time-out or no leader; only a leader read can tell (F14). */
 export type AppendResult =
   | { readonly kind: 'stored'; readonly seq: number }
   | { readonly kind: 'unknown'; readonly cause: string }

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { TurnRef } from '../domain/values/types.ts';
 
-/** A piece of an answer in the making: no fact, lost on purpose (§3). `offset` is in characters from the start of the step's text. */
+/** A piece of an answer in the making: no fact, lost on purpose. `offset` is in characters from the start of the step's text. */
 export interface Delta {
   readonly turn: TurnRef;
   readonly step: number;

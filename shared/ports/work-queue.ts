@@ -43,7 +43,7 @@ export interface Consumption {
   close(drainMs?: number): Promise<void>;
 }
 
-/** At least once, ordered per key, shared out by partition among the members that consume (§5). */
+/** At least once, ordered per key, shared out by partition among the members that consume. */
 export interface WorkQueue<T> {
   /** Durable once it resolves. The same id again within two minutes is stored once (`duplicate`). */
   publish(message: T): Promise<{ seq: number; duplicate: boolean }>;

@@ -21,7 +21,7 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** The codec of a schema: checked on both sides of the wire (rule 9). */
+/** The codec of a schema: checked on both sides of the wire. */
 const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
   encode: (value) => encode(check(schema, value), maxBytes),
   decode: (bytes) => check(schema, decode(bytes, maxBytes)),

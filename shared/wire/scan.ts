@@ -7,7 +7,7 @@ const proto = Buffer.from('__proto__');
 /**
  * Walks a MessagePack message without building anything and says what is wrong with it, or `null`. Refused before the decoder sees them:
  * extension types (msgpackr would build RegExps, Sets and record definitions from foreign bytes), the never-used byte 0xc1, nesting and
- * item counts over our limits, keys that are not text, `__proto__`, truncation and trailing bytes (reliability §2, 17), and text that is
+ * item counts over our limits, keys that are not text, `__proto__`, truncation and trailing bytes (F17), and text that is
  * not UTF-8: the decoder would put U+FFFD in its place, and two ids could become one.
  */
 export const scan = (bytes: Uint8Array): string | null => {

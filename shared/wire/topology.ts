@@ -2,7 +2,7 @@ import { limits } from '../kit/limits.ts';
 import type { QueueName, Subjects } from './subjects.ts';
 
 /**
- * Streams, consumers and buckets as data (§5). `provision` makes the broker agree with it and reports where it does not.
+ * Streams, consumers and buckets as data. `provision` makes the broker agree with it and reports where it does not.
  * Times are in milliseconds here; the adapter turns them into what the broker wants.
  */
 export interface StreamSpec {

@@ -52,7 +52,7 @@ export interface BreakableBroker {
   stop(): Promise<void>;
 }
 
-/** What the log does while its broker fails (reliability §0, facts 3 and 4; §2, 14, 15, 25). */
+/** What the log does while its broker fails (F4, F14, F15, F25). */
 export const eventLogOutageContract = (name: string, create: () => Promise<BreakableBroker>): void => {
   describe(`event log without its broker: ${name}`, () => {
     let broker: BreakableBroker;

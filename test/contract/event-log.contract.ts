@@ -21,7 +21,7 @@ export interface LogUnderTest {
   close(): Promise<void>;
 }
 
-/** What every event log does (§5, reliability §0). */
+/** What every event log does (F4). */
 export const eventLogContract = (name: string, create: () => Promise<LogUnderTest>): void => {
   describe(`event log: ${name}`, () => {
     let test: LogUnderTest;
@@ -32,7 +32,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
     });
     afterAll(() => test?.close());
 
-    describe('append (§5 commit and fencing)', () => {
+    describe('append (F3, F14)', () => {
       it('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
         const key = freshKey();
         const { lastSeq } = await log.info();
@@ -250,7 +250,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       });
     });
 
-    describe('hostile bytes (reliability §2, 17)', () => {
+    describe('hostile bytes (F17)', () => {
       const hostile: readonly (readonly [string, (key: SessionKey) => Uint8Array])[] = [
         ['nothing', () => new Uint8Array(0)],
         ['the byte that is never used', () => Uint8Array.of(0xc1)],

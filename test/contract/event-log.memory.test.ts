@@ -26,7 +26,7 @@ for (const semantics of ['R1', 'R3'] as const) {
   });
 }
 
-describe('event log in memory: faults (reliability §0, fact 3)', () => {
+describe('event log in memory: faults (F4)', () => {
   /** The next calls fail as said, in this order; those after them work. */
   const faultyLog = (faults: Fault[], options: Partial<InMemoryEventLogOptions> = {}): InMemoryEventLog => {
     const fate = (fault: Fault): CallOutcome => ({ fault, delayMs: 0, lateMs: 5, behind: 2 });

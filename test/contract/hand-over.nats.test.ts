@@ -34,7 +34,7 @@ const keysOf = (queue: CommandBus, newcomer: string, members: readonly string[])
   return [...keys.values()];
 };
 
-test('a member that hands over many busy partitions, one after another, stays responsive (§5)', async () => {
+test('a member that hands over many busy partitions, one after another, stays responsive (F27)', async () => {
   const server = await startServer();
   const old = await queueOn(server.url);
   const young = await queueOn(server.url);
@@ -66,7 +66,7 @@ test('a member that hands over many busy partitions, one after another, stays re
   await server.stop();
 }, 60_000);
 
-test('messages that meet the last requests of a leaving member go to the next one at once (§5)', async () => {
+test('messages that meet the last requests of a leaving member go to the next one at once (F27)', async () => {
   const server = await startServer();
   const old = await queueOn(server.url);
   const young = await queueOn(server.url);

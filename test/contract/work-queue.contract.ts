@@ -102,7 +102,7 @@ interface Scene {
 const keys = [...Array(40).keys()].map((number) => `agent:main:chat.${(number * 7919) % 1009}:grüße@${number}/#+`);
 const soon = { timeout: 20_000, interval: 20 };
 
-/** What every work queue does (§5, ports.ts). */
+/** What every work queue does. */
 export const workQueueContract = (name: string, start: () => Promise<QueueBroker>): void => {
   describe(`work queue: ${name}`, () => {
     let broker: QueueBroker;

@@ -40,7 +40,7 @@ describe('work queue in memory: what only it can do on demand', () => {
     next: (asked) => ({ ...noFaults.next(asked), fault: asked === call ? (fates.shift() ?? 'none') : 'none' }),
   });
 
-  it('a stopped process loses its partitions, goes on believing when it wakes, and its late word does not count (§5)', async () => {
+  it('a stopped process loses its partitions, goes on believing when it wakes, and its late word does not count (F2)', async () => {
     const queue = create();
     const calls: string[] = [];
     const finish = new Map<string, (verdict: AckOutcome) => void>();

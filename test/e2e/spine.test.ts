@@ -22,7 +22,7 @@ import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { topologyOf } from '../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../support/nats.ts';
 
-/** The whole spine on a real broker, once with sessions kept in memory and once loading them anew for every command (§4, I4). */
+/** The whole spine on a real broker, once with sessions kept in memory and once loading them anew for every command (I4). */
 describe.each([
   ['warm', true],
   ['loaded before every command', false],

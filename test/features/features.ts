@@ -1,289 +1,59 @@
-/**
- * The numbered features, by section, each in a few words: what tests cite as `A4/45`. `later` marks a section, or features of it,
- * that need not be tested yet, `partly` those of which only a part can be true yet.
- */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cwd } from 'node:process';
+
+/** The rules of `docs/spec.md`, and the numbers of all that code, tests and documents may cite. */
+
+/** One rule. `missing` is what the document says of a rule that is not built yet, or only in part; else it is built. */
+export interface Rule {
+  /** `A4/45` or `B21`. */
+  readonly id: string;
+  readonly text: string;
+  readonly missing?: { readonly all: boolean; readonly what: string };
+}
+
+/** A section of rules: `A1` to `A15`, `B`, `C` or `D`. */
 export interface Section {
   readonly name: string;
   readonly title: string;
-  /** Number of the first feature; the others follow one by one. */
-  readonly first: number;
-  readonly features: readonly string[];
-  readonly later?: true | readonly number[];
-  /** What of a feature, by its number, is tested so far, and what the rest waits for. */
-  readonly partly?: Readonly<Record<number, string>>;
+  readonly rules: readonly Rule[];
 }
 
-export const sections: readonly Section[] = [
-  {
-    name: 'A1',
-    title: 'Ownership and the source of truth',
-    first: 1,
-    features: [
-      'the gateway owns all state; clients ask it',
-      'in remote mode the store of the gateway host counts',
-      'token counts come from the fields of the gateway',
-      'clients do not mend totals from transcripts',
-      'a session is a durable thread with an id, shared by all surfaces',
-      'only the primary key is used for desktop and direct calls',
-      'legacy session folders are not read',
-    ],
-  },
-  {
-    name: 'A2',
-    title: 'Where state lives',
-    first: 8,
-    features: [
-      'store file per agent',
-      'transcript per session id',
-      'transcript of a topic',
-      'store: session key to session id, time, …',
-      'deleting an entry is safe; it is made again',
-      'labels of groups: displayName, channel, subject, room, space',
-      'entries carry origin metadata',
-      'display names of Discord channels',
-      'transcripts can be read',
-      'the session record: source, times, status, counts, previews, participants',
-      'a durable event log for history, streams and every client',
-      'session.store with {agentId}',
-    ],
-  },
-  {
-    name: 'A3',
-    title: 'Session keys and routing',
-    first: 20,
-    features: [
-      'direct chats share the primary session',
-      'session.mainKey counts',
-      'scope global: one key',
-      'scope per-sender keeps groups apart',
-      'four scopes of direct messages',
-      'dmScope main',
-      'dmScope per-peer',
-      'dmScope per-channel-peer',
-      'dmScope per-account-channel-peer, account default',
-      'identity links replace the peer id',
-      'several numbers and channels, one main key',
-      'secure direct messages are recommended',
-      'groups and channels have keys of their own',
-      'the primary key is never used for groups',
-      'topics append :topic:<id>',
-      'legacy group keys are recognised',
-      'group:<id> of an inbound context becomes canonical',
-      'cron:<job>',
-      'hook:<uuid> unless a key is set',
-      'node-<id> unless a key is set',
-      'global and unknown are internal',
-      'session ids by source',
-      'the source of a session',
-    ],
-  },
-  {
-    name: 'A4',
-    title: 'Lifecycle and reset',
-    first: 43,
-    features: [
-      'a session is used until it expires, judged on the next message',
-      'daily reset at 04:00 local time',
-      'stale when last updated before the latest reset time',
-      'idleMinutes adds a sliding window',
-      'daily and idle: whichever is first',
-      'legacy idle-only',
-      'after the idle time a new session id',
-      'session.reset',
-      'resetByType: dm, group, thread',
-      'resetByChannel beats the others',
-      '/new, /reset and extra triggers; the rest is passed on',
-      '/new <model>',
-      '/new alone greets',
-      'manual reset: delete a key',
-      'an isolated cron job has a fresh session each run',
-      'sessions are not closed for good',
-      'cleanup deletes single keys',
-    ],
-  },
-  {
-    name: 'A5',
-    title: 'Status, open, messages',
-    first: 60,
-    features: [
-      'status idle',
-      'status running',
-      'status awaiting_approval',
-      'status inactive',
-      'open creates or reopens',
-      'reopening keeps the source and merges metadata',
-      'identity is resolved again on open',
-      'others than the owner must be participants',
-      'post: its steps in order',
-      'append stores without a turn',
-      'turns are queued per session',
-      'every client sees the log, with backlog',
-    ],
-  },
-  {
-    name: 'A6',
-    title: 'Group routing and silence',
-    first: 72,
-    features: [
-      'the same rules on every channel',
-      'the owner always triggers',
-      'others trigger when they mention',
-      'others unmentioned are logged only',
-      'the owner undirected: a prefix for context',
-      'silence markers are stripped',
-      'an empty remainder is not sent',
-      'a marker beside text; streams leak no fragment',
-    ],
-  },
-  {
-    name: 'A7',
-    title: 'Checkpoints and introspection',
-    first: 80,
-    features: [
-      'a checkpoint covers what came since the last one',
-      'reasons: manual, new_session, turn_limit, idle',
-      'what introspection may update',
-      'idle timers: cleared and set again',
-      'introspection is in the log, with its range',
-      'memory flush before compaction',
-      'pruning of old tool results',
-    ],
-  },
-  {
-    name: 'A8',
-    title: 'Deletion and access',
-    first: 87,
-    features: [
-      'direct sessions can be deleted when not running',
-      'group sessions are kept',
-      'access by participation, owners see all',
-      'channel tokens see their namespace only',
-    ],
-  },
-  {
-    name: 'A9',
-    title: 'Send policy',
-    first: 91,
-    features: [
-      'rules and a default block delivery by kind of session',
-      'match on channel, chatType, keyPrefix',
-      'the examples: discord groups, cron, default allow',
-      '/send on, off, inherit by the owner',
-      'standalone only',
-      'override of a session',
-      'set by sessions.patch or /send',
-      'enforced at chat.send, agent and delivery',
-      'by kind of chat, not by session id',
-    ],
-  },
-  {
-    name: 'A10',
-    title: 'Session tools',
-    first: 100,
-    features: [
-      'three tools, hard to misuse',
-      'sessions_list: parameters',
-      'messageLimit reads history without tool results',
-      'row: key',
-      'row: kind',
-      'row: provider',
-      'row: displayName',
-      'row: updatedAt, sessionId',
-      'row: model, contextTokens, totalTokens',
-      'row: thinkingLevel, verboseLevel, systemSent, abortedLastRun',
-      'row: sendPolicy',
-      'row: lastChannel, lastTo',
-      'row: transcriptPath',
-      'row: messages on request',
-      'how the provider is derived',
-      'sessions_history: parameters',
-      'includeTools=false leaves tool results out',
-      'sessions_send: parameters',
-      'timeout 0: accepted',
-      'ok with the reply',
-      'timeout; the run goes on',
-      'error of a run',
-      'waiting is on the server',
-    ],
-  },
-  {
-    name: 'A11',
-    title: 'Chat commands',
-    first: 123,
-    features: ['/status', '/context list and detail', '/stop with its count', '/compact', '/new, /reset, /send'],
-  },
-  {
-    name: 'A12',
-    title: 'CLI and RPC',
-    first: 128,
-    features: ['status: store and recent sessions', 'sessions --json, --active', 'gateway call', 'names of the RPC methods'],
-  },
-  {
-    name: 'A13',
-    title: 'Origin metadata',
-    first: 132,
-    features: [
-      'origin.label',
-      'origin.provider',
-      'origin.from and origin.to',
-      'origin.accountId',
-      'origin.threadId',
-      'for direct messages, channels and groups',
-      'an update of the route carries the context too',
-      'the fields that extensions send',
-    ],
-  },
-  {
-    name: 'A14',
-    title: 'Configuration keys',
-    first: 140,
-    features: ['every key, all optional, JSON5', 'the defaults'],
-  },
-  {
-    name: 'A15',
-    title: 'Skills',
-    first: 142,
-    // A page of documentation that points to another; there is none here.
-    later: [175],
-    partly: {
-      167: 'the gates know nodes, and nothing in Natter names one',
-      172: 'the gates know sandboxes, and Natter has none',
-    },
-    features: [
-      'a skill is a directory with SKILL.md',
-      'locations and their order',
-      'higher precedence wins',
-      'skills.load.extraDirs',
-      'name and description are required',
-      'homepage',
-      'user-invocable',
-      'disable-model-invocation',
-      'command-dispatch',
-      'metadata as JSON',
-      'always',
-      'os',
-      'requires.bins',
-      'requires.anyBins',
-      'requires.env',
-      'requires.config',
-      'primaryEnv',
-      'emoji, homepage, install',
-      'skills.entries',
-      'skills.allowBundled',
-      'environment of a run',
-      'skills of plugins',
-      'install, update, sync',
-      'watcher',
-      'snapshot at the start of a session',
-      'remote nodes',
-      'cost in the prompt',
-      'install specs',
-      'install kinds',
-      'nodeManager',
-      'bins on the host and in the sandbox',
-      'security',
-      'layout of a skill',
-      'the alias page',
-    ],
-  },
-];
+const heading = /^## (A\d+|[BCD]) (.+)$/m;
+const item = /^- \*\*([A-D]\d+(?:\/\d+)?)\*\* /m;
+/** `*Not built yet …*` or `*Partly built: …*` at the end of a rule. */
+const state = / \*(Not built yet|Partly built)(?:[:;] ([^*]+))?\.?\*$/;
+
+const ruleOf = (id: string, lines: string): Rule => {
+  const text = lines.trim().replaceAll(/\s+/g, ' ');
+  const [found, which, what = ''] = state.exec(text) ?? [];
+  if (found === undefined) return { id, text };
+  return { id, text: text.slice(0, -found.length), missing: { all: which === 'Not built yet', what: what.replace(/\.$/, '') } };
+};
+
+/** Parts of a text in pairs: what was captured, and all up to the next match. */
+const pairs = ([, ...parts]: readonly string[], size: number): string[][] =>
+  Array.from({ length: parts.length / size }, (_, index) => parts.slice(index * size, (index + 1) * size));
+
+/** The sections and rules of a text such as `docs/spec.md`. */
+export const sectionsIn = (text: string): Section[] =>
+  pairs(text.split(heading), 3).map(([name = '', title = '', body = '']) => {
+    const rules = pairs(body.split(/^## /m)[0]?.split(item) ?? [], 2);
+    return { name, title, rules: rules.map(([id = '', lines = '']) => ruleOf(id, lines.split(/\n\n/)[0] ?? '')) };
+  });
+
+/** The numbers of the invariants and failure modes of a text such as `docs/invariants.md`. */
+export const numbersIn = (text: string): string[] => [...text.matchAll(/^### ([IF]\d+) /gm)].map(([, id = '']) => id);
+
+const read = (path: string): string => readFileSync(join(cwd(), path), 'utf8');
+const all = sectionsIn(read('docs/spec.md'));
+
+/** Part A: the features that tests are to cite. */
+export const sections: readonly Section[] = all.filter(({ name }) => /\d/.test(name));
+/** Sections of part A, such as `A4`, rules, invariants, failure modes and decision records, such as `ADR 9`. */
+export const numbers: ReadonlySet<string> = new Set([
+  ...sections.map(({ name }) => name),
+  ...all.flatMap(({ rules }) => rules.map(({ id }) => id)),
+  ...numbersIn(read('docs/invariants.md')),
+  ...readdirSync(join(cwd(), 'docs/adr')).map((name) => `ADR ${Number.parseInt(name, 10)}`),
+]);

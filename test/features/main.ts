@@ -1,11 +1,11 @@
 import { argv, cwd, stdout } from 'node:process';
-import { citationsIn, dueIn, idsOf, uncited } from './citations.ts';
+import { citationsIn, dueIn, uncited } from './citations.ts';
 import { type Section, sections } from './features.ts';
 import { testFiles } from './files.ts';
 
 /**
- * `npm run features`: each feature, and the tests that cite it (`citations.ts` says what counts). `--all` lists every test, not the first
- * three. Exit code 1 with `--strict` when a feature that is to be tested has none, or a citation is wrong.
+ * `npm run features`: each rule of part A of `docs/spec.md`, and the tests that cite it (`citations.ts` says what counts). `--all` lists
+ * every test, not the first three. Exit code 1 with `--strict` when a rule that is to be tested has none, or a citation is wrong.
  */
 const all = argv.includes('--all');
 const shown = 3;
@@ -15,18 +15,15 @@ const missing = uncited(citations);
 const tell = (line = ''): void => void stdout.write(`${line}\n`);
 
 const tellSection = (section: Section): void => {
-  const { name, title, first, features, partly = {} } = section;
-  const ids = idsOf(section);
+  const { name, title, rules } = section;
   const due = new Set(dueIn(section));
-  const covered = ids.filter((id) => citations.found.has(id)).length;
-  tell(`\n${name} ${title}: ${covered} of ${ids.length}${due.size === 0 ? ' (later)' : ''}`);
-  for (const [index, id] of ids.entries()) {
+  const covered = rules.filter(({ id }) => citations.found.has(id)).length;
+  tell(`\n${name} ${title}: ${covered} of ${rules.length}`);
+  for (const { id, text, missing: open } of rules) {
     const tests = citations.found.get(id) ?? [];
-    const part = partly[first + index];
-    tell(
-      `  ${tests.length > 0 ? (part === undefined ? 'ok  ' : 'part') : due.has(id) ? 'NONE' : '    '} ${id.padEnd(7)} ${features[index] ?? ''}`,
-    );
-    if (part !== undefined) tell(`         partly: ${part}`);
+    const mark = tests.length > 0 ? (open === undefined ? 'ok  ' : 'part') : due.has(id) ? 'NONE' : '    ';
+    tell(`  ${mark} ${id.padEnd(7)} ${text}`);
+    if (open !== undefined) tell(`         ${open.all ? 'not built yet' : 'partly built'}: ${open.what}`);
     for (const { file, line, title: cited } of all ? tests : tests.slice(0, shown)) tell(`         ${file}:${line}  ${cited}`);
     if (!all && tests.length > shown) tell(`         and ${tests.length - shown} more`);
   }

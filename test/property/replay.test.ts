@@ -113,7 +113,7 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
-  test('loading starts nothing, and from any state on the tail starts exactly the turns its events begin (idea 2)', () => {
+  test('loading starts nothing, and from any state on the tail starts exactly the turns its events begin (I6)', () => {
     const quiet = (restore: (state: SessionState) => MachineSnapshot) => (wishes: readonly Intent[]) => {
       const { commits, states } = play(wishes);
       for (const [cut, state] of states.entries()) {

@@ -9,7 +9,7 @@ import type { Expiry } from '../../shared/domain/values/expiry.ts';
 import { holds } from '../support/arbitraries.ts';
 import { commitOf, key } from '../support/given.ts';
 
-/** The daily reset across a year in five zones, judged by the wall clocks of `Intl` and not by our own reckoning (reliability row 16). */
+/** The daily reset across a year in five zones, judged by the wall clocks of `Intl` and not by our own reckoning (F16). */
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const zones = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'] as const;
@@ -200,7 +200,7 @@ describe('a year of messages', () => {
     });
   });
 
-  test('row 16: at most one reset a boundary, also when clocks jump and messages come late', () => {
+  test('F16: at most one reset a boundary, also when clocks jump and messages come late', () => {
     const jumps = fc.array(fc.constantFrom(0, 0, 0, -2 * 60 * minute, 2 * 60 * minute, day), { minLength: 40, maxLength: 40 });
     type Year = { times: number[]; hour: number; name: (typeof zones)[number]; by: number[] };
     const property = ({ times, hour, name, by }: Year, of = boundary, lastUpdate = Math.max) => {

@@ -8,7 +8,7 @@ import { command, tell } from './given.ts';
 
 /**
  * The golden corpus: for each event type and version one short history as it was stored when that version was released, and the state it
- * folded to. Files are only ever added: today's code must read all of them and come to the same states (reliability §2, Temporal's rule).
+ * folded to. Files are only ever added: today's code must read all of them and come to the same states (F6).
  */
 const folder = new URL('../golden/', import.meta.url);
 

@@ -1,24 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { citationsIn, dueIn, featuresIn, idsOf, uncited } from '../features/citations.ts';
-import { sections } from '../features/features.ts';
+import { citationsIn, citingPartsOf, dueIn, featuresIn, linksIn, uncited, unresolvedIn } from '../features/citations.ts';
+import { numbers, numbersIn, sections, sectionsIn } from '../features/features.ts';
 import { testFiles } from '../features/files.ts';
 
-describe('the list of features', () => {
-  test('has 175, one section after the other', () => {
-    let next = 1;
-    for (const { first, features } of sections) {
-      expect(first).toBe(next);
-      next += features.length;
-    }
-    expect(next - 1).toBe(175);
-    expect(idsOf(sections[3]!)).toEqual(Array.from({ length: 17 }, (_, index) => `A4/${43 + index}`));
+const root = new URL('../..', import.meta.url).pathname;
+const upTo = (letter: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+
+describe('the numbers that may be cited', () => {
+  test('part A has 175 rules, one section after the other', () => {
+    expect(sections.map(({ name }) => name)).toEqual(upTo('A', 15));
+    const ids = sections.flatMap(({ name, rules }) => rules.map(({ id }) => [name, id]));
+    expect(ids.map(([name, id]) => id?.replace(`${name}/`, ''))).toEqual(Array.from({ length: 175 }, (_, at) => `${at + 1}`));
+  });
+
+  test('parts B, C and D, the invariants and the failure modes are numbered from 1 without a gap', () => {
+    const alone = [...numbers].filter((id) => /^[BCDIF]/.test(id));
+    expect(alone).toEqual([...upTo('B', 34), ...upTo('C', 19), ...upTo('D', 14), ...upTo('I', 13), ...upTo('F', 27)]);
+  });
+
+  test('a rule is its text, and what is missing of it', () => {
+    const text =
+      '# Rules\n\n## A1 One\n\nPlaces: x.\n\n- **A1/1** Works\n  well.\n- **A1/2** Later. *Not built yet.*\n\n## B More\n\n- **B1** Half.\n  *Partly built: no\n  rest.*\n\nThe end.\n';
+    expect(sectionsIn(text)).toEqual([
+      {
+        name: 'A1',
+        title: 'One',
+        rules: [
+          { id: 'A1/1', text: 'Works well.' },
+          { id: 'A1/2', text: 'Later.', missing: { all: true, what: '' } },
+        ],
+      },
+      { name: 'B', title: 'More', rules: [{ id: 'B1', text: 'Half.', missing: { all: false, what: 'no rest' } }] },
+    ]);
+    expect(numbersIn('## Invariants\n\n### I1 One\n\nI2 is none.\n\n### F3 Three\n')).toEqual(['I1', 'F3']);
+  });
+
+  test('what is built in part is due: it is not left out by that', () => {
+    const partly = sections.flatMap(({ rules }) => rules.filter(({ missing }) => missing && !missing.all));
+    expect(partly.length).toBeGreaterThan(0);
+    for (const { id } of partly) expect(sections.flatMap(dueIn)).toContain(id);
   });
 });
 
-test('what is true in part is a feature of its section, and due: it is not left out by that', () => {
-  for (const section of sections)
-    for (const number of Object.keys(section.partly ?? {})) expect(dueIn(section)).toContain(`${section.name}/${number}`);
-  expect(sections.flatMap(({ partly }) => Object.keys(partly ?? {})).length).toBeGreaterThan(0);
+test('each section of the rules names its places, and each place is a folder', () => {
+  const text = readFileSync(join(root, 'docs/spec.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| ([\w ]+) \| (`.*`) \|$/gm)];
+  const named = [...text.matchAll(/^Places: ([^.]*)/gm)].map(([, places = '']) => places.replaceAll(/\s*\([^)]*\)/g, ''));
+  expect(named).toHaveLength(sections.length + 3);
+  const known = rows.map(([, place]) => place);
+  expect(named.flatMap((places) => places.split(/,\s+/)).filter((place) => !known.includes(place))).toEqual([]);
+  const folders = rows.flatMap(([, , paths = '']) => [...paths.matchAll(/`([^`]+)`/g)].map(([, folder = '']) => folder));
+  expect(folders.length).toBeGreaterThan(10);
+  expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([]);
 });
 
 describe('what a text cites', () => {
@@ -35,6 +70,30 @@ describe('what a text cites', () => {
   ])('%s', (text, features) => {
     expect(featuresIn(text)).toEqual(features);
   });
+});
+
+describe('what a text cites that is not there', () => {
+  test.each([
+    ['A4/45, 46 and A15/175, A4, B21, C9, D14, I6, I1-I5, F16', []],
+    ['A4/99, and A16', ['A4/99', 'A16']],
+    ['A4/58-60', ['A4/60']],
+    ['(B35, C20; D15), I14-I15. F28', ['B35', 'C20', 'D15', 'I14', 'I15', 'F28']],
+    ['B3–B40', ['B40']],
+    ['ADR 9, ADR 99', ['ADR 99']],
+    ['decides (§4, idea 2)', ['§', 'idea 2']],
+    ['I18N, B2B, C256, U+2028, %C3%9C, #C99, /C99, C0, e-C99, DI99, x.F99', []],
+  ])('%s', (text, unresolved) => {
+    expect(unresolvedIn(text)).toEqual(unresolved);
+  });
+});
+
+test('where a file cites, and what it links to', () => {
+  const source = "// one\nconst x = 'two'; /** three */";
+  expect(citingPartsOf('shared/x.ts', source)).toEqual(['// one', '/** three */']);
+  expect(citingPartsOf('test/x.ts', source)).toEqual(['// one', "'two'", '/** three */']);
+  const page = '# One\n\n[a](b.md#c) `[no](d.md)` [e](https://f.org) [g](#h)\n\n```md\nA4/99 [i](j.md)\n```\n\n[k]: ../l.ts\n';
+  expect(citingPartsOf('docs/x.md', page).join()).not.toContain('A4/99');
+  expect(linksIn(page)).toEqual(['b.md', '../l.ts']);
 });
 
 describe('what counts as a citation', () => {
@@ -70,7 +129,7 @@ describe('what counts as a citation', () => {
 });
 
 test('the tests of this project cite nothing that is not there', () => {
-  const files = testFiles(new URL('../..', import.meta.url).pathname);
+  const files = testFiles(root);
   expect(files.length).toBeGreaterThan(50);
   expect(citationsIn(files).wrong).toEqual([]);
 });

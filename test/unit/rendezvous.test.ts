@@ -5,7 +5,7 @@ import { placementOf } from '../../shared/adapters/streams/rendezvous.ts';
 const members = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 8 });
 const partition = fc.integer({ min: 0, max: 255 });
 
-describe('rendezvous placement (§5)', () => {
+describe('rendezvous placement', () => {
   it('does not depend on the order in which members are known', () => {
     fc.assert(
       fc.property(members, partition, (names, number) => {

@@ -8,7 +8,7 @@ import { problemFrom } from '../problem.ts';
 
 export const protocolVersion = 1;
 
-/** Why the gateway closes a connection, beside the codes of the protocol itself (RFC 6455 §7.4). */
+/** Why the gateway closes a connection, beside the codes of the protocol itself (RFC 6455, 7.4). */
 export const closeCodes = {
   goingAway: 1001,
   tryLater: 1013,
@@ -42,7 +42,7 @@ export const errorIn = (error: unknown, requestId: string, log: Logger): object 
   return { code, message, ...(field !== undefined && { field }), ...(retryAfterMs !== undefined && { retryAfterMs }), requestId };
 };
 
-/** Bytes that the reason of a close may have (RFC 6455 §5.5). */
+/** Bytes that the reason of a close may have (RFC 6455, 5.5). */
 const reasonBytes = 123;
 /** As many of the words as fit, so that none of them is cut. */
 export const reasonOf = (text: string): string => {

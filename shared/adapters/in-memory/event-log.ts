@@ -15,7 +15,7 @@ import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faul
 
 export interface InMemoryEventLogOptions {
   readonly clock: Clock;
-  /** Whose error behaviour to show: one server's, or a replicated stream's (reliability §0, fact 3). */
+  /** Whose error behaviour to show: one server's, or a replicated stream's (F4). */
   readonly semantics: 'R1' | 'R3';
   readonly faults?: Faults;
   /** How long a caller waits for an answer that does not come. Default 2,000. */

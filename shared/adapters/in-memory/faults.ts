@@ -7,7 +7,7 @@ export type Fault =
   | 'request_lost'
   /** It was done; the caller waits in vain. */
   | 'answer_lost'
-  /** It is done after the caller has given up (§5, a buffered or paused connection). */
+  /** It is done after the caller has given up: a buffered or paused connection (F14). */
   | 'landed_late'
   /** A replica answers that is some messages behind. Concerns reads of a replicated log alone. */
   | 'stale';

@@ -34,7 +34,7 @@ interface Copy<C> {
 
 /**
  * A copy of a part of a bucket, loaded at once and then read on from its revision whenever a hint comes, and at least every 750 ms. It
- * creates no consumer: a service must not hold the right to (reliability §0, 7). While the broker is away it keeps what it has. Rejects
+ * creates no consumer: a service must not hold the right to (ADR 2). While the broker is away it keeps what it has. Rejects
  * with `unavailable` when the first load fails.
  */
 export const openBucketCopy = async <C>(

@@ -16,7 +16,7 @@ const attempts = 3;
 
 /**
  * Makes one write whose outcome may be ambiguous. Resolves with its sequence, or with `null` when its fence does not hold. A conflict and a
- * time-out leave the outcome open: the leader then tells, and what is not there is sent again, at most three times in all (§5, fencing).
+ * time-out leave the outcome open: the leader then tells, and what is not there is sent again, at most three times in all (F14).
  * Rejects with `NatterError`.
  */
 export const writeFenced = async ({ send, resolve, doing }: FencedWrite): Promise<number | null> => {

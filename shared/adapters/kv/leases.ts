@@ -22,7 +22,7 @@ interface Lease {
 
 /**
  * Leases in a bucket whose entries expire. Every write is fenced by the revision before it, so one member at a time succeeds; the local
- * monotonic clock ends a lease before the broker can give it to another. For economy, never for safety (idea 5).
+ * monotonic clock ends a lease before the broker can give it to another. For economy, never for safety (F3).
  * `onError` hears what `work` threw and why the broker could not be asked.
  */
 export const createLeases = (

@@ -28,7 +28,7 @@ export interface NatsEventLogOptions {
   readonly onBad?: OnBad;
 }
 
-/** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (§5). */
+/** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
 export class NatsEventLog implements EventLog {
   readonly #options: NatsEventLogOptions;
   readonly #subjects: Subjects;

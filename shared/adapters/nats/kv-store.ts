@@ -17,7 +17,7 @@ export interface KvStoreOptions {
 
 /**
  * A NATS key-value bucket, used through its stream: the client's own `KV` reads from any replica, cannot renew a time to live and watches
- * through a consumer, which a service must not have the right to create (reliability §0, 7).
+ * through a consumer, which a service must not have the right to create (ADR 2).
  */
 export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeout }: KvStoreOptions): Promise<KeyValue> => {
   const stream = `KV_${bucket}`;

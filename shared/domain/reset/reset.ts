@@ -59,7 +59,7 @@ interface Day {
 
 /**
  * The day around `at` that begins at `atHour`:00 in an IANA zone, by the zone's own rules and never by adding 24 hours. An hour that a
- * clock change skips is at the first instant after the gap; of a repeated hour the first one counts (reliability row 16).
+ * clock change skips is at the first instant after the gap; of a repeated hour the first one counts (F16).
  */
 export const dayAround = (at: number, atHour: number, zone: string): Day => {
   const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDate();

@@ -20,7 +20,7 @@ export type Routed = { readonly command: CommandEnvelope } | { readonly dropped:
 export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
 
 /**
- * What an inbound envelope asks of which session (step 2 of §3). Pure: the same envelope gives the same command, so that routing it twice
+ * What an inbound envelope asks of which session. Pure: the same envelope gives the same command, so that routing it twice
  * takes effect once (I2). A command that a session host would not accept is unroutable here, with the field that is at fault.
  */
 export const route = (envelope: InboundEnvelope, config: Config, receivedAt: number): Routed =>

@@ -26,7 +26,7 @@ import {
 } from '../values/types.ts';
 import { reportFacts } from './report.ts';
 
-/** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor (§4). */
+/** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor. */
 const id = z.string().min(1).max(limits.idCharacters);
 
 /** What whoever brings a message knows of its session. `sessionId` is used if the session is new; `expiry` says when it is stale. */
@@ -120,7 +120,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   /** Summarises what was said so far, in a turn of its own (A11/126). */
   z.object({ type: z.literal('compact'), ...turnTask.omit({ kind: true }).shape }),
   /**
-   * After a load: a turn that was running when its host died goes on as the next attempt (idea 3). With `turn` and `reason`: that attempt
+   * After a load: a turn that was running when its host died goes on as the next attempt (B16). With `turn` and `reason`: that attempt
    * has stood still for too long (B29).
    */
   z.object({ type: z.literal('resume_turn'), turn: turnRef.optional(), reason: z.string().max(200).optional() }),

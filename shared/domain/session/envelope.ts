@@ -19,7 +19,7 @@ export const traceparent = z
   .catch(undefined);
 
 /**
- * Carries a command with its identity and time (§4). `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
+ * Carries a command with its identity and time. `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
  * that follows from it bear it. `causationId` is what led to this command. `actor` is who asks. `ifGeneration`, of a command that was planned
  * ahead, is the generation it was planned in, or for; deleting that cancels it (C9), a reset does not.
  * `ifSeq`: the command is refused unless the session's last commit is at that sequence (0: it has none).
@@ -53,7 +53,7 @@ export const commandEnvelope = z.object({
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
 
-/** What became of a command, as told to `answerTo` (§5: "one that `decide` refuses is answered"). */
+/** What became of a command, as told to `answerTo`: one that `decide` refuses is answered too. */
 export const commandAnswer = z.object({
   commandId: id,
   outcome: z.enum(['accepted', 'nothing', 'duplicate', 'refused']),
@@ -89,7 +89,7 @@ export interface CommandRef {
   readonly incarnation: number | null;
 }
 
-/** All events of one decision, about to be written as one message (§5). `rev` numbers a key's commits from 1 without a gap (I3). */
+/** All events of one decision, about to be written as one message. `rev` numbers a key's commits from 1 without a gap (I3). */
 export interface Commit {
   readonly v: 1;
   readonly id: string;

@@ -231,5 +231,5 @@ export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 
-/** All event types, from the schemas: the allow-list in front of every actor (§4: a forged `xstate.done.*` must never get in). */
+/** All event types, from the schemas: the allow-list in front of every actor (a forged `xstate.done.*` must never get in). */
 export const eventTypes = sessionEvent.options.map((option) => option.shape.type.value) as readonly EventType[];

@@ -37,7 +37,7 @@ export interface Position {
   readonly interactedAt: number;
   /** `rev` of the commit this generation began with. */
   readonly startedRev: number;
-  /** Last command applied from the command stream (A: idempotency, §4). */
+  /** Last command applied from the command stream (I2). */
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
   readonly recentIds: readonly string[];
@@ -170,7 +170,7 @@ export const toPlain = ({ machine, position }: SessionState): PlainState => ({
   position,
 });
 
-/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (idea 2). */
+/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (I6). */
 export const fromPlain = ({ status, context, position }: PlainState): SessionState => ({
   machine: sessionMachine.resolveState({ value: status, context }),
   position,

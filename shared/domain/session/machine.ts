@@ -23,7 +23,7 @@ import { checkpointRequested, introspected } from './introspection.ts';
 
 /**
  * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
- * `onDone`, `onError`, `after`, `always`, `raise`: results and timers come back as commands (§4). The invoked `turn` is the one effect,
+ * `onDone`, `onError`, `after`, `always`, `raise`: results and timers come back as commands. The invoked `turn` is the one effect,
  * and it starts only because a freshly recorded event made the live actor enter `running`.
  */
 

@@ -8,7 +8,7 @@ const upcasters: Readonly<Record<string, Upcaster>> = {};
 
 /**
  * Brings a stored event to the current version and checks it. An unknown type or version throws: the session is quarantined rather
- * than folded with a hole in its history (reliability §2, 6).
+ * than folded with a hole in its history (F6).
  */
 export const upcast = (stored: unknown): SessionEvent => {
   let event = stored as Record<string, unknown>;

@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Always given, and not as we have them. */
 const own = new Set(['PATH', 'LANG', 'HOME']);
 
-/** Variables that make another program run, load or read something else: whoever sets them runs code (reliability, security). */
+/** Variables that make another program run, load or read something else: whoever sets them runs code (I12). */
 const dangerous = new RegExp(
   [
     // All that begin so.

@@ -167,7 +167,7 @@ describe('several at work', () => {
     expect(sent).toEqual(['hi']);
   });
 
-  it('two without ownership: each outbound has one recorded outcome, in order per conversation (I9, idea 5)', async () => {
+  it('two without ownership: each outbound has one recorded outcome, in order per conversation (I9, F3)', async () => {
     const { say, start, records, until, farSide } = await open((_, nth) => ({ status: nth === 1 ? 503 : 204 }));
     const options = { change: { leases: freeForAll }, webhook: { attempts: 50 } };
     await Promise.all([start('one', options), start('two', options)]);

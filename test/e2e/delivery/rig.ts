@@ -57,7 +57,7 @@ export const startFarSide = async (
   };
 };
 
-/** The switch for ownership (idea 5): everybody has the lease. */
+/** The switch for ownership (F3): everybody has the lease. */
 export const freeForAll: Leases = { hold: (_name, _member, signal, work) => work(signal) };
 
 /** The same ports; what is written into the custody log is kept in `records` as well. */

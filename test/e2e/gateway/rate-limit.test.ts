@@ -10,7 +10,7 @@ import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { afterwards, callerOf, openBroker, pathOf, ready, token } from './setup.ts';
 import { startReplicas } from './token-rig.ts';
 
-/** How often, from where and for whose pages the gateway may be called (I11, I12, reliability §3.4). */
+/** How often, from where and for whose pages the gateway may be called (I11, I12). */
 
 const key = 'agent:main:main';
 

@@ -7,7 +7,7 @@ import type { Tokens } from '../../../shared/ports/tokens.ts';
 import { openBroker, pathOf } from './setup.ts';
 import { movableClock, type Replicas, startReplicas, untilStatus } from './token-rig.ts';
 
-/** One-time tickets for the event streams of browsers (I12, reliability §3.4). */
+/** One-time tickets for the event streams of browsers (I12). */
 
 const accept = { accept: 'text/event-stream' };
 const ticketFor = async ({ admin }: Replicas, path = '/v1/events'): Promise<string> => {

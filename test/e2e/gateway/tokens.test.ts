@@ -6,7 +6,7 @@ import { configOf, startDoor } from './access-rig.ts';
 import { token as own, pathOf } from './setup.ts';
 import { movableClock, startReplicas, untilStatus } from './token-rig.ts';
 
-/** Tokens made while the system runs (I12, reliability §3.4). */
+/** Tokens made while the system runs (I12). */
 
 const day = 86_400_000;
 

@@ -10,7 +10,7 @@ import { onlyWhatWasAllowed } from './i7-approvals.ts';
 import { everythingComesToAnEnd } from './i10-liveness.ts';
 import { everythingIsBounded } from './i11-bounds.ts';
 
-/** The checkers by the number of their invariant (reliability §invariants). */
+/** The checkers by the number of their invariant. */
 export const checkers: Readonly<Record<string, Checker>> = {
   I1: everyCommandEnds,
   I2: nothingHappensTwice,

@@ -58,7 +58,7 @@ describe('an instant turn (ADR 3)', () => {
 });
 
 describe('a turn whose host is gone', () => {
-  it('goes on at the first step that is not recorded, as a new attempt (idea 3, I6)', async () => {
+  it('goes on at the first step that is not recorded, as a new attempt (B16, I6)', async () => {
     const steps: string[] = [];
     const model = (clock: VirtualClock) => noting(clock, steps);
     const made = rig({ model });

@@ -25,7 +25,7 @@ const effects = (history: readonly string[], asked: string): string[] => {
   return notes;
 };
 
-describe('an effect starts only because of a freshly recorded event (idea 2)', () => {
+describe('an effect starts only because of a freshly recorded event (I6)', () => {
   test.each([
     ['running', ['post m1']],
     ['running with a queue', ['post m1', 'post m2', 'continue m1/1 1']],

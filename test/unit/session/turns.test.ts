@@ -26,7 +26,7 @@ describe('late results are fenced by turn, attempt and step (I5)', () => {
   );
 });
 
-describe('recovery is a command (idea 3)', () => {
+describe('recovery is a command (B16)', () => {
   test('a resumed turn goes on at the step after the last recorded one', () => {
     given('post m1', 'continue m1/1 1', 'continue m1/1 2').when('resume').then('turn_resumed m1/2 step 3');
     given('post m1', 'continue m1/1 1', 'resume')

@@ -24,7 +24,7 @@ export interface MembershipOptions {
 /**
  * Who is alive in a group. A renewal is one message with a time to live on the member's key of the bucket: the bucket keeps it for those
  * who start later and for people to look at; those who run hear it directly, so a bucket without a leader expels nobody. Our own
- * renewals come back the same way, and prove that the others could hear us. All times are monotonic and local (§5).
+ * renewals come back the same way, and prove that the others could hear us. All times are monotonic and local (F16).
  */
 export class Membership {
   readonly #options: MembershipOptions;

@@ -37,7 +37,7 @@ const stuckMs = 30_000;
 const drainMs = 10_000;
 
 /**
- * Consumes one partitioned work queue as one member among others (§5). The member that rendezvous hashing names asks for a partition's
+ * Consumes one partitioned work queue as one member among others. The member that rendezvous hashing names asks for a partition's
  * messages; when it is late its standby asks too, and gets them as soon as the broker lets go of the silent one's pin.
  */
 export class PartitionedConsumer<T> implements Consumption {

@@ -51,7 +51,7 @@ const schedule = (at: number, target: string): Record<string, string> => ({
   'Nats-Schedule-Target': target,
 });
 
-/** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand (§5). */
+/** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand. */
 class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> implements WorkQueue<T> {
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;

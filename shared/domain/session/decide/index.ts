@@ -27,7 +27,7 @@ const view = ({ machine: { value: status, context }, position }: SessionState): 
   }
 };
 
-/** Every rule of the domain (§4): total, pure, without a clock or ids of its own. What it accepts, `evolve` accepts (property test). */
+/** Every rule of the domain: total, pure, without a clock or ids of its own. What it accepts, `evolve` accepts (property test). */
 export const decide = (envelope: CommandEnvelope, state: SessionState): Decision => {
   const { data } = envelope;
   const session = view(state);

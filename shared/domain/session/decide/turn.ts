@@ -18,7 +18,7 @@ import {
 import { nextTurn } from './generation.ts';
 import { ruled } from './tools.ts';
 
-/** The turn: recorded step by recorded step, resumed without repeating one (idea 3, I6). */
+/** The turn: recorded step by recorded step, resumed without repeating one (B16, I6). */
 
 const failing = (view: BusyView, code: string, message: string): SessionEvent[] => [
   {
