@@ -5,6 +5,8 @@ import { NatterError } from '../kit/errors.ts';
 import { waitForReplica } from '../kit/wait-for-replica.ts';
 import type { EventLog } from '../ports/event-log.ts';
 
+export const lagWaits = { firstMs: 1, mostMs: 500 };
+
 /**
  * The key's commits after a sequence, oldest first and at least up to `through`: a replica that is behind is asked again for the rest.
  * Throws `NatterError('unavailable')` when it does not catch up.
