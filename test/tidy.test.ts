@@ -219,16 +219,16 @@ describe('codes', () => {
     'Refused messages': refused,
     'Failed turns': [...new Set([...failed, ...membersOf('shared/adapters/model/trouble.ts', 'TroubleCode')])],
   };
-  /** The codes in the table under a heading of docs/errors.md. */
+  /** The codes in the table under a heading of docs/integrate/errors.md. */
   const documented = (heading: string): string[] => {
     const section =
-      read('docs/errors.md')
+      read('docs/integrate/errors.md')
         .split(/^## /m)
         .find((part) => part.startsWith(heading)) ?? '';
     return [...section.matchAll(/^\| `([a-z_]+)` /gm)].map(([, code = '']) => code);
   };
 
-  test.each(Object.entries(codes))('%s: docs/errors.md has each code, and no other', (heading, expected) => {
+  test.each(Object.entries(codes))('%s: docs/integrate/errors.md has each code, and no other', (heading, expected) => {
     expect(expected.length).toBeGreaterThan(0);
     expect(documented(heading).sort()).toEqual([...expected].sort());
   });

@@ -3,6 +3,7 @@
  * becomes `%XX`, so a key is one token in a command subject; in an event subject `:` separates tokens, so that people can subscribe by prefix.
  */
 const plainByte = /[A-Za-z0-9_:-]/;
+
 /** Escapes `text` byte by byte. `unescapeText` is its inverse. */
 export const escapeText = (text: string): string => {
   if (/^[A-Za-z0-9_:-]*$/.test(text)) return text;
@@ -13,4 +14,5 @@ export const escapeText = (text: string): string => {
   }
   return escaped;
 };
+
 export const unescapeText = (escaped: string): string => decodeURIComponent(escaped);

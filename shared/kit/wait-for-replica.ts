@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 /** Times in a row that a replica is asked again, and the longest wait before that: about 4 s in all. */
 const lagRetries = 15;
 const lagRetryMs = 500;
+
 /**
  * Waits before a replica that lags behind its leader is asked again for the `attempt`-th time in a row (from 1), each time longer. Resolves
  * with `false` when it has been asked often enough, or the signal aborts.

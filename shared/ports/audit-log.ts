@@ -17,9 +17,11 @@ export interface AuditRecord {
   readonly address?: string;
   readonly count?: number;
 }
+
 export interface StoredAudit extends AuditRecord {
   readonly seq: number;
 }
+
 /** The audit trail: durable, bounded in age and size (`topology.ts`); of each kind the oldest go first. */
 export interface AuditLog {
   /** Durable once it resolves. */

@@ -20,6 +20,7 @@ export interface Outbound {
   readonly withheld?: string;
 }
 export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
+
 export interface CustodyRecord {
   readonly v: 1;
   readonly outboundId: string;
@@ -33,6 +34,7 @@ export interface CustodyRecord {
   readonly by?: string;
   readonly detail?: string;
 }
+
 /** The custody log: who had which outbound when. One writer per conversation, fenced by the conversation's last sequence (I9). */
 export interface CustodyLog {
   last(target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null>;

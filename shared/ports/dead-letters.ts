@@ -6,6 +6,7 @@ export interface DeadLetter {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
+
 export interface DeadLetters {
   put(letter: DeadLetter): Promise<void>;
   list(limit: number): Promise<DeadLetter[]>;

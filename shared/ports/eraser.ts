@@ -13,6 +13,7 @@ export interface Erased {
   /** What was remembered of it (A7/82). */
   readonly memories: number;
 }
+
 /** Removes what is kept of a session. No service has it, only `natter erase`: it needs rights that nothing else needs (§5). */
 export interface Eraser {
   /**

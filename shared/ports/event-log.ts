@@ -7,12 +7,14 @@ export type AppendResult =
   | { readonly kind: 'stored'; readonly seq: number }
   | { readonly kind: 'unknown'; readonly cause: string }
   | { readonly kind: 'refused'; readonly message: string };
+
 /** State of the whole log. `incarnation` changes when the stream is created anew. */
 export interface LogInfo {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly incarnation: number;
 }
+
 export interface FollowOptions {
   /** Delivers commits with a greater sequence. */
   readonly after: number;
@@ -24,6 +26,7 @@ export interface FollowOptions {
   /** Least milliseconds between two reads: trades latency for work under load. Default 0. */
   readonly pauseMs?: number;
 }
+
 export interface EventLog {
   /** Appends one commit if `expectedSeq` is still the key's last sequence (0: no commit yet). Never rejects. */
   append(commit: Commit, expectedSeq: number): Promise<AppendResult>;

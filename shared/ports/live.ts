@@ -8,6 +8,7 @@ export interface Delta {
   readonly offset: number;
   readonly text: string;
 }
+
 export interface Live {
   /** Tells whoever listens, and keeps the text of the step until its next one, for those who come later. */
   publish(key: SessionKey, delta: Delta): void;

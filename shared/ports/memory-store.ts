@@ -13,13 +13,16 @@ export interface MemoryStore {
   /** Keeps a searchable copy in memory until closed: current within a second. */
   watch(): Promise<MemoryView>;
 }
+
 export interface MemoryNews {
   readonly entries: readonly MemoryEntry[];
   /** Ids. */
   readonly gone: readonly string[];
 }
+
 /** `all` is for those from whom nothing is hidden. */
 export type MemoryScopes = readonly string[] | 'all';
+
 export interface MemoryView {
   get(id: string): MemoryEntry | undefined;
   /** Changed last first. Begins after an entry, if one is named. */

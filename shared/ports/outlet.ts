@@ -6,6 +6,7 @@ export type SendResult =
   | { readonly kind: 'failed'; readonly detail: string }
   /** The other side may or may not have it. */
   | { readonly kind: 'unknown'; readonly detail: string };
+
 /** A way out: the terminal, a webhook, later each channel. */
 export interface Outlet {
   readonly channel: string;

@@ -13,6 +13,7 @@ export interface HealthReport {
     readonly metrics: Readonly<Record<string, number>>;
   }[];
 }
+
 /** Which processes are there. A report that is not told again is forgotten within seconds: silence means gone. */
 export interface Presence {
   tell(report: HealthReport): Promise<void>;

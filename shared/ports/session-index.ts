@@ -11,6 +11,7 @@ export interface SessionIndex {
   /** Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. */
   watch(marks?: Partial<RowMarks>): Promise<IndexView>;
 }
+
 /** What a reader's filters go by; asked once for each row that comes. */
 export interface RowMarks {
   /** Rows that are alike to the filters have one facet, a short text, and there should be few of them. */
@@ -18,6 +19,7 @@ export interface RowMarks {
   /** Names of what the row belongs to, of which there may be many. */
   groupsOf(row: IndexRow): readonly string[];
 }
+
 export interface IndexView {
   get(key: SessionKey): IndexRow | undefined;
   rows(): Iterable<IndexRow>;
@@ -25,8 +27,10 @@ export interface IndexView {
   newestFirst(filter?: RowFilter): Iterable<IndexRow>;
   close(): Promise<void>;
 }
+
 /** Where a row stands among those updated before and after it. */
 export type RowPlace = Pick<IndexRow, 'updatedAt' | 'key'>;
+
 export interface RowFilter {
   /** Begins after this place. */
   readonly after?: RowPlace | undefined;

@@ -5,6 +5,7 @@ export interface TokenSecret {
   readonly sha256: string;
   readonly until?: number;
 }
+
 /** A token made while the system runs. The newest secret is the first; a second one is the one before it, for a while. */
 export interface IssuedToken {
   readonly v: 1;
@@ -21,6 +22,7 @@ export interface IssuedToken {
   readonly revokedAt?: number;
   readonly secrets: readonly TokenSecret[];
 }
+
 /** What a ticket lets whoever has it do, once: open one event stream as this actor. */
 export interface Ticket {
   readonly actor: string;
@@ -29,6 +31,7 @@ export interface Ticket {
   /** SHA-256 (hex) of the token that it was asked for with: it is worth nothing without that. */
   readonly tokenSha256: string;
 }
+
 export interface Tokens {
   /** `false`: there is one with this id. */
   add(token: IssuedToken): Promise<boolean>;
@@ -42,6 +45,7 @@ export interface Tokens {
   /** The ticket, to one caller alone and once; `null`: there is none, or it was used. */
   takeTicket(sha256: string): Promise<Ticket | null>;
 }
+
 export interface TokensView {
   get(id: string): IssuedToken | undefined;
   all(): Iterable<IssuedToken>;

@@ -20,6 +20,7 @@ export interface ToolScope {
   /** The skills that the session has: what tools may read, and the variables that programs get (A15/162, 168). */
   readonly skills?: readonly Skill[];
 }
+
 export interface ToolRun {
   /** The idempotency key of the effect. */
   readonly callId: string;
@@ -27,12 +28,14 @@ export interface ToolRun {
   readonly arguments: unknown;
   readonly scope: ToolScope;
 }
+
 export interface ToolEnd {
   readonly outcome: 'ok' | 'error';
   readonly text: string;
   /** What the call makes of the long-term memory: recorded with its result (A7/82). */
   readonly memory?: MemoryEdit;
 }
+
 export interface Tool extends ToolSpec {
   /** The same call again, with the same id, has no further effect. */
   readonly idempotent: boolean;
@@ -52,6 +55,7 @@ export interface Tool extends ToolSpec {
   /** Never rejects but by `signal`; whoever aborts does not want to know how it ends. */
   run(run: ToolRun, signal: AbortSignal): Promise<ToolEnd>;
 }
+
 /** The tools of all sessions of a host. */
 export interface Tools {
   /** Those a session has now, in a stable order. */

@@ -11,6 +11,7 @@ export interface Delivery<T> {
   /** The header of this name, of whoever published it. */
   readonly traceparent?: string | undefined;
 }
+
 /**
  * What became of a delivery. `recorded`: done, and what is recorded shows it for ever, so that the same delivery again does nothing; the
  * queue may keep it a while, and may give it out again when the broker has forgotten how far it was (ADR 9). `done`: nothing shows it, so
@@ -21,6 +22,7 @@ export type AckOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'dead'; readonly reason: string };
+
 export interface ConsumeOptions<T> {
   /** This process's member name, unique. */
   readonly member: string;
@@ -31,6 +33,7 @@ export interface ConsumeOptions<T> {
   /** The partition is no longer ours, or may not be: forget what you know of its keys, at once. */
   lost?(partition: number): void;
 }
+
 export interface Consumption {
   /** Partitions held now. */
   owned(): readonly number[];
@@ -39,6 +42,7 @@ export interface Consumption {
   /** Stops taking messages, waits for those in hand (at most `drainMs`), and hands the partitions over. */
   close(drainMs?: number): Promise<void>;
 }
+
 /** At least once, ordered per key, shared out by partition among the members that consume (§5). */
 export interface WorkQueue<T> {
   /** Durable once it resolves. The same id again within two minutes is stored once (`duplicate`). */

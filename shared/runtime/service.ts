@@ -9,7 +9,7 @@ export interface Service {
   warnings?(): readonly string[];
   /** Numbers for the metrics page, by name without prefix: `sessions_resident`, `commits_total`, … */
   metrics(): Readonly<Record<string, number>>;
-  /** What is measured, or counted by kind, for the metrics page (`docs/metrics.md`). */
+  /** What is measured, or counted by kind, for the metrics page (`docs/operate/metrics.md`). */
   readonly series?: MetricSource;
   /** Finishes or hands over what is in hand and stops. Resolves within `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;

@@ -8,16 +8,20 @@ import type { CustodyState } from '../ports/custody-log.ts';
 
 /** One token: `:` is escaped too. */
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
+
 /**
  * A key of a bucket, one token for each part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because a bucket key may not have `%`.
  * Injective and byte-exact; a part is never an empty token.
  */
 export const bucketKey = (...parts: readonly string[]): string =>
   parts.map((part) => token(part).replaceAll('%', '=') || '=').join('.');
+
 /** The subject of a bucket's key, as every key-value client has it. */
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
+
 /** The work queues, by what their members and their timers go by. */
 export type QueueName = 'commands' | 'inbound' | 'checkpoints';
+
 export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
@@ -50,6 +54,7 @@ export interface Subjects {
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
+
 /** A subject has to fit into one line of the protocol (4,096 bytes at most brokers), so a very long conversation goes by its hash. */
 const longestConversation = 1_024;
 const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
@@ -57,6 +62,7 @@ const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => 
   if (conversation.length <= longestConversation) return conversation;
   return `~${createHash('sha256').update(conversation).digest('hex')}`;
 };
+
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
   const path = (key: SessionKey): string => escapeText(key).replaceAll(':', '.');
@@ -90,6 +96,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
       ),
   };
 };
+
 /**
  * The partition the broker puts a subject token into: FNV-1a 32 of the hashed tokens, as `{{partition(n,…)}}` computes it.
  * `tokens` are the escaped wildcard tokens the transform hashes, in order.
@@ -102,6 +109,8 @@ export const partitionOf = (partitions: number, ...tokens: readonly string[]): n
   }
   return hash % partitions;
 };
+
 /** The token of a key in a command subject, as `partitionOf` wants it. */
 export const commandToken = (key: string): string => escapeText(key);
+
 export const inboundTokens = (channel: string, conversation: string): [string, string] => [token(channel), token(conversation)];

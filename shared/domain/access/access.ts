@@ -18,15 +18,19 @@ export type Principal =
   | { readonly role: 'approver'; readonly namespace?: string; readonly principal?: string }
   | { readonly role: 'participant'; readonly principal: string }
   | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string };
+
 /** True for those from whom nothing is hidden. */
 export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
+
 /** The person a token speaks for, where it is somebody's. */
 export const personOf = (asking: Principal): string | undefined => ('principal' in asking ? asking.principal : undefined);
+
 /** What access depends on. `participants` are principals as they were recorded; they are resolved anew here, so that merges count (A5/66). */
 export interface Guarded {
   readonly key: SessionKey;
   readonly participants: readonly string[];
 }
+
 /** The owner sees all; others the sessions they take part in; a channel's token nothing outside its namespace; an approver none. */
 export const canAccess = (asking: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
   const takesPart = (principal: string): boolean => {
@@ -45,20 +49,25 @@ export const canAccess = (asking: Principal, { key, participants }: Guarded, { r
       return isWithin(asking.namespace, key) && (asking.principal === undefined || takesPart(asking.principal));
   }
 };
+
 /** Who may see what waits for a person in a session: whoever may see the session, and an approver of its namespace (A5/62). */
 export const seesApproval = (asking: Principal, session: Guarded, identities: Identities): boolean =>
   asking.role === 'approver'
     ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
     : canAccess(asking, session, identities);
+
 /** What a call changes: sessions, what waits for a person, or nothing at all. */
 export type ChangeKind = 'sessions' | 'approvals' | 'nothing';
+
 /** What a role forbids by itself, whatever the session: a read-only token changes nothing, and an approver only answers. */
 export const mayChange = ({ role }: Principal, change: ChangeKind): boolean => {
   if (change === 'nothing') return true;
   return role === 'approver' ? change === 'approvals' : role !== 'read-only';
 };
+
 /** Whole segments only: `telegram` has `agent:main:telegram:dm:7`, never `agent:main:telegramx:dm:7` nor a main session named `telegram`. */
 export const isWithin = (namespace: string, key: SessionKey): boolean => bareKey(key).startsWith(`${namespace}:`);
+
 /**
  * True when a direct message of the principal would go to this key and nobody else's would (A3/26–28): the session others than the owner
  * may begin (A5/67). The main session is shared, so it is nobody's own.
@@ -73,6 +82,7 @@ export const ownsKey = (asking: Principal, key: SessionKey, config: Config, iden
     return 'key' in placed && placed.key === key;
   });
 };
+
 /** A direct message, as far as its place depends on it. */
 const direct = {
   id: 'any',
@@ -82,23 +92,28 @@ const direct = {
   mentioned: false,
   directed: false,
 } as const;
+
 /** The ids a person writes from; one without a channel is theirs on `anyChannel`. */
 const addressesOf = (person: string, links: IdentityLinks, anyChannel = ''): Pick<InboundEnvelope, 'channel' | 'sender'>[] =>
   (Object.hasOwn(links, person) ? (links[person] ?? []) : [person]).map((address) => {
     const colon = address.indexOf(':');
     return { channel: colon === -1 ? anyChannel : address.slice(0, colon), sender: { id: address.slice(colon + 1) } };
   });
+
 /** The channel a namespace belongs to. */
 export const channelOfNamespace = (namespace: string): string => namespace.split(':', 1)[0] ?? namespace;
+
 /** What is said of a token's reach where it is made or configured. */
 export interface Reach {
   readonly role: Role;
   readonly principal?: string | undefined;
   readonly namespace?: string | undefined;
 }
+
 /** The principal a token stands for, or the field that is wrong with it and how to mend it. */
 export type Grant = { readonly principal: Principal } | { readonly field: 'principal' | 'namespace'; readonly problem: string };
 type Field = 'principal' | 'namespace';
+
 /** What else than its name a role takes. */
 const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible' | 'none'>>>> = {
   owner: { principal: 'none', namespace: 'none' },
@@ -113,11 +128,13 @@ const missing: Readonly<Record<Field, string>> = {
   namespace: 'is missing; name the channel, such as "telegram"',
 };
 const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel' };
+
 /** The principal of a token that was checked when it was made. */
 export const principalOf = ({ role, principal, namespace }: Reach): Principal => {
   const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
   return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
 };
+
 export const grantOfToken = (token: Reach, links: IdentityLinks): Grant => {
   const { role, principal, namespace } = token;
   if (principal !== undefined && !principal.includes(':') && !Object.hasOwn(links, principal)) {

@@ -7,10 +7,13 @@ import { limits } from '../../kit/limits.ts';
  * parts that would not come back as they were are refused.
  */
 export type SessionKey = string & { readonly brand: 'SessionKey' };
+
 /** Keys of nothing but these characters and `:` between them need no closer look. */
 const plain = /^[\w.@+#!/=$~-]+(?::[\w.@+#!/=$~-]+)*$/;
+
 /** Control characters, white space and the characters that mean something in a subject or in our escapes. */
 const forbidden = /[\p{Cc}\p{Cf}\p{Z}*>%]/u;
+
 /** Why `text` is not a session key, or `null` if it is one. Ids with `.`, `@`, `+`, `#`, `/` or letters of any script are fine. */
 export const sessionKeyProblem = (text: string): string | null => {
   if (text.length <= limits.sessionKeyBytes && plain.test(text)) return null;
@@ -22,6 +25,7 @@ export const sessionKeyProblem = (text: string): string | null => {
   if (text.split(':').includes('')) return 'has an empty segment; segments between ":" must not be empty';
   return null;
 };
+
 /** Checks a session key at an edge. */
 export const sessionKey = z.string().transform((text, context): SessionKey => {
   const problem = sessionKeyProblem(text);
@@ -29,13 +33,17 @@ export const sessionKey = z.string().transform((text, context): SessionKey => {
   context.addIssue({ code: 'custom', message: `session key ${problem}` });
   return z.NEVER;
 });
+
 /** A key, or why there is none for these parts. */
 export type KeyResult = { readonly key: SessionKey } | { readonly problem: string };
+
 /** Sources with keys of their own, `<source>:<id>`; a node's is `node-<id>` (A3/37–39, 41). */
 export const programSources = ['cron', 'hook', 'node', 'cli', 'web', 'schedule', 'api'] as const;
 export type ProgramSource = (typeof programSources)[number];
+
 export const isProgramSource = (name: string): name is ProgramSource => (programSources as readonly string[]).includes(name);
 export type KeyKind = 'main' | 'global' | 'unknown' | 'dm' | 'group' | 'channel' | ProgramSource | 'other';
+
 /**
  * What a key says. `id` is the peer of a `dm`, the platform's id of a `group` or `channel`, the job, hook or name of a program source, and
  * all there is of an `other` key. A `dm` has a channel and an account as far as its scope tells them apart (A3/26–28).
@@ -49,10 +57,13 @@ export interface ParsedKey {
   readonly id?: string;
   readonly threadId?: string;
 }
+
 /** `agent:<agentId>:` in front of a key that has it; at least one more segment follows. */
 const agentPrefix = /^agent:([^:]+):(?=.)/s;
+
 /** A key without `agent:<agentId>:`. */
 export const bareKey = (key: string): string => key.replace(agentPrefix, '');
+
 /** Takes a key apart. `mainKey` is `session.mainKey`. Total: what has no known form is `other`. */
 export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
   const [prefix = '', agentId = ''] = agentPrefix.exec(key) ?? [];
@@ -68,6 +79,7 @@ const ofSource = (agentId: string, bare: string): ParsedKey | null => {
   const kind = bare.slice(0, colon);
   return kind !== 'node' && isProgramSource(kind) ? { agentId, kind, id: bare.slice(colon + 1) } : null;
 };
+
 /** `dm:<peer>`, `<channel>:dm:<peer>`, `<channel>:<account>:dm:<peer>`, `<channel>:group|channel:<id>[:topic:<thread>]`, `group:<id>` (A3/35). */
 const ofConversation = (agentId: string, segments: readonly string[]): ParsedKey | null => {
   const [first = '', second] = segments;
@@ -82,6 +94,7 @@ const ofConversation = (agentId: string, segments: readonly string[]): ParsedKey
   if (at === 1) return { agentId, kind: 'dm', channel: first, id };
   return { agentId, kind: 'dm', channel: first, accountId: segments.slice(1, at).join(':'), id };
 };
+
 /** An id may have `:` in it, as Matrix rooms do: it ends at the first segment `topic` after its first one (A3/34). */
 const withThread = (place: ParsedKey, segments: readonly string[]): ParsedKey => {
   const at = segments.indexOf('topic', 1);
@@ -112,6 +125,7 @@ const bareOf = ({ kind, channel, accountId, id, threadId }: ParsedKey, mainKey: 
       return `${kind}:${id}`;
   }
 };
+
 /** Puts a key together. Refuses parts that would be read as another conversation's (A3/20–39). */
 export const buildKey = (parts: ParsedKey, mainKey = 'main'): KeyResult => {
   const text = `agent:${parts.agentId}:${bareOf(parts, mainKey)}`;
@@ -120,8 +134,10 @@ export const buildKey = (parts: ParsedKey, mainKey = 'main'): KeyResult => {
   if (isUsual(parts) || isSame(parts, parseKey(text, mainKey))) return { key: text as SessionKey };
   return { problem: `the session key ${JSON.stringify(text)} would be that of another conversation; ${hint(parts)}` };
 };
+
 /** First words of keys that are no channel's. */
 const taken: ReadonlySet<string> = new Set([...programSources, 'dm', 'group', 'channel']);
+
 /** True of the parts of nearly all conversations, which surely come back as they were: it saves taking their keys apart again. */
 const isUsual = ({ kind, channel = '', accountId, id = '' }: ParsedKey): boolean =>
   (kind === 'group' || kind === 'channel' || kind === 'dm') &&
@@ -145,21 +161,25 @@ const hint = ({ kind }: ParsedKey): string => {
     return 'an account id must not have a segment "dm", "group" or "channel", and a channel none of the names of keys';
   return 'an id must not have a segment ":topic:", and a channel none of the names of keys, such as "cron" or "dm"';
 };
+
 /** True for groups and channels and the threads in them (C9). */
 export const isGroupKey = (key: SessionKey): boolean => {
   const { kind } = parseKey(key);
   return kind === 'group' || kind === 'channel';
 };
+
 /** What rules of the send policy call it (A9/92). */
 export const chatTypeOf = ({ kind, threadId }: ParsedKey): 'direct' | 'group' | 'channel' | 'thread' => {
   if (threadId !== undefined) return 'thread';
   return kind === 'group' || kind === 'channel' ? kind : 'direct';
 };
+
 /** Which of `session.resetByType` applies (A4/51). */
 export const resetTypeOf = (parsed: ParsedKey): 'dm' | 'group' | 'thread' => {
   const type = chatTypeOf(parsed);
   return type === 'direct' ? 'dm' : type === 'thread' ? type : 'group';
 };
+
 /** What lists call it (A10/104). Callers see the global session as the main one (A3/40). */
 export const listKindOf = ({ kind }: ParsedKey): 'main' | 'group' | 'cron' | 'hook' | 'node' | 'other' => {
   switch (kind) {

@@ -25,6 +25,7 @@ export interface MemoryEntry {
   /** The commits that have changed it, oldest first: the first and the latest ones. */
   readonly changes: readonly { readonly key: SessionKey; readonly seq: number }[];
 }
+
 /** Where a memory stands among others. */
 export interface MemoryMark {
   readonly id: string;

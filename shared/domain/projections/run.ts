@@ -10,6 +10,7 @@ interface Failure {
   readonly code: string;
   readonly message: string;
 }
+
 /**
  * What became of a run so far (A10/118–121). A run is a command and, for a message, the turn that answers it: they share the id, unless
  * the message is answered together with others by another turn (B6).
@@ -23,9 +24,11 @@ export type Run =
   | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
   /** The caller waited long enough; the run goes on. */
   | { readonly runId: string; readonly status: 'timeout'; readonly error: Failure };
+
 /** True when nothing more comes of it. */
 export const isOver = (run: Run | null): run is Extract<Run, { status: 'ok' | 'error' }> =>
   run?.status === 'ok' || run?.status === 'error';
+
 export const failedRun = (runId: string, code: string, message: string): Run => ({
   runId,
   status: 'error',
@@ -36,11 +39,13 @@ const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
   queue_full: 'too many messages wait in this session; try again later',
   session_deleted: 'the session in which this was planned was deleted',
 };
+
 /** A run while it is looked for: with the turn that carries it, which is its own until it is merged into another or joins one. */
 export interface Traced {
   readonly turnId: string;
   readonly run: Run | null;
 }
+
 /** What one event says about a run; the run as it was if it is about something else. Exhaustive, so that a new event must decide. */
 const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced => {
   const { turnId } = traced;
@@ -102,6 +107,7 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
       return assertNever(event);
   }
 };
+
 /**
  * The run after a commit. A command that starts no turn is over with its commit. What Natter says to a command, or where a turn ends
  * without an answer of the model's, is its reply (A11).
@@ -114,10 +120,12 @@ export const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: str
   const told = commit.events.find((event) => event.type === 'notice');
   return { ...after, run: { runId, status: 'ok', reply: told?.notice.text ?? null } };
 };
+
 /** A run as the log has it up to a sequence. */
 export interface FoundRun extends Traced {
   readonly seq: number;
 }
+
 export const unknownRun = (runId: string, seq: number): FoundRun => ({ turnId: runId, run: null, seq });
 /** What a caller who has waited is told: the end, or that it has not come yet. */
 export const waitedFor = (run: Run): SessionsSendResult => {

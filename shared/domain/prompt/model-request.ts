@@ -12,12 +12,14 @@ export type ModelMessage =
       readonly outcome: ToolOutcome;
       readonly text: string;
     };
+
 /** A tool as a model is told of it. `parameters` is a JSON schema of an object. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
+
 export interface ModelRequest {
   readonly key: SessionKey;
   readonly turn: TurnRef;

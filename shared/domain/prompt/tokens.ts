@@ -9,8 +9,10 @@ export const messageCharacters = (message: ModelMessage): number => {
   const calls = (message.calls ?? []).reduce((sum, call) => sum + around + call.tool.length + call.arguments.length, 0);
   return around + message.text.length + calls;
 };
+
 export const messagesTokens = (messages: readonly ModelMessage[]): number =>
   estimatedTokens(messages.reduce((sum, message) => sum + messageCharacters(message), 0));
+
 /** Characters of a tool's definition. */
 export const toolCharacters = ({ name, description, parameters }: ToolSpec): number =>
   name.length + description.length + JSON.stringify(parameters).length;
@@ -19,9 +21,11 @@ interface Asked {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
 }
+
 /** An estimate of a whole request. */
 export const contextTokens = ({ system, messages, tools }: Asked): number =>
   estimateTokens(system) + messagesTokens(messages) + estimatedTokens(tools.reduce((sum, tool) => sum + toolCharacters(tool), 0));
+
 /** How much of the window the next step will need: what the provider counted last, and an estimate of what came since (A1/3). */
 export const nextStepTokens = (
   { said, counted }: Pick<TurnView, 'said' | 'counted'>,
@@ -31,6 +35,7 @@ export const nextStepTokens = (
   if (counted !== null) return { tokens: counted.tokens + since, estimated: false };
   return { tokens: contextTokens({ ...rest, messages: [] }) + since, estimated: true };
 };
+
 /** Tokens of a window that a request may have, so that an answer fits in too; at least half of it. */
 export const roomTokens = ({ windowTokens, reserveTokens }: { windowTokens: number; reserveTokens: number }): number =>
   windowTokens - Math.min(reserveTokens, Math.floor(windowTokens / 2));

@@ -45,8 +45,10 @@ export const inboundEnvelope = z.object({
   traceparent,
 });
 export type InboundEnvelope = z.infer<typeof inboundEnvelope>;
+
 /** Seconds since 1970 stay below this for the next three thousand years; milliseconds have been above it since 1973. */
 const leastMs = 100_000_000_000;
+
 /** An envelope as it comes in from outside: a time in seconds would land in January 1970 without anybody noticing. */
 export const arrivingEnvelope = inboundEnvelope.omit({ traceparent: true }).extend({
   at: timestamp.min(leastMs, 'is in milliseconds since 1970; this looks like seconds').optional(),

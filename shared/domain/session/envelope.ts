@@ -10,12 +10,14 @@ import type { SessionEvent } from './events.ts';
  * commit (what has happened). All times are milliseconds since 1970, UTC, as MessagePack numbers (float64: read them as numbers).
  */
 export const id = z.string().min(1).max(128);
+
 /** The trace that a message is of (W3C Trace Context); only there when somebody traces. What is not well-formed is ignored. */
 export const traceparent = z
   .string()
   .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
   .optional()
   .catch(undefined);
+
 /**
  * Carries a command with its identity and time (§4). `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
  * that follows from it bear it. `causationId` is what led to this command. `actor` is who asks. `ifGeneration`, of a command that was planned
@@ -50,6 +52,7 @@ export const commandEnvelope = z.object({
   traceparent,
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
+
 /** What became of a command, as told to `answerTo` (§5: "one that `decide` refuses is answered"). */
 export const commandAnswer = z.object({
   commandId: id,
@@ -60,6 +63,7 @@ export const commandAnswer = z.object({
   rev: z.int().optional(),
 });
 export type CommandAnswer = z.infer<typeof commandAnswer>;
+
 /**
  * A `checkpoint_requested` event as work for whoever looks back (A7/80): what was said in `sessionId` from `fromRev` to `toRev` of the key, which
  * is in the log after the sequence `afterSeq`. `id` is the event's, in the commit `throughSeq`.
@@ -76,6 +80,7 @@ export const checkpointRequest = z.object({
   traceparent,
 });
 export type CheckpointRequest = z.infer<typeof checkpointRequest>;
+
 /** The position of the command a commit came from in the command stream; `null` for a host's own commands (a step, a resume). */
 export interface CommandRef {
   readonly id: string;
@@ -83,6 +88,7 @@ export interface CommandRef {
   /** Tells one life of the command stream from the next: sequences start again when it is created anew. */
   readonly incarnation: number | null;
 }
+
 /** All events of one decision, about to be written as one message (§5). `rev` numbers a key's commits from 1 without a gap (I3). */
 export interface Commit {
   readonly v: 1;
@@ -99,6 +105,7 @@ export interface Commit {
   readonly traceparent?: string | undefined;
   readonly events: readonly SessionEvent[];
 }
+
 /** A commit the log has accepted. `seq` is its place in the stream; event `i` of it has the stable id `<seq>.<i>`. */
 export interface RecordedCommit extends Commit {
   readonly seq: number;

@@ -32,6 +32,7 @@ export const findRun = async (
   const found = await orQuarantined(readAfter(recent));
   return found.run === null && recent > oldest && isShort ? orQuarantined(readAfter(oldest)) : found;
 };
+
 /** Follows the log until the run is over, for at most `waitMs`: the run as it is then. */
 export const followRun = async (
   clock: Clock,
