@@ -46,7 +46,7 @@ const isUpdatable = ({ field, wanted }: Drift): boolean =>
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
   field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
 
-const madeAnew = '(the stream has to be made anew, see "Older streams" in docs/broker.md)';
+const madeAnew = '(the stream has to be made anew, see "Older streams" in docs/operate/broker.md)';
 
 /** A cluster elects leaders for new streams and consumers; 128 of them took 2 s. */
 const patienceMs = 30_000;
