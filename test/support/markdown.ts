@@ -24,9 +24,19 @@ const anchorsOf = (text: string): Set<string> => {
   return anchors;
 };
 
-/** The relative links of a page that lead nowhere: to no file under `root`, or to no heading in it. */
-export const brokenLinks = (root: string, path: string, text: string): string[] =>
-  [...withoutCode(text).matchAll(/\]\(([^)\s]*)\)/g)].flatMap(([, link = '']) => {
+/** The targets of a page's links, inline and by reference, and the references that are defined nowhere. */
+const linksOf = (text: string): { targets: string[]; undefinedNames: string[] } => {
+  const plain = withoutCode(text);
+  const definitions = new Map([...plain.matchAll(/^\[([^\]]+)\]: (\S+)$/gm)].map(([, name = '', target = '']) => [name, target]));
+  const names = [...plain.matchAll(/\[[^\]]+\]\[([^\]]+)\]/g)].map(([, name = '']) => name);
+  const inline = [...plain.matchAll(/\]\(([^)\s]*)\)/g)].map(([, target = '']) => target);
+  return { targets: [...inline, ...definitions.values()], undefinedNames: names.filter((name) => !definitions.has(name)) };
+};
+
+/** The relative links of a page that lead nowhere: to no file under `root`, to no heading in it, or to no definition. */
+export const brokenLinks = (root: string, path: string, text: string): string[] => {
+  const { targets, undefinedNames } = linksOf(text);
+  const dead = targets.flatMap((link) => {
     if (/^[a-z]+:/.test(link)) return [];
     const [file = '', anchor] = link.split('#');
     const target = file === '' ? path : normalize(join(dirname(path), file));
@@ -35,6 +45,8 @@ export const brokenLinks = (root: string, path: string, text: string): string[] 
     const page = target === path ? text : readFileSync(join(root, target), 'utf8');
     return anchorsOf(page).has(anchor) ? [] : [`${link}: ${target} has no such heading`];
   });
+  return [...dead, ...undefinedNames.map((name) => `[${name}] is not defined`)];
+};
 
 /** Lines of prose with more characters than `most`. Tables, code and the addresses of links may be as long as they are. */
 export const longLines = (text: string, most: number): string[] =>
