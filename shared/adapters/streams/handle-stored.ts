@@ -22,6 +22,9 @@ export interface StoredDelivery {
   readonly traceparent?: string | undefined;
 }
 
+/** The waits before a message that failed is handled again. */
+export const handlingRetries = { firstMs: 50, mostMs: 2_000 };
+
 /** What became of it, once dead letters are put away. */
 export type StoredAckOutcome = 'recorded' | 'done' | 'retry';
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { tailCommand } from '../../../services/cli/commands/tail.ts';
+import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
@@ -12,7 +12,7 @@ const start = async () => {
   let door = gateway;
   const restart = async (): Promise<void> => {
     await door.stop(1_000);
-    door = await startDoor(await memory.portsFor('gateway'), [], config);
+    door = await startDoor(memory.portsFor('gateway'), [], config);
     await ready(call);
   };
   const say = (text: string, to = 'agent:main:main') => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });
