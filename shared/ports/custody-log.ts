@@ -17,7 +17,7 @@ export interface Outbound {
   /** Of the commit that has it. */
   readonly traceparent?: string;
   /** Why it is not sent: there is nothing to say (A6/78), or the rule that denies it (A9/98). Recorded as `suppressed`. */
-  readonly withheld?: string;
+  readonly suppressedReason?: string;
 }
 export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
 
