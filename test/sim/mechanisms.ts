@@ -1,12 +1,12 @@
-import { allOn } from '../../services/session/switches.ts';
+import { allOn } from '../../services/session/turn/safety-toggles.ts';
 import type { SimOptions } from './options.ts';
 
 /** The mechanisms that make the system safe, each with what is changed to do without it. */
 export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
-  fencing: { switches: { ...allOn, fencing: false } },
-  deduplication: { switches: { ...allOn, deduplication: false } },
-  stopOnUncommitted: { switches: { ...allOn, stopOnUncommitted: false } },
-  intents: { switches: { ...allOn, intents: false } },
+  fencing: { safetyToggles: { ...allOn, fencing: false } },
+  deduplication: { safetyToggles: { ...allOn, deduplication: false } },
+  stopOnUncommitted: { safetyToggles: { ...allOn, stopOnUncommitted: false } },
+  intents: { safetyToggles: { ...allOn, intents: false } },
   /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
   oneOutstanding: { maxAckPending: 8 },
 };

@@ -233,7 +233,7 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, switches, commitPatienceMs, windowTokens, keepTokens } = this.#options;
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens } = this.#options;
     const ports = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
@@ -256,7 +256,7 @@ export class World {
         recorder: this.recorder,
         die: () => this.#killProcess(process),
       }),
-      switches,
+      safetyToggles,
       newId: () => `${member}-${++ids}`,
       newApprovalId: () => `${member}-asks-${++approvals}`,
       commitPatienceMs,
