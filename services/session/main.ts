@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import type { InspectionEvent } from 'xstate';
 import { createMcp } from '../../shared/adapters/mcp/create.ts';
 import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
@@ -8,22 +9,23 @@ import type { Ports } from '../../shared/ports/index.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import type { IndexView } from '../../shared/ports/session-index.ts';
 import type { Tools } from '../../shared/ports/tools.ts';
+import type { Consumption } from '../../shared/ports/work-queue.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import { SkillLibrary } from '../../shared/runtime/skills/library.ts';
-import { randomApprovalId } from './approval-id.ts';
-import { SessionHost } from './host.ts';
+import { randomApprovalId } from './host/approval-id.ts';
+import { SessionHost } from './host/host.ts';
+import { instrumented } from './host/instrumented.ts';
+import { SessionMeters } from './host/meters.ts';
+import { recoverLostTurns } from './host/recovery.ts';
+import { warmUp } from './host/warm-up.ts';
 import { MemoryReader } from './memory/reader.ts';
-import { SessionMeters } from './meters.ts';
-import { observing } from './observed.ts';
-import { recoverLostTurns } from './recovery.ts';
-import { RunTraces } from './run-traces.ts';
-import { allOn, type Switches } from './switches.ts';
-import { SystemPrompts } from './system-prompt.ts';
+import { SystemPrompts } from './prompt/system-prompt.ts';
 import { createTools } from './tools/create.ts';
 import { localTools } from './tools/local.ts';
 import { memoryTools } from './tools/memory.ts';
 import { sessionTools } from './tools/sessions.ts';
-import { warmUp } from './warm-up.ts';
+import { RunTraces } from './turn/run-traces.ts';
+import { allOn, type SafetyToggles } from './turn/safety-toggles.ts';
 
 export interface SessionServiceOptions {
   readonly config: Config;
@@ -31,77 +33,42 @@ export interface SessionServiceOptions {
   readonly log: Logger;
   /** Unique name of this host among all hosts. */
   readonly member: string;
-  /** Environment variables that model providers may name for their keys, and tools for their programs. */
+  /** Environment variables, for the keys of model providers and the programs of tools. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly model?: Model;
   readonly tools?: Tools;
-  /** Of Natter, which introduces itself to MCP servers. */
+  /** Natter's version, sent to MCP servers. */
   readonly version?: string;
-  readonly switches?: Switches;
+  readonly safetyToggles?: SafetyToggles;
   readonly newId?: () => string;
   readonly newApprovalId?: () => string;
   readonly commitPatienceMs?: number;
   readonly recoveryEveryMs?: number;
-  /** Compile the way of a turn before the first message comes; worth its 50 ms in a process that stays. */
+  /** Receives what XState reports of every live actor, for developer tools. Default: nothing is inspected. */
+  readonly inspect?: (event: InspectionEvent) => void;
+  /** Compile the code path of a turn before the first message comes; worth its 50 ms in a long-running process. */
   readonly warmUp?: boolean;
 }
 
-/** Starts a session host: it takes commands of its share of the partitions, and recovers turns that lost their host. */
+/** Starts a session host: it handles the commands of its share of the partitions and recovers turns that lost their host. */
 export const startSession = async (options: SessionServiceOptions): Promise<Service> => {
-  const { config, ports, log, member } = options;
-  const { model } = options;
-  const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
+  const { config, ports, log } = options;
   // The index first: a host that cannot start must not have taken commands yet.
   const view = await ports.index.watch();
   const memories = config.memory.enabled ? await ports.memory.watch() : null;
   const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });
-  const tools = options.tools ?? (await toolsOf(options, view, memory));
+  const tools = options.tools ?? (await openTools(options, view, memory));
   const reserved = reservedCommands(config.session.resetTriggers);
   const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
+  const { model } = options;
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
   if (options.warmUp) await warmUp(modelOf(), ports);
+
   const meters = new SessionMeters();
-  const traces = new RunTraces(ports.events);
-  const { log: events, model: observed, tools: observedTools } = observing({ clock: ports.clock, meters, traces });
-  const host = new SessionHost({
-    config,
-    ports: { ...ports, events: events(ports.events) },
-    log,
-    member,
-    modelOf: (name) => observed(modelOf(name)),
-    tools: observedTools(tools),
-    skills,
-    prompts: new SystemPrompts(memory),
-    meters,
-    traces,
-    switches: options.switches ?? allOn,
-    newId: options.newId ?? uuidv7,
-    newApprovalId: options.newApprovalId ?? randomApprovalId,
-    commitPatienceMs: options.commitPatienceMs ?? 10_000,
-  });
+  const host = createHost(options, { meters, modelOf, tools, skills, memory });
+  const { consumption, acquired } = await takeCommands(options, host);
   const stopping = new AbortController();
-  const { commands } = ports;
-  let acquired = 0;
-  const forget = (partition: number): void => host.lose((key) => commands.partitionOf(key) === partition);
-  const consumption = await commands.consume({
-    member,
-    handle: (delivery) => host.handle(delivery),
-    // A message that came late may have brought a session back to memory after its partition was lost: others have gone on with it since.
-    acquired: (partition) => {
-      acquired += 1;
-      forget(partition);
-    },
-    lost: forget,
-  });
-  const recovery = recoverLostTurns({
-    clock: ports.clock,
-    view,
-    log,
-    everyMs: options.recoveryEveryMs ?? 1_000,
-    owns: (key) => consumption.owned().includes(commands.partitionOf(key)),
-    recover: (key) => host.recover(key),
-    expire: (key, approvalId) => host.expire(key, approvalId),
-    signal: stopping.signal,
-  });
+  const recovery = recover(options, { host, consumption, view, signal: stopping.signal });
 
   return {
     name: 'session',
@@ -109,21 +76,10 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     // Without one of its tools a session still answers.
     warnings: () => [...tools.problems(), ...skills.problems()],
     metrics: () => ({
-      sessions_resident: host.residents,
-      sessions_quarantined: host.quarantine.size,
+      ...hostMetrics(host),
       partitions_owned: consumption.owned().length,
-      partitions_acquired_total: acquired,
-      commits_total: host.counts.commits,
-      commits_fenced_total: host.counts.fenced,
-      commits_uncommitted_total: host.counts.uncommitted,
-      commands_duplicate_total: host.counts.duplicates,
-      commands_refused_total: host.counts.refused,
-      loads_total: host.counts.loads,
-      turns_resumed_total: host.counts.resumes,
-      turns_running: host.turnsRunning,
+      partitions_acquired_total: acquired(),
       tool_problems: tools.problems().length,
-      snapshots_total: host.snapshots.written,
-      ...host.tally.metrics(),
     }),
     series: meters.series,
     stop: async (deadlineMs) => {
@@ -140,8 +96,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   };
 };
 
-/** The tools of this process, of the sessions and of the MCP servers. */
-const toolsOf = async (
+/** Natter's own tools and those of the MCP servers. */
+const openTools = async (
   { config, ports, log, env, version = '0' }: SessionServiceOptions,
   view: IndexView,
   memory: MemoryReader | undefined,
@@ -155,3 +111,79 @@ const toolsOf = async (
     config,
   );
 };
+
+interface HostParts {
+  readonly meters: SessionMeters;
+  readonly tools: Tools;
+  readonly skills: SkillLibrary;
+  readonly memory: MemoryReader | undefined;
+  modelOf(name?: string): Model;
+}
+
+/** The host, with spans and durations for its log, models and tools. */
+const createHost = (options: SessionServiceOptions, { meters, tools, skills, memory, modelOf }: HostParts): SessionHost => {
+  const { config, ports, log, member, inspect } = options;
+  const traces = new RunTraces(ports.events);
+  const instruments = instrumented({ clock: ports.clock, meters, traces });
+  return new SessionHost({
+    ...{ config, log, member, skills, meters, traces, inspect },
+    ports: { ...ports, events: instruments.log(ports.events) },
+    modelOf: (name) => instruments.model(modelOf(name)),
+    tools: instruments.tools(tools),
+    prompts: new SystemPrompts(memory),
+    safetyToggles: options.safetyToggles ?? allOn,
+    newId: options.newId ?? uuidv7,
+    newApprovalId: options.newApprovalId ?? randomApprovalId,
+    commitPatienceMs: options.commitPatienceMs ?? 10_000,
+  });
+};
+
+/** Consumes the commands of this host's partitions. `acquired`: how many partitions it has taken over so far. */
+const takeCommands = async ({ ports: { commands }, member }: SessionServiceOptions, host: SessionHost) => {
+  let acquired = 0;
+  const forget = (partition: number): void => host.lose((key) => commands.partitionOf(key) === partition);
+  const consumption = await commands.consume({
+    member,
+    handle: (delivery) => host.handle(delivery),
+    // A late message may have loaded a session after its partition was lost; another host has continued it since.
+    acquired: (partition) => {
+      acquired += 1;
+      forget(partition);
+    },
+    lost: forget,
+  });
+  return { consumption, acquired: () => acquired };
+};
+
+interface RecoverOptions {
+  readonly host: SessionHost;
+  readonly consumption: Consumption;
+  readonly view: IndexView;
+  readonly signal: AbortSignal;
+}
+const recover = (
+  { ports: { clock, commands }, log, recoveryEveryMs = 1_000 }: SessionServiceOptions,
+  { host, consumption, view, signal }: RecoverOptions,
+): Promise<void> =>
+  recoverLostTurns({
+    ...{ clock, view, log, signal },
+    everyMs: recoveryEveryMs,
+    owns: (key) => consumption.owned().includes(commands.partitionOf(key)),
+    recover: (key) => host.recover(key),
+    expire: (key, approvalId) => host.expire(key, approvalId),
+  });
+
+const hostMetrics = (host: SessionHost): Record<string, number> => ({
+  sessions_resident: host.residents,
+  sessions_quarantined: host.quarantine.size,
+  commits_total: host.counts.commits,
+  commits_fenced_total: host.counts.fenced,
+  commits_uncommitted_total: host.counts.uncommitted,
+  commands_duplicate_total: host.counts.duplicates,
+  commands_refused_total: host.counts.refused,
+  loads_total: host.counts.loads,
+  turns_resumed_total: host.counts.resumes,
+  turns_running: host.turnsRunning,
+  snapshots_total: host.snapshots.written,
+  ...host.turnCounters.metrics(),
+});

@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { Conversations } from '../../services/session/conversations.ts';
 import { Conversation } from '../../services/session/prompt/conversation.ts';
+import { Conversations } from '../../services/session/prompt/conversations.ts';
 import { pruned } from '../../services/session/prompt/prune.ts';
 import { planCompaction } from '../../shared/domain/prompt/compaction.ts';
 import type { TurnView } from '../../shared/domain/prompt/conversation-message.ts';

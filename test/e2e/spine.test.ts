@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { allOn } from '../../services/session/switches.ts';
+import { allOn } from '../../services/session/turn/safety-toggles.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
@@ -39,8 +39,8 @@ describe.each([
     await connection.close();
     ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
     const log = pino({ level: 'silent' });
-    const switches = { ...allOn, residency };
-    services.push(await startSession({ config, ports, log, member: 'host-1', env: {}, switches, recoveryEveryMs: 100 }));
+    const safetyToggles = { ...allOn, residency };
+    services.push(await startSession({ config, ports, log, member: 'host-1', env: {}, safetyToggles, recoveryEveryMs: 100 }));
     services.push(await startCheckpoint({ ports, log, member: 'checkpoint-1' }));
   });
   afterAll(async () => {

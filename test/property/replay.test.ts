@@ -13,7 +13,7 @@ import {
   type SessionState,
   toPlain,
 } from '../../shared/domain/session/evolve.ts';
-import { type MachineSnapshot, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
+import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { holds, type Intent, intents, play } from '../support/arbitraries.ts';
@@ -25,7 +25,7 @@ const plainMachine = (snapshot: MachineSnapshot) => ({ status: snapshot.value, c
 const live = (snapshot: MachineSnapshot) => {
   const started: string[] = [];
   const running = new Set<string>();
-  const turn = fromCallback<SessionEvent, TurnInput>(({ input }) => {
+  const turn = fromCallback<StartTurn, TurnInput>(({ input }) => {
     const name = `${input.turn.id}/${input.turn.attempt}`;
     started.push(name);
     running.add(name);
@@ -94,23 +94,30 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
-  test("evolve's shared scope gives what XState's own transition() gives, for events in any order", () => {
+  test("the fold, XState's own transition() and a live actor take the same steps, for events in any order", () => {
     const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
     const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {
+      const actor = createActor(sessionMachine).start();
       let before = initialState.machine;
       for (const event of sequence) {
-        const [expected] = transition(sessionMachine, before, event);
+        const unmoved = actor.getSnapshot();
+        actor.send(event);
+        const expected = actor.getSnapshot();
+        const [stepped] = transition(sessionMachine, before, event);
         let after = before;
         try {
           after = step(before, event);
         } catch {
-          expect(expected, `evolve refuses ${event.type} in ${before.value}`).toBe(before);
+          expect(expected, `evolve refuses ${event.type} in ${before.value}`).toBe(unmoved);
+          expect(stepped).toBe(before);
           continue;
         }
         expect(after).not.toBe(before);
-        expect(plainMachine(after)).toEqual(plainMachine(expected));
-        expect(Object.keys(after.children)).toEqual(Object.keys(expected.children));
-        expect([after.status, after.error, after.historyValue]).toEqual([expected.status, expected.error, expected.historyValue]);
+        for (const other of [expected, stepped]) {
+          expect(plainMachine(after)).toEqual(plainMachine(other));
+          expect(Object.keys(after.children)).toEqual(Object.keys(other.children));
+          expect([after.status, after.error, after.historyValue]).toEqual([other.status, other.error, other.historyValue]);
+        }
         before = after;
       }
     };

@@ -1,4 +1,4 @@
-import { allOn } from '../../services/session/switches.ts';
+import { allOn } from '../../services/session/turn/safety-toggles.ts';
 import { optionsOf, type SimOptions } from './options.ts';
 
 /** Hosts that pause, lose their sessions, never hear of it and get them back: several of them believe that they own the same. */
@@ -9,12 +9,12 @@ export const unaware: Partial<SimOptions> = {
 
 /** The mechanisms that make the system safe, each with what is changed to do without it. */
 export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
-  fencing: { switches: { ...allOn, fencing: false } },
-  deduplication: { switches: { ...allOn, deduplication: false } },
-  stopOnUncommitted: { switches: { ...allOn, stopOnUncommitted: false } },
+  fencing: { safetyToggles: { ...allOn, fencing: false } },
+  deduplication: { safetyToggles: { ...allOn, deduplication: false } },
+  stopOnUncommitted: { safetyToggles: { ...allOn, stopOnUncommitted: false } },
   /** Ownership hides it; so it is looked at where that fails. */
-  freshness: { ...unaware, switches: { ...allOn, freshness: false } },
-  intents: { switches: { ...allOn, intents: false } },
+  freshness: { ...unaware, safetyToggles: { ...allOn, freshness: false } },
+  intents: { safetyToggles: { ...allOn, intents: false } },
   /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
   oneOutstanding: { maxAckPending: 8 },
 };

@@ -1,4 +1,4 @@
-import { allOn, type Switches } from '../../services/session/switches.ts';
+import { allOn, type SafetyToggles } from '../../services/session/turn/safety-toggles.ts';
 import type { SeededFaults } from '../../shared/adapters/in-memory/faults.ts';
 import { randomOf } from './random.ts';
 
@@ -31,7 +31,7 @@ export interface SimOptions {
   readonly pauseMs: number;
   /** What the steps are, by weight. */
   readonly weights: Readonly<Record<StepName, number>>;
-  readonly switches: Switches;
+  readonly safetyToggles: SafetyToggles;
 }
 
 export type StepName =
@@ -126,7 +126,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     },
     windowTokens: random.pick([1_000, 128_000]),
     keepTokens: random.pick([50, 500]),
-    switches: allOn,
+    safetyToggles: allOn,
     ...change,
   };
 };

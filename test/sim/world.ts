@@ -233,7 +233,7 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, switches, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
     const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
     const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
     const member = process.name;
@@ -257,7 +257,7 @@ export class World {
         recorder: this.recorder,
         die: () => this.#killProcess(process),
       }),
-      switches,
+      safetyToggles,
       newId: () => `${member}-${++ids}`,
       newApprovalId: () => `${member}-asks-${++approvals}`,
       commitPatienceMs,

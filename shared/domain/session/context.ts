@@ -15,17 +15,17 @@ import type { ResolvedApproval } from './answered.ts';
 import type { EventOf, QueuedTurn } from './events.ts';
 import type { Review } from './introspection.ts';
 
-/** What is known of a session besides its status, and how each fact changes it. Pure data: it survives MessagePack and JSON unchanged. */
+/** What a session knows besides its status, and how each fact changes it. Plain data: it survives MessagePack and JSON unchanged. */
 
-/** A call of the running turn. `attempt` is the turn's attempt in which it was last begun: in a later one nobody runs it any more (I6). */
+/** A call of the running turn. `attempt` is the turn's attempt that last started it: in a later attempt it no longer runs (I6). */
 export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly status: 'pending' | 'started' | 'done';
   readonly attempt: number;
-  /** Times it was begun. */
+  /** How often the call was started. */
   readonly tries: number;
-  /** The run in another session that began with it. */
+  /** The run in another session that the call started. */
   readonly runId?: string;
 }
 /** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
@@ -36,17 +36,17 @@ export interface ActiveTurn extends TurnRef {
   readonly stalls: number;
   /** The calls of the last model step, in its order. The next step is taken when all are done. */
   readonly calls: readonly CallState[];
-  /** Messages that joined the turn so far, and until when more may join before its first step, ms (B6). */
+  /** Number of messages that joined the turn, and the time until which more may join before its first step, ms (B6). */
   readonly joined: number;
   readonly quietUntil?: number;
-  /** Turns that waited and are answered by this one. */
+  /** Queued turns that this turn answers too. */
   readonly merged?: readonly string[];
   readonly deliverTo?: DeliveryTarget;
   readonly task?: TurnTask;
 }
 /**
- * Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: no
- * provider has counted those.
+ * Tokens of this generation. `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: that step's
+ * tokens were not counted by a provider.
  */
 export interface TokenCounts {
   readonly inputTokens: number;
@@ -54,7 +54,7 @@ export interface TokenCounts {
   readonly totalTokens: number;
   readonly contextTokens: number;
   readonly estimated?: true;
-  /** US dollars, as far as providers say. */
+  /** US dollars, as far as providers report them. */
   readonly costUsd: number;
 }
 export interface SessionContext {
@@ -69,9 +69,9 @@ export interface SessionContext {
   readonly usage: TokenCounts;
   readonly settings: Settings;
   readonly origin: Origin;
-  /** Where the last answer that somebody asked for went (A13/138). */
+  /** Where the last requested answer went (A13/138). */
   readonly route: DeliveryTarget | null;
-  /** Deleted: the next message begins anew instead of reopening (C9). */
+  /** Deleted: the next message opens a new generation instead of reopening this one (C9). */
   readonly deleted: boolean;
   /** The last generation that was deleted; 0: none. */
   readonly deletedGeneration: number;
@@ -82,18 +82,18 @@ export interface SessionContext {
   readonly resolved: readonly ResolvedApproval[];
   /** Calls that this generation may make without asking again (A5/62), each for one person: see `grantOf`. */
   readonly grants: readonly string[];
-  /** What the system prompt of the last step was made of (A11/124). */
+  /** The parts of the last step's system prompt (A11/124). */
   readonly prompt: readonly PromptPart[];
-  /** The skills that the model was told of last (A15/166). */
+  /** The skills that were last listed to the model (A15/166). */
   readonly skills: readonly SkillRef[];
   readonly review: Review;
-  /** Runs in other sessions that this one began and that go on (A11/125). */
+  /** Runs in other sessions that this one started and that have not ended (A11/125). */
   readonly spawned: readonly SpawnedRun[];
 }
 
 const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 };
-/** What a new generation has none of. */
-export const blank = {
+/** What a new generation starts with: none of what its predecessor gathered. */
+export const freshGeneration = {
   messages: 0,
   completedTurns: 0,
   compactions: 0,
@@ -108,9 +108,9 @@ export const blank = {
   review: { messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 },
 } as const;
 
-/** A session of which nothing is known. */
-export const nobody: SessionContext = {
-  ...blank,
+/** A session that was never opened. */
+export const neverOpened: SessionContext = {
+  ...freshGeneration,
   sessionId: '',
   generation: 0,
   epoch: 0,
@@ -133,7 +133,7 @@ export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>):
 });
 const progress = { resumes: 0, stalls: 0 } as const;
 
-export const begun = (
+export const turnStarted = (
   { queue }: SessionContext,
   { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>,
 ): ContextChange => {
@@ -156,10 +156,10 @@ export const begun = (
   };
 };
 
-export const joined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): ContextChange =>
+export const turnJoined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): ContextChange =>
   withTurn(context, { joined: (context.turn?.joined ?? 0) + 1, ...(quietUntil !== undefined && { quietUntil }) });
 
-export const resumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): ContextChange =>
+export const turnResumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): ContextChange =>
   withTurn(context, {
     attempt: turn.attempt,
     resumes: (context.turn?.resumes ?? 0) + 1,
@@ -173,7 +173,10 @@ const spent = ({ usage: before }: SessionContext, usage: Usage) => ({
   costUsd: before.costUsd + (usage.costUsd ?? 0),
 });
 
-export const stepped = (context: SessionContext, { step, calls = [], usage, turn }: EventOf<'model_step'>): ContextChange => ({
+export const stepRecorded = (
+  context: SessionContext,
+  { step, calls = [], usage, turn }: EventOf<'model_step'>,
+): ContextChange => ({
   ...withTurn(context, {
     ...progress,
     step: step + 1,
@@ -191,7 +194,7 @@ const withCall = (context: SessionContext, callId: string, change: Partial<CallS
     calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
   });
 
-/** To begin is no progress: a call that takes its host down would be begun for ever. */
+/** A start is no progress: a call that takes its host down would be started for ever. */
 export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): ContextChange => ({
   ...withCall(context, event.callId, {
     status: 'started',
@@ -206,19 +209,22 @@ export const callEnded = (context: SessionContext, { callId }: EventOf<'tool_res
   return { turn: turn && { ...turn, ...progress } };
 };
 
-export const compacted = (context: SessionContext, { tokensAfter, usage }: EventOf<'context_compacted'>): ContextChange => ({
+export const compactionRecorded = (
+  context: SessionContext,
+  { tokensAfter, usage }: EventOf<'context_compacted'>,
+): ContextChange => ({
   ...withTurn(context, progress),
   compactions: context.compactions + 1,
   usage: { ...spent(context, usage), contextTokens: tokensAfter, estimated: true },
 });
 
-export const remembered = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
+export const messageAdded = (context: SessionContext, { message }: EventOf<'user_message'>): ContextChange => ({
   messages: context.messages + 1,
   ...(message.deliverTo && { route: message.deliverTo }),
   ...runEnded(context, message),
 });
 
-/** A message brings the result of a run, or is refused with it. */
+/** A message, accepted or refused, that carries the result of a spawned run ends that run. */
 export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
   answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
 

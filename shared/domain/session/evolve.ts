@@ -1,4 +1,4 @@
-import { type AnyActorScope, createActor } from 'xstate';
+import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
 import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
@@ -10,45 +10,49 @@ import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
 
 /**
- * The one fold: live state, replay and snapshot + tail all come from here (I4). It runs no effect. `machine.transition` is called with
- * one inert scope for all sessions because building a scope per event, as XState's `transition()` does, costs four times the step; the
- * equivalence with `transition()` is a test.
+ * The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. Its
+ * step is the machine's `transition`, in a scope that does nothing. XState's function `transition()` makes an actor and two systems for each
+ * event to have such a scope, which costs three times the step (ADR 14). The type of the scope is complete, so a version of XState that needs
+ * more does not compile; a property test shows that the fold, `transition()` and a live actor agree.
  */
 const self = createActor(sessionMachine);
-const scope = {
+const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
   self,
   system: self.system,
-  id: '',
-  sessionId: '',
+  id: self.id,
+  sessionId: self.sessionId,
   logger: () => {},
   defer: () => {},
-  stopChild: () => {},
   emit: () => {},
+  stopChild: () => {},
   actionExecutor: () => {},
-} as unknown as AnyActorScope;
+};
 
-/** Where a session's state stands in the log, and what it needs to know repeats. */
+/**
+ * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
+ * checks events before they are written, when they have no sequence yet.
+ */
 export interface Position {
   /** Stream sequence of the last commit folded; 0 before the first. */
   readonly seq: number;
   readonly rev: number;
   readonly at: number;
-  /** Time of the last commit in which somebody said something or the session began: what an expiry is measured from (A4/45, B11). */
+  /** Time of the last commit with a message, or of the session's start: expiry is measured from it (A4/45, B11). */
   readonly interactedAt: number;
-  /** `rev` of the commit this generation began with. */
+  /** `rev` of the commit that started this generation. */
   readonly startedRev: number;
-  /** Last command applied from the command stream (I2). */
+  /** Last command applied from the command stream: how a repeat is known (I2). */
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
   readonly recentIds: readonly string[];
-  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to look for what was said lately. */
+  /** Sequences of this generation's last commits with messages, oldest first, bounded. */
   readonly window: readonly number[];
-  /** Sequence from which the model's context is read: where this generation begins, or what its last summary left. */
+  /** Sequence from which the model's context is read: the start of this generation, or what its last summary kept. */
   readonly contextSeq: number;
-  /** What it leaves out from there on: what came between a fork and its base, oldest first (B21). */
+  /** Ranges that the model's context leaves out: the commits between a fork and its base, oldest first (B21). */
   readonly skips: ForkBase['skips'];
   readonly covered: Covered;
-  /** Sequence of the commit this generation began with. */
+  /** Sequence of the commit that started this generation. */
   readonly startedSeq: number;
 }
 
@@ -58,9 +62,9 @@ export interface SessionState {
   readonly position: Position;
 }
 
-/** A session of which nothing is recorded. */
+/** The state of a session without any commit. */
 export const initialState: SessionState = {
-  machine: sessionMachine.getInitialSnapshot(scope as never),
+  machine: initialTransition(sessionMachine)[0],
   position: {
     seq: 0,
     rev: 0,
@@ -77,9 +81,9 @@ export const initialState: SessionState = {
   },
 };
 
-/** The state after one event. Throws `AssertionError` if the machine has no transition for it: silence would hide a hole. */
+/** The state after one event. Throws `AssertionError` if the machine has no transition for it: ignoring it would hide a gap. */
 export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSnapshot => {
-  const after = sessionMachine.transition(before, event, scope as never);
+  const after = sessionMachine.transition(before, event, inertScope);
   assert(after !== before, `no transition for ${event.type} in ${String(before.value)}`);
   return after;
 };
@@ -87,7 +91,7 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
 
-/** The ids a commit makes known: its command's, if others could send it again (a host's own are never), and those of its messages. */
+/** The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. */
 const idsOf = (commit: RecordedCommit): string[] => {
   const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
   for (const event of commit.events) {
@@ -97,7 +101,7 @@ const idsOf = (commit: RecordedCommit): string[] => {
   return Array.from(ids, detachedString);
 };
 
-/** True of the commit that an erased history begins with: what came before it is gone on purpose (C9). */
+/** True for the first commit of an erased history: what came before it is gone on purpose (C9). */
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
 
@@ -107,7 +111,7 @@ type Context = Pick<Position, 'contextSeq' | 'skips'>;
 export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
   events.find((event) => event.type === 'session_reset')?.forkedFrom;
 
-/** Where the conversation is read. The messages of turns that waited are older than the generation they are answered in. */
+/** Where the conversation is read. Messages of queued turns are older than the generation in which they are answered. */
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
   const reset = events.find((event) => event.type === 'session_reset');
   if (reset?.forkedFrom) {
@@ -122,7 +126,7 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
 
 /**
  * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
- * begins anew, wherever it is read: the position is the same whether the history before it is there, gone or just going.
+ * starts from nothing: the position after it is the same whether or not the history before it can still be read.
  */
 export const advance = (known: Position, commit: RecordedCommit): Position => {
   const erased = isErasure(commit);
@@ -132,9 +136,9 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const before = erased ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
-  // The message of a turn that waited is older than its generation.
+  // The message of a queued turn is older than its generation.
   const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
-  const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
+  const hasMessage = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {
     seq: commit.seq,
     rev: commit.rev,
@@ -143,7 +147,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
-    window: bounded(starts && !keepsQueue ? [] : before.window, speaks ? [commit.seq] : [], limits.windowCommits),
+    window: bounded(starts && !keepsQueue ? [] : before.window, hasMessage ? [commit.seq] : [], limits.windowCommits),
     ...contextAfter(before, commit, starts),
     covered: coveredAfter(before.covered, commit),
     startedSeq: starts ? commit.seq : before.startedSeq,
@@ -154,7 +158,10 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
 export const fold = (before: SessionState, commit: RecordedCommit): SessionState => {
   const machine = commit.events.reduce(evolve, before.machine);
   assert(commit.epoch >= before.machine.context.epoch, `epoch ${commit.epoch} follows ${before.machine.context.epoch} (I5)`);
-  assert(commit.epoch === machine.context.epoch, `commit says epoch ${commit.epoch}, its events make ${machine.context.epoch}`);
+  assert(
+    commit.epoch === machine.context.epoch,
+    `the commit has epoch ${commit.epoch}, its events give ${machine.context.epoch}`,
+  );
   return { machine, position: advance(before.position, commit) };
 };
 

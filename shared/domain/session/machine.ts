@@ -3,83 +3,105 @@ import { detachedString } from '../../kit/detached-string.ts';
 import { answered, requestOf } from './answered.ts';
 import {
   type ActiveTurn,
-  begun,
-  blank,
   callEnded,
   callStarted,
-  compacted,
-  joined,
-  nobody,
-  remembered,
-  resumed,
+  compactionRecorded,
+  freshGeneration,
+  messageAdded,
+  neverOpened,
   runEnded,
   runsStopped,
   type SessionContext,
   settingsAfter,
-  stepped,
+  stepRecorded,
+  turnJoined,
+  turnResumed,
+  turnStarted,
 } from './context.ts';
 import type { EventOf, SessionEvent } from './events.ts';
 import { checkpointRequested, introspected } from './introspection.ts';
 
 /**
- * Which facts are possible when. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
+ * Which facts are possible in which status. The machine's event type is `SessionEvent`: commands never reach it. Only `assign`; no clock, no
  * `onDone`, `onError`, `after`, `always`, `raise`: results and timers come back as commands. The invoked `turn` is the one effect,
  * and it starts only because a freshly recorded event made the live actor enter `running`.
  */
 
-/** What a turn needs to begin. */
+/** What a turn needs to start. */
 export interface TurnInput {
   readonly sessionId: string;
   readonly epoch: number;
   readonly turn: ActiveTurn;
 }
 
-const notProvided = fromCallback<SessionEvent, TurnInput>(() => {});
+/** The go-ahead for the invoked turn. `start` runs the turn and returns what stops it. */
+export interface StartTurn {
+  readonly type: 'start_turn';
+  start(input: TurnInput): () => void;
+}
+
+/**
+ * The turn waits for its go-ahead, which comes once the live actor has received a whole commit: a turn that ends within its own commit never
+ * starts. Leaving `running` stops it. Without a go-ahead, as in the fold, nothing runs.
+ */
+const turn = fromCallback<StartTurn, TurnInput>(({ input, receive }) => {
+  let stop = (): void => {};
+  receive(({ start }) => {
+    stop = start(input);
+  });
+  return () => stop();
+});
 
 export const sessionMachine = setup({
   types: { context: {} as SessionContext, events: {} as SessionEvent },
-  actors: { turn: notProvided },
+  actors: { turn },
   actions: {
-    open: assign((_, p: EventOf<'session_opened'>) => ({
+    openSession: assign((_, p: EventOf<'session_opened'>) => ({
       sessionId: detachedString(p.sessionId),
       generation: p.generation,
       deleted: false,
     })),
-    learn: assign((_, p: EventOf<'origin_changed'>) => ({ origin: p.origin })),
-    route: assign((_, p: EventOf<'route_changed'>) => ({ route: p.deliverTo })),
-    set: assign(({ context }, p: EventOf<'settings_changed'>) => ({ settings: settingsAfter(context.settings, p.changes) })),
-    prompt: assign((_, p: EventOf<'prompt_changed'>) => ({ prompt: p.parts })),
-    equip: assign((_, p: EventOf<'skills_changed'>) => ({ skills: p.skills })),
-    askReview: assign(({ context }, p: EventOf<'checkpoint_requested'>) => checkpointRequested(context, p)),
-    review: assign(({ context }, p: EventOf<'introspected'>) => introspected(context, p)),
-    remember: assign(({ context }, p: EventOf<'user_message'>) => remembered(context, p)),
-    refuse: assign(({ context }, p: EventOf<'message_refused'>) => ({ messages: context.messages, ...runEnded(context, p) })),
-    say: assign(({ context }) => ({ messages: context.messages + 1 })),
-    note: assign(({ context }) => ({ messages: context.messages })),
-    enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
-    begin: assign(({ context }, p: EventOf<'turn_started'>) => begun(context, p)),
-    join: assign(({ context }, p: EventOf<'turn_joined'>) => joined(context, p)),
-    resume: assign(({ context }, p: EventOf<'turn_resumed'>) => resumed(context, p)),
-    step: assign(({ context }, p: EventOf<'model_step'>) => stepped(context, p)),
+    setOrigin: assign((_, p: EventOf<'origin_changed'>) => ({ origin: p.origin })),
+    setRoute: assign((_, p: EventOf<'route_changed'>) => ({ route: p.deliverTo })),
+    changeSettings: assign(({ context }, p: EventOf<'settings_changed'>) => ({
+      settings: settingsAfter(context.settings, p.changes),
+    })),
+    setPrompt: assign((_, p: EventOf<'prompt_changed'>) => ({ prompt: p.parts })),
+    setSkills: assign((_, p: EventOf<'skills_changed'>) => ({ skills: p.skills })),
+    requestCheckpoint: assign(({ context }, p: EventOf<'checkpoint_requested'>) => checkpointRequested(context, p)),
+    recordIntrospection: assign(({ context }, p: EventOf<'introspected'>) => introspected(context, p)),
+    addMessage: assign(({ context }, p: EventOf<'user_message'>) => messageAdded(context, p)),
+    refuseMessage: assign(({ context }, p: EventOf<'message_refused'>) => ({
+      messages: context.messages,
+      ...runEnded(context, p),
+    })),
+    countAnswer: assign(({ context }) => ({ messages: context.messages + 1 })),
+    /** Accepts an event that changes nothing: an event without an action would count as impossible. */
+    acknowledge: assign(({ context }) => ({ messages: context.messages })),
+    enqueueTurn: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
+    startTurn: assign(({ context }, p: EventOf<'turn_started'>) => turnStarted(context, p)),
+    joinTurn: assign(({ context }, p: EventOf<'turn_joined'>) => turnJoined(context, p)),
+    resumeTurn: assign(({ context }, p: EventOf<'turn_resumed'>) => turnResumed(context, p)),
+    recordStep: assign(({ context }, p: EventOf<'model_step'>) => stepRecorded(context, p)),
     startCall: assign(({ context }, p: EventOf<'tool_call_started'>) => callStarted(context, p)),
     endCall: assign(({ context }, p: EventOf<'tool_result'>) => callEnded(context, p)),
-    compact: assign(({ context }, p: EventOf<'context_compacted'>) => compacted(context, p)),
-    finish: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
-    fail: assign({ turn: null }),
-    abort: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
+    recordCompaction: assign(({ context }, p: EventOf<'context_compacted'>) => compactionRecorded(context, p)),
+    completeTurn: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
+    failTurn: assign({ turn: null }),
+    abortTurn: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
     clearQueue: assign({ queue: [] }),
     stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
-    ask: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
-    answer: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
-    reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
-      ...blank,
+    requestApproval: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
+    resolveApproval: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
+    resetSession: assign(({ context }, p: EventOf<'session_reset'>) => ({
+      ...freshGeneration,
       sessionId: detachedString(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
       queue: p.keepsQueue ? context.queue : [],
     })),
-    forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
-      ...nobody,
+    deleteSession: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
+      ...neverOpened,
       sessionId: detachedString(sessionId),
       generation,
       epoch,
@@ -90,34 +112,34 @@ export const sessionMachine = setup({
 }).createMachine({
   id: 'session',
   initial: 'inactive',
-  context: nobody,
+  context: neverOpened,
   on: {
-    user_message: { actions: { type: 'remember', params: ({ event }) => event } },
-    message_refused: { actions: { type: 'refuse', params: ({ event }) => event } },
-    participant_resolved: { actions: 'note' },
-    origin_changed: { actions: { type: 'learn', params: ({ event }) => event } },
-    route_changed: { actions: { type: 'route', params: ({ event }) => event } },
-    tool_output: { actions: 'note' },
+    user_message: { actions: { type: 'addMessage', params: ({ event }) => event } },
+    message_refused: { actions: { type: 'refuseMessage', params: ({ event }) => event } },
+    participant_resolved: { actions: 'acknowledge' },
+    origin_changed: { actions: { type: 'setOrigin', params: ({ event }) => event } },
+    route_changed: { actions: { type: 'setRoute', params: ({ event }) => event } },
+    tool_output: { actions: 'acknowledge' },
     runs_stopped: { actions: { type: 'stopRuns', params: ({ event }) => event } },
-    settings_changed: { actions: { type: 'set', params: ({ event }) => event } },
-    notice: { actions: 'note' },
-    checkpoint_requested: { actions: { type: 'askReview', params: ({ event }) => event } },
-    introspected: { actions: { type: 'review', params: ({ event }) => event } },
-    introspection_failed: { actions: 'note' },
-    memory_changed: { actions: 'note' },
-    session_deleted: { target: '.inactive', actions: { type: 'forget', params: ({ event }) => event } },
-    session_reset: { target: '.idle', actions: { type: 'reset', params: ({ event }) => event } },
+    settings_changed: { actions: { type: 'changeSettings', params: ({ event }) => event } },
+    notice: { actions: 'acknowledge' },
+    checkpoint_requested: { actions: { type: 'requestCheckpoint', params: ({ event }) => event } },
+    introspected: { actions: { type: 'recordIntrospection', params: ({ event }) => event } },
+    introspection_failed: { actions: 'acknowledge' },
+    memory_changed: { actions: 'acknowledge' },
+    session_deleted: { target: '.inactive', actions: { type: 'deleteSession', params: ({ event }) => event } },
+    session_reset: { target: '.idle', actions: { type: 'resetSession', params: ({ event }) => event } },
   },
   states: {
     inactive: {
       on: {
-        session_opened: { target: 'idle', actions: { type: 'open', params: ({ event }) => event } },
+        session_opened: { target: 'idle', actions: { type: 'openSession', params: ({ event }) => event } },
         session_reopened: 'idle',
       },
     },
     idle: {
       on: {
-        turn_started: { target: 'running', actions: { type: 'begin', params: ({ event }) => event } },
+        turn_started: { target: 'running', actions: { type: 'startTurn', params: ({ event }) => event } },
         session_deactivated: 'inactive',
       },
     },
@@ -128,30 +150,30 @@ export const sessionMachine = setup({
         input: ({ context }) => ({ sessionId: context.sessionId, epoch: context.epoch, turn: context.turn as ActiveTurn }),
       },
       on: {
-        turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
-        turn_joined: { actions: { type: 'join', params: ({ event }) => event } },
-        prompt_changed: { actions: { type: 'prompt', params: ({ event }) => event } },
-        skills_changed: { actions: { type: 'equip', params: ({ event }) => event } },
+        turn_queued: { actions: { type: 'enqueueTurn', params: ({ event }) => event } },
+        turn_joined: { actions: { type: 'joinTurn', params: ({ event }) => event } },
+        prompt_changed: { actions: { type: 'setPrompt', params: ({ event }) => event } },
+        skills_changed: { actions: { type: 'setSkills', params: ({ event }) => event } },
         tool_call_started: { actions: { type: 'startCall', params: ({ event }) => event } },
         tool_result: { actions: { type: 'endCall', params: ({ event }) => event } },
-        context_compacted: { actions: { type: 'compact', params: ({ event }) => event } },
-        turn_resumed: { target: 'running', reenter: true, actions: { type: 'resume', params: ({ event }) => event } },
-        model_step: { actions: { type: 'step', params: ({ event }) => event } },
-        assistant_message: { actions: 'say' },
-        turn_completed: { target: 'idle', actions: 'finish' },
-        turn_failed: { target: 'idle', actions: 'fail' },
-        turn_aborted: { target: 'idle', actions: 'abort' },
+        context_compacted: { actions: { type: 'recordCompaction', params: ({ event }) => event } },
+        turn_resumed: { target: 'running', reenter: true, actions: { type: 'resumeTurn', params: ({ event }) => event } },
+        model_step: { actions: { type: 'recordStep', params: ({ event }) => event } },
+        assistant_message: { actions: 'countAnswer' },
+        turn_completed: { target: 'idle', actions: 'completeTurn' },
+        turn_failed: { target: 'idle', actions: 'failTurn' },
+        turn_aborted: { target: 'idle', actions: 'abortTurn' },
         queue_cleared: { actions: 'clearQueue' },
-        approval_requested: { target: 'awaiting_approval', actions: { type: 'ask', params: ({ event }) => event } },
+        approval_requested: { target: 'awaiting_approval', actions: { type: 'requestApproval', params: ({ event }) => event } },
       },
     },
     awaiting_approval: {
       on: {
-        turn_queued: { actions: { type: 'enqueue', params: ({ event }) => event } },
-        turn_joined: { actions: { type: 'join', params: ({ event }) => event } },
-        turn_aborted: { target: 'idle', actions: 'abort' },
+        turn_queued: { actions: { type: 'enqueueTurn', params: ({ event }) => event } },
+        turn_joined: { actions: { type: 'joinTurn', params: ({ event }) => event } },
+        turn_aborted: { target: 'idle', actions: 'abortTurn' },
         queue_cleared: { actions: 'clearQueue' },
-        approval_resolved: { target: 'running', actions: { type: 'answer', params: ({ event }) => event } },
+        approval_resolved: { target: 'running', actions: { type: 'resolveApproval', params: ({ event }) => event } },
       },
     },
   },

@@ -1,4 +1,4 @@
-import { callHash } from '../../../services/session/call-hash.ts';
+import { callHash } from '../../../services/session/turn/call-hash.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Checker, Effect, History } from '../history.ts';
 import { natures } from '../tools.ts';

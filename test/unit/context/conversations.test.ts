@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Conversations } from '../../../services/session/conversations.ts';
+import { Conversations } from '../../../services/session/prompt/conversations.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fold, initialState } from '../../../shared/domain/session/evolve.ts';

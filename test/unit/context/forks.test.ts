@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Conversations } from '../../../services/session/conversations.ts';
+import { Conversations } from '../../../services/session/prompt/conversations.ts';
 import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SystemPrompts } from '../../../services/session/system-prompt.ts';
+import { SystemPrompts } from '../../../services/session/prompt/system-prompt.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyOf } from '../../support/commits.ts';

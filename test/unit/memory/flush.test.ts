@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../../services/session/attempt.ts';
-import { mayFlush } from '../../../services/session/room.ts';
-import type { Scene } from '../../../services/session/scene.ts';
+import type { Attempt } from '../../../services/session/turn/attempt.ts';
+import { mayFlush } from '../../../services/session/turn/context-window.ts';
+import type { TurnContext } from '../../../services/session/turn/turn-context.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 
 const attemptWith = (more: object) => ({ services: { config: configSchema.parse(more) } }) as unknown as Attempt;
 const sceneWith = (usual: string | null, flushed = false) =>
-  ({ view: { flush: flushed ? [{}] : [] }, tools: usual === null ? [] : [{ name: 'memory_add', usual }] }) as unknown as Scene;
+  ({
+    view: { flush: flushed ? [{}] : [] },
+    tools: usual === null ? [] : [{ name: 'memory_add', usual }],
+  }) as unknown as TurnContext;
 const writable = { agent: { workspace: 'work' } };
 
 test.each<[string, object, string | null, boolean]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadState } from '../../../services/session/load.ts';
+import { loadState } from '../../../services/session/host/load.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
@@ -164,7 +164,7 @@ describe('a call that a person must allow (A5/62, I7)', () => {
   test.each(['hash', 'arguments'])('does not run when the log has it with another %s than what was allowed', async (what) => {
     const { made, tools } = await asking(mail, [['mail {"to":"bob"}'], 'sorry']);
     const { events } = made;
-    // Somebody with the right to write into the log has changed it.
+    // The log was changed by someone who may write to it.
     for (const event of events()) {
       if (what === 'hash' && event.type === 'approval_requested') Object.assign(event, { hash: 'f'.repeat(64) });
       if (what === 'arguments' && event.type === 'model_step')
@@ -205,7 +205,7 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     },
   );
 
-  test('and that begins a run elsewhere names it when it is allowed (A11/125)', async () => {
+  test('and that starts a run elsewhere names the run when it is allowed (A11/125)', async () => {
     const spawn = { key: 'agent:main:subagent:1', runId: 'run-1' };
     const { made } = await asking({ ...mail, spawns: () => spawn }, [['mail'], 'done']);
     await made.take(answer({}));

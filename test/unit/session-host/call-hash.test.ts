@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomApprovalId } from '../../../services/session/approval-id.ts';
-import { callHash, parseArguments } from '../../../services/session/call-hash.ts';
+import { randomApprovalId } from '../../../services/session/host/approval-id.ts';
+import { callHash, parseArguments } from '../../../services/session/turn/call-hash.ts';
 
 describe('the hash of a call (I7)', () => {
   test('does not change with the order of the names, and with everything else', () => {
@@ -43,7 +43,7 @@ describe('the arguments of a call', () => {
   );
 });
 
-test('A5/62: the id of an approval is eight letters and digits that nobody mistakes for one another', () => {
+test('A5/62: the id of an approval is eight letters and digits that are hard to confuse', () => {
   const ids = Array.from({ length: 2_000 }, randomApprovalId);
   for (const id of ids) expect(id).toMatch(/^[a-km-np-z2-9]{8}$/);
   expect(new Set(ids).size).toBe(2_000);

@@ -4,7 +4,7 @@ import { type FakeTool, type FakeTools, fakeTools } from '../../support/fake-too
 import { homeKey, post, type RigOptions, rig } from './rig.ts';
 import { heardIn, type Line, rowsOf, script } from './script.ts';
 
-/** One message to a host with these tools and a model that says these lines. */
+/** One message to a host with these tools and a model that answers with these lines. */
 const turnWith = async (tools: FakeTools, lines: readonly Line[], options: RigOptions = {}) => {
   const model = script(lines);
   const made = rig({ model: () => model, tools: () => tools, ...options });
@@ -127,7 +127,7 @@ describe('the calls of a step (I6)', () => {
     expect(made.events()).toContainEqual(expect.objectContaining({ type: 'tool_result', outcome: 'ok', text: 'at last' }));
   });
 
-  test('that the policy denies end at once, and the model is told by which rule (A5/62)', async () => {
+  test('that the policy denies end at once, and the model learns by which rule (A5/62)', async () => {
     const settings = { tools: { rules: [{ tool: 'ch*', action: 'deny' }] } };
     const { tools, events } = await turnWith(fakeTools(charge), [['charge'], 'sorry'], { settings });
     expect(tools.effects).toEqual([]);
@@ -148,7 +148,7 @@ describe('the calls of a step (I6)', () => {
     expect(events().at(-1)).toMatchObject({ type: 'turn_failed', code: 'output_too_large' });
   });
 
-  test('give an output of any length: it is kept in pages, and cut where it says so', async () => {
+  test('give an output of any length: it is kept in pages, and a cut is marked', async () => {
     const run = async (): Promise<ToolEnd> => ({ outcome: 'ok', text: 'ä'.repeat(1_000_000) });
     const { events } = await turnWith(fakeTools({ name: 'big', run }), [['big'], 'done']);
     const pages = events().filter(({ type }) => type === 'tool_output');
@@ -157,7 +157,7 @@ describe('the calls of a step (I6)', () => {
     expect(events().at(-1)?.type).toBe('turn_completed');
   });
 
-  test('A11/125: /stop tells the tool, holds nothing up, and drops what comes late', async () => {
+  test('A11/125: /stop signals the tool, does not wait for it, and drops a late result', async () => {
     let finish: (end: ToolEnd) => void = () => {};
     let stopped = false;
     const run = (_: unknown, signal: AbortSignal): Promise<ToolEnd> =>
@@ -182,10 +182,10 @@ describe('the calls of a step (I6)', () => {
     expect(heardIn(made.model.requests.at(-1) as never)).toBe('go [slow] m.1.0=unknown next');
   });
 
-  test('A5/62: a run in another session is recorded before it begins', async () => {
+  test('A5/62: a run in another session is recorded before it starts', async () => {
     const spawn = { key: 'agent:main:subagent:1', runId: 'run-1' };
     const { events } = await turnWith(fakeTools({ name: 'spawn', spawns: () => spawn }), [['spawn'], 'done']);
-    // Whoever has no role is a participant, and so is what their run brings back.
+    // A sender without a role is a participant, and so is the result of their run.
     const begun = { type: 'tool_call_started', spawn: { ...spawn, onBehalfOf: 'participant' } };
     expect(events()).toContainEqual(expect.objectContaining(begun));
   });

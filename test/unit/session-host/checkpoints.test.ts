@@ -28,7 +28,7 @@ const withSchedule = (schedule: (ports: Ports) => Ports['commands']['schedule'])
 const never = () => new Promise<never>(() => {});
 
 describe('A7/83: the idle timer', () => {
-  it('A7/83: is due when nobody has said anything for so long, within a second, once', async () => {
+  it('A7/83: fires once, within a second, after a silence of that length', async () => {
     const served = await serve();
     const beganAt = served.clock.now();
     await served.say('m1');
@@ -40,7 +40,7 @@ describe('A7/83: the idle timer', () => {
     expect(served.requests()).toHaveLength(1);
   });
 
-  it('A5/68, A7/83: is cleared by a message and set again after its turn: a talk is looked back on when it is over', async () => {
+  it('A5/68, A7/83: is cleared by a message and set again after its turn: the checkpoint comes when the conversation is over', async () => {
     const served = await serve();
     for (let index = 0; index < 7; index++) {
       await served.say(`m${index}`);
@@ -55,7 +55,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle', 'idle']);
   });
 
-  it('A7/83: costs one schedule for a whole talk, and none for what is looked back on already', async () => {
+  it('A7/83: costs one schedule for a whole conversation, and none for what is covered by a checkpoint', async () => {
     const scheduled: string[] = [];
     const served = await serve({
       portsOf: withSchedule((ports) => (name, at, message) => {
@@ -89,7 +89,7 @@ describe('A7/83: the idle timer', () => {
     expect(served.requests()).toEqual([{ reason: 'idle', at: answeredAt + idleMs }]);
   });
 
-  it('A7/83: there is one after a look back in the middle of a turn: its answer is still to be looked back on', async () => {
+  it('A7/83: follows a checkpoint in the middle of a turn: the turn’s answer is not covered yet', async () => {
     const slow = (clock: Rig['clock']): Model => ({
       ...script([]),
       step: async () => {
@@ -135,7 +135,7 @@ describe('A7/83: the idle timer', () => {
     expect(keys.map((key) => served.requests(key))).toEqual(said.map((at) => [{ reason: 'idle', at: at + idleMs }]));
   });
 
-  it('A7/83: a deleted session has nothing to look back on; its next life has', async () => {
+  it('A7/83: a deleted session has nothing to introspect; its next generation has', async () => {
     const served = await serve();
     await served.say('m1');
     await served.ask('delete key');
@@ -176,7 +176,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/80, 83: what came to nothing is tried again when the timer is due, once; the next message sets it anew', async () => {
+  it('A7/80, 83: what failed is tried again once when the timer fires; the next message sets the timer again', async () => {
     const served = await serve();
     const fail = async (): Promise<void> => {
       const [request] = served
@@ -286,7 +286,7 @@ describe('A7/81: the turn limit', () => {
     expect(reasons(served)).toHaveLength(3);
   });
 
-  it('A7/81: counts from the last look back, whatever that was for', async () => {
+  it('A7/81: counts from the last checkpoint, whatever its reason', async () => {
     const served = await serve({ settings });
     await turns(served, 0, 2);
     await served.ask('checkpoint');
@@ -318,7 +318,7 @@ describe('A7/81: the turn limit', () => {
   });
 });
 
-it('A7/80: where sessions are not looked back on, nobody asks for it', async () => {
+it('A7/80: no checkpoint is requested where introspection is off', async () => {
   const served = await serve({ settings: { introspection: { enabled: false, turnLimit: 1 } } });
   await served.say('m1');
   await served.say('m2');

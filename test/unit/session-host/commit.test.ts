@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commitFenced } from '../../../services/session/commit.ts';
+import { commitFenced } from '../../../services/session/host/commit.ts';
 import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { Fault, Faults, FaultyCall } from '../../../shared/adapters/in-memory/faults.ts';
 import { encodeCommit } from '../../../shared/wire/codec.ts';
@@ -46,7 +46,7 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
     expect(await attempt(script, patienceMs)).toEqual({ kind, stored });
   });
 
-  it('is fenced when somebody else wrote first, however the news comes', async () => {
+  it('is fenced when another host wrote first, however that is noticed', async () => {
     expect(await attempt({}, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });
     expect(await attempt({ append: ['request_lost'] }, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });
     expect(await attempt({ append: ['unavailable'], last: ['unavailable'] }, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });

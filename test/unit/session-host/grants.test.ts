@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../../services/session/attempt.ts';
-import { grantOf } from '../../../services/session/grants.ts';
+import type { Attempt } from '../../../services/session/turn/attempt.ts';
+import { grantOf } from '../../../services/session/turn/grants.ts';
 import type { SessionState } from '../../../shared/domain/session/evolve.ts';
 import { key, tell } from '../../support/given.ts';
 import { logOf } from '../context/rows.ts';

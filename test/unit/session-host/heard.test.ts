@@ -3,7 +3,7 @@ import type { ModelMessage } from '../../../shared/domain/prompt/model-request.t
 import type { Model } from '../../../shared/ports/model.ts';
 import { post, rig } from './rig.ts';
 
-/** A model that takes 100 ms and says what it has heard: people in lower case, itself in capitals. */
+/** A model that takes 100 ms and repeats the messages it received: people's in lower case, its own in capitals. */
 const listening = (heard: string[]): Parameters<typeof rig>[0] => ({
   model: (clock): Model => ({
     name: 'listening',
@@ -17,7 +17,7 @@ const listening = (heard: string[]): Parameters<typeof rig>[0] => ({
   }),
 });
 
-describe('what the model has heard when a turn begins', () => {
+describe('the messages that the model receives when a turn starts', () => {
   test('A5/70: a message that waited comes after the answers given meanwhile', async () => {
     const heard: string[] = [];
     const { take, clock } = rig(listening(heard));
@@ -26,7 +26,7 @@ describe('what the model has heard when a turn begins', () => {
     expect(heard).toEqual(['a', 'a A b', 'a A b B c']);
   });
 
-  test('A5/69: a message without a turn is heard where it was said', async () => {
+  test('A5/69: a message without a turn keeps its place in the conversation', async () => {
     const heard: string[] = [];
     const { take, clock } = rig(listening(heard));
     await take(post('a', 'a'));

@@ -80,7 +80,7 @@ describe('a host that dies at any moment of a turn with tools (I6)', async () =>
     expect(new Set(done.filter((effect) => effect.startsWith('put')))).toEqual(new Set(['put m.1.1', 'put m.2.0']));
     const results = events.flatMap((event) => (event.type === 'tool_result' ? [`${event.callId} ${event.outcome}`] : []));
     expect(results.filter((result) => !result.startsWith('m.1.0')).sort()).toEqual(['m.1.1 ok', 'm.2.0 ok']);
-    // What is told of the charge is what happened, or that nobody knows.
+    // The result of the charge is what happened, or unknown.
     const charged = results.filter((result) => result.startsWith('m.1.0'));
     expect(charged).toHaveLength(1);
     if (charged[0] === 'm.1.0 ok') expect(count('charge m.1.0')).toBe(1);

@@ -9,7 +9,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { ConsumeOptions } from '../../../shared/ports/work-queue.ts';
 import { command } from '../../support/given.ts';
 
-/** A host whose partitions come and go as the test says. */
+/** A host whose partitions the test gives and takes away. */
 const startHost = async (ports: Ports, member: string) => {
   let options: ConsumeOptions<CommandEnvelope> | undefined;
   const consume: Ports['commands']['consume'] = async (given) => {

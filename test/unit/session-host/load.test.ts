@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadState } from '../../../services/session/load.ts';
+import { loadState } from '../../../services/session/host/load.ts';
 import { InMemoryEventLog } from '../../../shared/adapters/in-memory/event-log.ts';
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import { toPlain } from '../../../shared/domain/session/evolve.ts';

@@ -65,7 +65,7 @@ describe('a message that finds a turn running (B6)', () => {
     expect(made.events().filter(({ type }) => type === 'turn_completed')).toHaveLength(2);
   });
 
-  test('debounce: no step before it is quiet for as long; each that joins makes it wait anew', async () => {
+  test('debounce: no step before the quiet time is over; each message that joins restarts it', async () => {
     const { made, heard } = slowly(['answer to all']);
     for (const id of ['a', 'b', 'c']) {
       await made.take(posting(made, id, { mode: 'followup', debounceMs: 500 }));
@@ -80,7 +80,7 @@ describe('a message that finds a turn running (B6)', () => {
     expect(rowsOf(made.events()).at(-1)).toBe('turn_completed a/1');
   });
 
-  test('interrupt: the model is told to stop, and the new turn begins in the same commit', async () => {
+  test('interrupt: the model is stopped, and the new turn starts in the same commit', async () => {
     const { made, heard } = slowly(['never said', 'answer to b']);
     await made.take(post('a', 'a'));
     await made.clock.pass(50);

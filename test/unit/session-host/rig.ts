@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { type HostOptions, SessionHost } from '../../../services/session/host.ts';
-import { allOn, type Switches } from '../../../services/session/switches.ts';
-import { SystemPrompts } from '../../../services/session/system-prompt.ts';
+import { type HostOptions, SessionHost } from '../../../services/session/host/host.ts';
+import { SystemPrompts } from '../../../services/session/prompt/system-prompt.ts';
+import { allOn, type SafetyToggles } from '../../../services/session/turn/safety-toggles.ts';
 import { type InMemoryOptions, type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
@@ -38,9 +38,10 @@ export interface RigOptions extends Partial<InMemoryOptions> {
   readonly model?: (clock: VirtualClock) => Model;
   /** Instead of `model`: a model by the name a session chose. */
   readonly modelOf?: (name?: string) => Model;
-  readonly switches?: Partial<Switches>;
+  readonly safetyToggles?: Partial<SafetyToggles>;
   readonly commitPatienceMs?: number;
   readonly skills?: HostOptions['skills'];
+  readonly inspect?: HostOptions['inspect'];
 }
 
 export const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;
@@ -62,12 +63,13 @@ export const rig = (options: RigOptions = {}): Rig => {
     const {
       residents = 100,
       model = (time: VirtualClock): Model => new OfflineModel(time),
-      switches,
+      safetyToggles,
       commitPatienceMs = 0,
       settings = {},
       tools = (): Tools => fakeTools(),
       portsOf = (given: Ports): Ports => given,
       skills,
+      inspect,
     } = { ...options, ...change };
     return new SessionHost({
       config: configSchema.parse({ session: { residents }, ...settings }),
@@ -76,12 +78,13 @@ export const rig = (options: RigOptions = {}): Rig => {
       member: 'host',
       modelOf: options.modelOf ?? always(model(clock)),
       tools: tools(clock),
-      switches: { ...allOn, ...switches },
+      safetyToggles: { ...allOn, ...safetyToggles },
       prompts: new SystemPrompts(),
       newId: () => `own-${++ids}`,
       newApprovalId: () => `approval-${++approvals}`,
       commitPatienceMs,
       skills,
+      inspect,
     });
   };
   const made: Rig = {

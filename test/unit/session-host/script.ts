@@ -19,7 +19,7 @@ export const outcomeOf = (line: Line): StepOutcome => {
   return { kind: 'continue', text: '', model: 'script', usage, calls };
 };
 
-/** A model that says its lines one after the other, whoever asks, and notes what it was asked. */
+/** A model that answers with its lines in order, and notes what it was asked. */
 export interface Script extends Model {
   readonly requests: ModelRequest[];
 }
@@ -48,6 +48,6 @@ export const heardIn = ({ messages }: ModelRequest): string =>
     })
     .join(' ');
 
-/** The rows of a turn, without what every turn begins with. */
+/** The rows of a turn, without those that every turn starts with. */
 export const rowsOf = (events: readonly SessionEvent[]): string[] =>
   events.filter(({ type }) => !['session_opened', 'user_message', 'turn_started', 'prompt_changed'].includes(type)).map(rowOf);

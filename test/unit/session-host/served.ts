@@ -10,7 +10,7 @@ export interface Served extends Rig {
   ask(asked: string | Partial<CommandEnvelope>): Promise<void>;
   /** The process is gone. */
   crash(change?: Partial<RigOptions>): Promise<void>;
-  /** Requests to look back, with the time of each. */
+  /** Checkpoint requests, with the time of each. */
   requests(key?: typeof homeKey): { readonly reason: string; readonly at: number }[];
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { loadState } from '../../../services/session/load.ts';
+import { loadState } from '../../../services/session/host/load.ts';
 import { execTool } from '../../../services/session/tools/exec.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
@@ -71,7 +71,7 @@ const reset = (): CommandEnvelope => ({
 });
 
 describe('A15/166: what a session knows of its skills is in its log', () => {
-  test('once, when it changes, and anew after a reset', async () => {
+  test('once, when it changes, and again after a reset', async () => {
     put('a');
     const { made, say, names, told, asked } = begin(['1', '2', '3', '4']);
     await say('one', 'm1');
@@ -127,7 +127,7 @@ describe('A15/166: what a session knows of its skills is in its log', () => {
     expect(report('context_list')).toContain('Skills: a');
     expect(report('context_detail')).toContain(`Skills: a (${refs[0]?.digest.slice(0, 12)})`);
   });
-  test('A15/168: who has no tool to read them with is not told of them', async () => {
+  test('A15/168: they are not listed without a tool that can read them', async () => {
     put('a');
     const { model, say } = begin(['1'], { tools: () => fakeTools() });
     await say('one', 'm1');
@@ -140,7 +140,7 @@ describe('A15/162: programs have the keys of the skills of their session', () =>
     [true, 15],
     [false, 0],
   ])(
-    'it has the skill: %s; characters of the key: %i; and the key is in nothing that is kept or said',
+    'it has the skill: %s; characters of the key: %i; and the key is in nothing that is stored or sent',
     async (isThere, characters) => {
       put('search', 'metadata: {natter: {primaryEnv: SEARCH_KEY}}');
       const entries = { search: { apiKey: 'very-secret-key' } };
@@ -207,7 +207,7 @@ describe('A15/148: a skill that a person calls', () => {
     await say('/a', 'm1');
     expect(model.requests[0]?.prompt.includes('Something else.')).toBe(isTold);
   });
-  test('A15/149: one that the model is not told of can be called', async () => {
+  test('A15/149: one that is not listed to the model can be called', async () => {
     put('a', 'disable-model-invocation: true', 'Do it.');
     const { model, say, names } = begin(['done']);
     await say('/a', 'm1');
@@ -215,7 +215,7 @@ describe('A15/148: a skill that a person calls', () => {
     expect(model.requests[0]?.prompt).toContain('Do it.');
     expect(names()).toEqual(['a']);
   });
-  test('a long text is cut, and says where the rest is', async () => {
+  test('a long text is cut, with a note of where the rest is', async () => {
     put('a', '', 'x'.repeat(100_000));
     const { model, say } = begin(['done']);
     await say('/a', 'm1');
@@ -284,7 +284,7 @@ describe('A15/150: a command that goes straight to a tool', () => {
     await rests(made);
     expect([tools.effects, answers(), model.requests]).toEqual([['mail m1.1.0'], ['mail is done'], []]);
   });
-  test('a tool that is not there is told', async () => {
+  test('a tool that does not exist is reported', async () => {
     dispatching('nowhere');
     const { say, answers } = begin([]);
     await say('/ship_it', 'm1');

@@ -58,7 +58,7 @@ describe('an instant turn (ADR 3)', () => {
 });
 
 describe('a turn whose host is gone', () => {
-  it('goes on at the first step that is not recorded, as a new attempt (B16, I6)', async () => {
+  it('continues at the first step that is not recorded, as a new attempt (B16, I6)', async () => {
     const steps: string[] = [];
     const model = (clock: VirtualClock) => noting(clock, steps);
     const made = rig({ model });
@@ -83,7 +83,7 @@ describe('a turn whose host is gone', () => {
     ]);
   });
 
-  it('is given up after as many attempts without a finished step as the limit says', async () => {
+  it('fails after the limit of attempts without a finished step', async () => {
     const made = rig();
     await made.take(post('[[think 9000]]', 'a'));
     for (let restart = 0; restart <= limits.turnResumes; restart++) {
@@ -125,7 +125,7 @@ describe('a turn whose host is gone', () => {
   });
 });
 
-test('A5/62: an approval whose deadline has passed is found in the index by the sweep of whoever owns the session', async () => {
+test('A5/62: an approval past its deadline is found in the index by the sweep of the host that owns the session', async () => {
   const clock = new VirtualClock(1_790_000_000_000);
   const system = openInMemory({ clock });
   const log = pino({ level: 'silent' });

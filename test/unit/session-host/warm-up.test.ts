@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { warmUp } from '../../../services/session/warm-up.ts';
+import { warmUp } from '../../../services/session/host/warm-up.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { rig } from './rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../../services/session/attempt.ts';
-import { standsStill } from '../../../services/session/watchdog.ts';
+import type { Attempt } from '../../../services/session/turn/attempt.ts';
+import { isStalled } from '../../../services/session/turn/watchdog.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import type { ToolEnd } from '../../../shared/ports/tools.ts';
@@ -17,7 +17,7 @@ const begun = async (options: RigOptions) => {
 };
 
 describe('the watchdog (B29)', () => {
-  test('begins a turn anew that stands still, three times; then the turn fails and the session is usable', async () => {
+  test('restarts a stalled turn three times; then the turn fails and the session is usable', async () => {
     const asked: AbortSignal[] = [];
     const deaf: Model = {
       ...script([]),
@@ -36,7 +36,7 @@ describe('the watchdog (B29)', () => {
     await made.take(post('next', 'n'));
     await made.clock.pass(10);
     expect(made.events().at(-1)).toMatchObject({ type: 'turn_completed', turn: { id: 'n' } });
-    expect(made.host.tally.metrics()).toMatchObject({ turns_started_total: 2, turns_stalled_total: 3 });
+    expect(made.host.turnCounters.metrics()).toMatchObject({ turns_started_total: 2, turns_stalled_total: 3 });
   });
 
   test('leaves a turn alone whose text comes slowly', async () => {
@@ -93,7 +93,7 @@ describe('the watchdog (B29)', () => {
       },
     };
     const attempt = { services: { clock, config: { agent: { stallMs: 1_000 } } }, progressAt: 0 } as unknown as Attempt;
-    expect(await standsStill(attempt, new AbortController().signal)).toBe(true);
+    expect(await isStalled(attempt, new AbortController().signal)).toBe(true);
     expect(sleeps).toBe(0);
   });
 

@@ -12,7 +12,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const idleMs = 30 * minute;
 const turnLimit = 6;
-/** What a look back may be late: the broker's second, and a host that has died and is replaced. */
+/** How late a checkpoint may be: the broker's second, and the replacement of a dead host. */
 const lateMs = 12_000;
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -48,7 +48,7 @@ const liveAWeek = async (seed: number): Promise<{ readonly served: Served; reado
       await served.ask({ id: `c${count}`, data: { type: 'request_checkpoint', why: { reason: 'manual' } } });
     if (sends === 'crash') await served.crash();
     await clock.pass(random.pick([0, 5, 20_000, 3 * minute, 3 * minute, 20 * minute, 40 * minute, 3 * hour]));
-    // What a sweep would find: a turn that nobody runs.
+    // What a sweep would find: a turn that no host runs.
     await served.host.recover(homeKey).catch(() => {});
   }
   await clock.pass(3 * hour);
@@ -66,7 +66,7 @@ const faultsOf = (commits: readonly RecordedCommit[]): { readonly faults: string
   let limitAt = 0;
   for (const { rev, at, events } of commits) {
     const asks = events.find((event) => event.type === 'checkpoint_requested')?.reason;
-    // A silence that is over must have been looked back on while it lasted.
+    // A silence that is over must have led to a checkpoint while it lasted.
     if (unasked > 0 && !isBusy && asks !== 'idle' && at - quietSince > idleMs + lateMs)
       faults.push(`rev ${rev}: nobody looked back on a silence of ${at - quietSince} ms`);
     if (limitAt > 0 && asks !== 'turn_limit' && at - limitAt > lateMs)

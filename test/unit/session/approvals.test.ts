@@ -41,7 +41,7 @@ describe('the answer and what it leads to are one commit (A5/62, I7)', () => {
       .then(...events);
   });
 
-  test("a person's reason is what the model is told", () => {
+  test("the model receives the person's reason", () => {
     const answer = command('answer p0 denied');
     const { events } = given(...asked).when({ ...answer, data: { ...answer.data, reason: 'not on a Friday' } as never });
     expect(events[0]).toMatchObject({ reason: 'not on a Friday', by: 'owner-1', callId: 'm1.1.0' });
@@ -92,13 +92,13 @@ describe('who may answer', () => {
     if (!may) expect(events[0]).toMatchObject({ notice: { text: 'approval p0 is not yours to answer; ask the owner' } });
   });
 
-  test('a request that names nobody is the owner’s alone', () => {
+  test('a request without approvers is the owner’s alone', () => {
     given('post m1', 'ask m1/1 p1').when('answer-by boss p1 granted').then('notice approval_forbidden');
     given('post m1', 'ask m1/1 p1').when('answer p1 granted').then('approval_resolved m1/2 p1 granted');
   });
 });
 
-describe('an answer that does not count says why: four distinct reasons, as a refusal or in the chat', () => {
+describe('an answer that does not count has one of four reasons, as a refusal or in the chat', () => {
   test.each<[string, string[], string]>([
     ['approval_unknown', asked, 'p9'],
     ['approval_unknown', [...asked, 'stop'], 'p0'],
@@ -117,7 +117,7 @@ describe('an answer that does not count says why: four distinct reasons, as a re
       .then(`notice ${code}`);
   });
 
-  test('too late, although nobody has noticed yet', () => {
+  test('too late, although its expiry is not recorded yet', () => {
     given(...asked)
       .when('answer p0 granted @1001')
       .thenRefused('approval_expired');
@@ -126,7 +126,7 @@ describe('an answer that does not count says why: four distinct reasons, as a re
       .then('notice approval_forbidden');
   });
 
-  test('the first answer wins, and the second is told whose it was', () => {
+  test('the first answer wins, and the second one’s sender learns whose it was', () => {
     const { events } = given(...asked, 'answer-by boss p0 denied').when('answer-by owner p0 granted');
     expect(events).toMatchObject([{ notice: { text: 'approval p0 was denied by boss already' } }]);
   });

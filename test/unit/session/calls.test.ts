@@ -25,7 +25,7 @@ describe("the policy's word on the calls of a step is in the step's commit (I6, 
       .then('model_step m1/1 1 continue', ...events);
   });
 
-  test('calls that nobody has ruled on wait', () => {
+  test('calls without a decision wait', () => {
     given('post m1').when('call-unruled m1/1 1 read 2').then('model_step m1/1 1 continue');
     expect(callsAfter('post m1', 'call-unruled m1/1 1 read 2')).toEqual(['pending 1 0', 'pending 1 0']);
     given('post m1', 'call-unruled m1/1 1 read 2').when('start m1/1 m1.1.1').then('tool_call_started m1/1 m1.1.1 #1');
@@ -40,7 +40,7 @@ describe("the policy's word on the calls of a step is in the step's commit (I6, 
   });
 });
 
-describe('a call begins, and ends once', () => {
+describe('a call starts once and ends once', () => {
   const running = ['post m1', 'call m1/1 1 read run run'];
   const mixed = ['post m1', 'call m1/1 1 read run ask'];
 
@@ -73,7 +73,7 @@ describe('a call begins, and ends once', () => {
       .then('model_step m1/1 2 stop', 'assistant_message m1/1', 'turn_completed m1/1');
   });
 
-  test('what its host left behind is begun once more under the same key, or ends as unknown', () => {
+  test('an interrupted call starts once more under the same key, or ends as unknown', () => {
     const cutOff = [...running, 'resume'];
     expect(callsAfter(...cutOff)).toEqual(['started 1 1', 'started 1 1']);
     given(...cutOff)
@@ -88,7 +88,7 @@ describe('a call begins, and ends once', () => {
     expect(callsAfter(...cutOff, 'start m1/2 m1.1.0', 'result m1/2 m1.1.0 ok')).toEqual(['done 2 2', 'started 1 1']);
   });
 
-  test(`a call that takes its host down each time is not begun for ever: after ${limits.turnResumes} resumes the turn fails`, () => {
+  test(`a call that takes its host down each time is not repeated for ever: after ${limits.turnResumes} resumes the turn fails`, () => {
     const again = (attempt: number) => ['resume', `start m1/${attempt + 1} m1.1.0`];
     const poison = Array.from({ length: limits.turnResumes }, (_, index) => again(index + 1)).flat();
     given('post m1', 'call m1/1 1 read run', ...poison)
@@ -130,7 +130,7 @@ describe('long outputs are kept in pages (I11)', () => {
   );
 
   test.each(['x', '世', '😀'])(
-    `what is beyond ${limits.toolOutputBytes} bytes of "%s" is dropped, and the last page says so`,
+    `what is beyond ${limits.toolOutputBytes} bytes of "%s" is dropped, and the last page notes it`,
     (part) => {
       const text = part.repeat(limits.toolOutputBytes + 1);
       const { result, pages } = pagesOf(text);
@@ -145,7 +145,7 @@ describe('long outputs are kept in pages (I11)', () => {
 });
 
 describe('watchdog and system prompt', () => {
-  test(`B29: a turn that stands still ${limits.turnStalls} times fails, and the session is usable at once`, () => {
+  test(`B29: a turn that stalls ${limits.turnStalls} times fails, and the session is usable at once`, () => {
     const still = Array.from({ length: limits.turnStalls - 1 }, (_, index) => `stall m1/${index + 1}`);
     given('post m1', ...still.slice(0, -1))
       .when(still.at(-1) ?? '')

@@ -15,8 +15,8 @@ const gapsAfter = (...story: Parameters<typeof tell>) =>
     ({ sessionId, fromRev, toRev, tries, asked }) => `${sessionId} ${fromRev}-${toRev} ${tries}${asked ? ' asked' : ''}`,
   );
 
-describe('a stretch that nobody could look back on (A7/80, 84)', () => {
-  test('A7/80: is left out: what is said later is looked back on without it, and it for itself', () => {
+describe('a range whose introspection failed (A7/80, 84)', () => {
+  test('A7/80: is left out: later messages are introspected without it, and it on its own', () => {
     given(...failed, ...again('m2'))
       .when('checkpoint')
       .then('checkpoint_requested manual s1 1-2', 'checkpoint_requested manual s1 3-6');
@@ -25,7 +25,7 @@ describe('a stretch that nobody could look back on (A7/80, 84)', () => {
       .then('introspected manual s1 3-6', 'memory_changed introspection add');
   });
 
-  test('A7/80: of an ended generation can be asked for again, whoever ended it and whatever was said since', () => {
+  test('A7/80: of an ended generation can be requested again, whatever ended it and whatever came since', () => {
     for (const end of ['reset s2', 'post-under m2 s2 isolated', 'fork s2 1']) {
       const late = [...talked, end, 'introspect-failed 1 2'];
       expect(gapsAfter(...late)).toEqual(['s1 1-2 1']);
@@ -59,7 +59,7 @@ describe('a stretch that nobody could look back on (A7/80, 84)', () => {
       .then('checkpoint_requested manual s1 1-2');
   });
 
-  test('A7/80: is not asked for while somebody is at it', () => {
+  test('A7/80: is not requested while its introspection runs', () => {
     given(...failed, 'checkpoint')
       .when('checkpoint')
       .thenNothing();
@@ -67,7 +67,7 @@ describe('a stretch that nobody could look back on (A7/80, 84)', () => {
     expect(gapsAfter(...failed, 'checkpoint', 'introspect-failed 1 2')).toEqual(['s1 1-2 2']);
   });
 
-  test('A7/84: is looked back on once, in parts too, and what is left of it stays', () => {
+  test('A7/84: is introspected once, in parts too, and what is left of it stays', () => {
     const story = [...talked, ...again('m2'), 'checkpoint', 'introspect-failed 1 4', 'checkpoint'];
     expect(gapsAfter(...story, 'introspect 2 3')).toEqual(['s1 1-1 1 asked', 's1 4-4 1 asked']);
     given(...story, 'introspect 2 3')
@@ -84,7 +84,7 @@ describe('a stretch that nobody could look back on (A7/80, 84)', () => {
       .then('introspected manual s1 1-9', 'memory_changed introspection add');
   });
 
-  test('A7/82: looked back on behind what was said later, it changes the memory, and not the notes', () => {
+  test('A7/82: introspected after later messages, it changes the long-term memory, not the working memory', () => {
     const late = [...failed, ...again('m2'), 'checkpoint', 'introspect 3 6', 'introspect 1 2'];
     const { state, commits } = tell(...late);
     expect(state.machine.context.review).toMatchObject({ workingMemory: 'notes up to 6', description: 'said up to 6' });
@@ -95,7 +95,7 @@ describe('a stretch that nobody could look back on (A7/80, 84)', () => {
     expect(tell(...failed, 'introspect 1 2').state.machine.context.review.workingMemory).toBe('notes up to 2');
   });
 
-  test('A7/84: several that join and were tried as often are one: a model that never answers makes no list', () => {
+  test('A7/84: adjacent ranges with as many tries become one: a model that never answers does not fill the list', () => {
     const story: string[] = [...talked];
     for (let turn = 2; turn < 20; turn++) {
       const { rev } = tell(...story, 'checkpoint').state.position;

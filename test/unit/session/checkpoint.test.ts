@@ -17,8 +17,8 @@ const requestsIn = (...story: Story) =>
 const rowAfter = (...story: Story) =>
   tell(...story).commits.reduce<IndexRow | null>((row, commit) => summarize(row, commit), null);
 
-describe('why a session is looked back on (A7/81)', () => {
-  test('A7/81: manual: when a person asks, and something was said since the last time', () => {
+describe('why a checkpoint is requested (A7/81)', () => {
+  test('A7/81: manual: when a person asks and there are messages since the last checkpoint', () => {
     given(...talked)
       .when('checkpoint')
       .then('checkpoint_requested manual s1 1-2');
@@ -30,14 +30,14 @@ describe('why a session is looked back on (A7/81)', () => {
       .thenNothing();
   });
 
-  test('A7/81: manual: in the middle of a turn too; what is said after it is the next one’s', () => {
+  test('A7/81: manual: in the middle of a turn too; later messages belong to the next checkpoint', () => {
     given('post m1').when('checkpoint').then('checkpoint_requested manual s1 1-1');
     given('post m1', 'checkpoint', 'introspect 1 1', 'reply m1/1 1')
       .when('checkpoint')
       .then('checkpoint_requested manual s1 2-4');
   });
 
-  test('A7/81: who asks in a chat is told either way', () => {
+  test('A7/81: a request in a chat is answered either way', () => {
     const asked = (id: string) => {
       const { data, ...envelope } = command('checkpoint', id);
       return { ...envelope, data: { ...data, notice: { code: 'checkpoint' } } } as ReturnType<typeof command>;
@@ -82,7 +82,7 @@ describe('why a session is looked back on (A7/81)', () => {
       .thenNothing();
   });
 
-  test('A7/81, 83: idle: nobody has said anything for so long, to the millisecond', () => {
+  test('A7/81, 83: idle: after a silence of that length, to the millisecond', () => {
     given(...talked)
       .when('checkpoint idle 400 @499')
       .thenNothing();
@@ -112,7 +112,7 @@ describe('why a session is looked back on (A7/81)', () => {
       .then('checkpoint_requested idle s1 1-3');
   });
 
-  test('A7/81: idle: a session that rests is looked back on all the same', () => {
+  test('A7/81: idle: an inactive session gets its checkpoint all the same', () => {
     given(...talked, 'deactivate')
       .when('checkpoint idle 400 @500')
       .then('checkpoint_requested idle s1 1-3');
@@ -135,13 +135,13 @@ describe('why a session is looked back on (A7/81)', () => {
       .then(...outcome.slice(1));
   });
 
-  test('A7/81: new_session: a generation in which nothing was said is nothing to look back on', () => {
+  test('A7/81: new_session: a generation without messages gets no checkpoint', () => {
     expect(requestsIn(...talked, 'reset s2', 'reset s3', 'reset s4').map(rowOf)).toEqual([
       'checkpoint_requested new_session s1 1-2',
     ]);
   });
 
-  test('C9: nobody looks back on what was deleted', () => {
+  test('C9: what was deleted is not introspected', () => {
     expect(requestsIn(...talked, 'delete key')).toEqual([]);
     given(...talked, 'delete key')
       .when('checkpoint')
@@ -152,14 +152,14 @@ describe('why a session is looked back on (A7/81)', () => {
   });
 });
 
-describe('what is looked back on: ranges of revs that join (A7/80, 84)', () => {
-  test('A7/84: each begins right after what was covered last', () => {
+describe('what a checkpoint covers: adjacent ranges of revs (A7/80, 84)', () => {
+  test('A7/84: each starts right after the last one covered', () => {
     given(...talked, 'checkpoint', 'introspect 1 2', ...again('m2'))
       .when('checkpoint')
       .then('checkpoint_requested manual s1 3-6');
   });
 
-  test('A7/84: and says after which sequence that is, so that nobody has to look for it', () => {
+  test('A7/84: and names the sequence before it, so that no reader has to search', () => {
     const [first, second] = requestsIn(...talked, 'checkpoint', 'introspect 1 2', ...again('m2'), 'reset s2');
     expect(first).toMatchObject({ fromRev: 1, toRev: 2, afterSeq: 1 });
     expect(second).toMatchObject({ fromRev: 3, toRev: 6, afterSeq: 4 });
@@ -171,7 +171,7 @@ describe('what is looked back on: ranges of revs that join (A7/80, 84)', () => {
       .then('checkpoint_requested manual s1 1-5');
   });
 
-  test('A7/80: what came to nothing can be asked for again, although nothing was said since', () => {
+  test('A7/80: what failed can be requested again without new messages', () => {
     const failed = [...talked, 'checkpoint', 'introspect-failed 1 2'];
     given(...failed)
       .when('checkpoint')
@@ -210,7 +210,7 @@ describe('what is looked back on: ranges of revs that join (A7/80, 84)', () => {
       .then('checkpoint_requested manual of-m2 4-5');
   });
 
-  test('A7/80: an answer that was all there is to look back on is not lost with the generation that it ends', () => {
+  test('A7/80: an answer that is all there is to introspect is not lost with its generation', () => {
     given('post m1', 'post-stale m2 followup', 'checkpoint', 'introspect 1 2')
       .when('reply m1/1 1')
       .then(
@@ -226,7 +226,7 @@ describe('what is looked back on: ranges of revs that join (A7/80, 84)', () => {
   test('A7/80: every message of any history is asked about, and nothing is asked about twice', () => {
     const property = (wishes: readonly Intent[], under: Domain) => {
       let unasked: number[] = [];
-      // Nobody records a look back that was not asked for; and one that failed is asked for again.
+      // No introspection is recorded without a request, and one that failed is requested again.
       const asking = wishes.filter(([verb]) => verb !== 'introspect' && verb !== 'introspect-failed');
       for (const { rev, events } of play(asking, under).commits)
         for (const event of events) {
@@ -273,10 +273,10 @@ describe('what is looked back on: ranges of revs that join (A7/80, 84)', () => {
   });
 });
 
-describe('what a look back comes to (A7/82, 84)', () => {
+describe('the result of an introspection (A7/82, 84)', () => {
   const asked = [...talked, 'checkpoint'] as const;
 
-  test('A7/84: one commit says what is covered and what it changed', () => {
+  test('A7/84: one commit has what is covered and what changed', () => {
     given(...asked)
       .when('introspect 1 2')
       .then('introspected manual s1 1-2', 'memory_changed introspection add');
@@ -298,7 +298,7 @@ describe('what a look back comes to (A7/82, 84)', () => {
       .thenNothing();
   });
 
-  test('A7/84: one that failed leaves what is known as it is, and says what was left out', () => {
+  test('A7/84: a failed one changes nothing and names what was left out', () => {
     const before = tell(...asked, 'introspect 1 2', ...again('m2'), 'checkpoint');
     given(...asked, 'introspect 1 2', ...again('m2'), 'checkpoint')
       .when('introspect-failed 3 6')
@@ -318,7 +318,7 @@ describe('what a look back comes to (A7/82, 84)', () => {
     }
   });
 
-  test.each(['key', 'session', 'erased'])('C9: the result of a session that was deleted (%s) is nobody’s any more', (mode) => {
+  test.each(['key', 'session', 'erased'])('C9: the result for a session that was deleted (%s) is dropped', (mode) => {
     given(...asked, `delete ${mode}`)
       .when('introspect 1 2')
       .thenNothing();
@@ -330,7 +330,7 @@ describe('what a look back comes to (A7/82, 84)', () => {
       .then('checkpoint_requested manual s1#2 5-6');
   });
 
-  test('A7/82: late, after a reset, it is of the generation that it looked back on, and the new one knows nothing of it', () => {
+  test('A7/82: a late one, after a reset, belongs to the generation that it introspected, and the new one ignores it', () => {
     const late = [...talked, 'reset s2', 'post m2', 'introspect 1 2'];
     const { context } = tell(...late).state.machine;
     expect(context.review).toEqual({ messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 });
@@ -352,7 +352,7 @@ describe('what a look back comes to (A7/82, 84)', () => {
     });
   });
 
-  test('A2/17, A7/82: what a person calls it stands, over every look back and reset, until they take it back', () => {
+  test('A2/17, A7/82: a person’s description stays, over every introspection and reset, until they remove it', () => {
     const naming = (description: string | null) => {
       const envelope = command('send inherit', `named ${description}`);
       return { ...envelope, data: { type: 'patch_session', settings: { description } } } as ReturnType<typeof command>;
@@ -374,7 +374,7 @@ describe('what is remembered (A7/82)', () => {
   const changes = (...story: Story): EventOf<'memory_changed'>[] =>
     tell(...story).commits.flatMap(({ events }) => events.flatMap((event) => (event.type === 'memory_changed' ? [event] : [])));
 
-  test('A7/82: by a look back: with the revs that led to it', () => {
+  test('A7/82: by an introspection: with the revs that led to it', () => {
     expect(changes(...talked, 'checkpoint', 'introspect 1 2')).toMatchObject([
       { by: 'introspection', sessionId: 's1', fromRev: 1, toRev: 2, changes: [{ op: 'add' }] },
     ]);
@@ -385,7 +385,7 @@ describe('what is remembered (A7/82)', () => {
     expect(changes(...story)).toMatchObject([{ by: 'agent', callId: 'm1.1.0', fromRev: 1, toRev: 2 }]);
   });
 
-  test('A7/82: not by a call that failed, or that was never begun', () => {
+  test('A7/82: not by a call that failed or never started', () => {
     const failing = { ...command('remember m1/1 m1.1.0'), id: 'failed' };
     const failed = { ...failing, data: { ...failing.data, outcome: 'error' } } as typeof failing;
     expect(changes('post m1', 'call m1/1 1 read run', failed)).toEqual([]);
@@ -398,7 +398,7 @@ describe('what is remembered (A7/82)', () => {
     ]);
   });
 
-  test('A7/82: it is no use of the session, and nothing to look back on', () => {
+  test('A7/82: it does not count as use of the session, nor as something to introspect', () => {
     expect(rowAfter(...talked, 'forget 4-0 @900')).toMatchObject({ interactedAt: 100 });
     given(...talked, 'checkpoint', 'introspect 1 2', 'forget 4-0')
       .when('checkpoint')
@@ -407,7 +407,7 @@ describe('what is remembered (A7/82)', () => {
 });
 
 describe('forks (B21)', () => {
-  test('B21: a fork begins a generation that says where it comes from; the history stays', () => {
+  test('B21: a fork starts a generation that names its origin; the history stays', () => {
     const { commits, state } = tell(...talked, ...again('m2'), 'fork s2 2');
     expect(commits.at(-1)?.events.at(-1)).toMatchObject({
       ...{ type: 'session_reset', reason: 'fork', previousSessionId: 's1', sessionId: 's2', generation: 2 },
@@ -427,7 +427,7 @@ describe('forks (B21)', () => {
       .thenRefused('session_unknown');
   });
 
-  test('B21, C9: what was deleted while somebody chose it is no point to go back to', () => {
+  test('B21, C9: a point that was deleted meanwhile cannot be forked from', () => {
     const { data, ...envelope } = command('fork s2 1', 'forked');
     const chosen = { ...envelope, data: { ...data, ifDeletedGeneration: 0 } } as ReturnType<typeof command>;
     given(...talked)
@@ -453,7 +453,7 @@ describe('forks (B21)', () => {
       .then('checkpoint_requested new_session s1 1-2', 'session_reset s1 to s9 g2 from 1');
   });
 
-  test('B21: runs that the session began elsewhere go on and are answered in the fork', () => {
+  test('B21: runs that the session started elsewhere continue and are answered in the fork', () => {
     const { context } = tell('post m1', 'call m1/1 1 read spawn', 'fork s2 1').state.machine;
     expect(context.spawned).toHaveLength(1);
   });

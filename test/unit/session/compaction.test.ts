@@ -6,7 +6,7 @@ import { command, given, stateAfter } from '../../support/given.ts';
 const said = ['post m1', 'reply m1/1 1'];
 const completed = (turn: string) => [`model_step ${turn} 1 stop`, `assistant_message ${turn}`, `turn_completed ${turn}`];
 
-describe('a compaction that somebody asks for is a turn of its own (A11/126)', () => {
+describe('a requested compaction is a turn of its own (A11/126)', () => {
   test('at once, where nothing runs', () => {
     given(...said)
       .when('compact c1')
@@ -23,13 +23,13 @@ describe('a compaction that somebody asks for is a turn of its own (A11/126)', (
       .then(...completed('m1/1'), 'turn_started c1/1');
   });
 
-  test('its summary ends it, says so and lets the next turn begin', () => {
+  test('its summary ends it, is announced, and lets the next turn start', () => {
     given(...said, 'compact c1', 'post m2')
       .when('compacted c1/1 1 3')
       .then('context_compacted c1/1 through 1', 'notice compacted', 'turn_completed c1/1', 'turn_started m2/1');
   });
 
-  test('nothing to compact is said too', () => {
+  test('nothing to compact is announced too', () => {
     given(...said, 'compact c1')
       .when('nothing-to-compact c1/1')
       .then('notice compacted', 'turn_completed c1/1');
@@ -42,7 +42,7 @@ describe('a compaction that somebody asks for is a turn of its own (A11/126)', (
       .then('turn_failed c1/1 model_failed', 'turn_started m2/1');
   });
 
-  test('whatever its model says, nobody is answered', () => {
+  test('whatever its model returns, no answer is sent', () => {
     given(...said, 'compact c1')
       .when('reply c1/1 1')
       .then('model_step c1/1 1 continue');
@@ -85,7 +85,7 @@ describe('a compaction that somebody asks for is a turn of its own (A11/126)', (
 });
 
 describe('a compaction within a turn (A11/126)', () => {
-  test('the turn goes on with its next step', () => {
+  test('the turn continues with its next step', () => {
     given('post m1', 'continue m1/1 1').when('compacted m1/1 1 3').then('context_compacted m1/1 through 1');
     expect(stateAfter('post m1', 'continue m1/1 1', 'resume', 'compacted m1/2 1 3').machine.context).toMatchObject({
       turn: { id: 'm1', step: 2, resumes: 0 },
@@ -98,14 +98,14 @@ describe('a compaction within a turn (A11/126)', () => {
     given('post m1').when('nothing-to-compact m1/1').thenNothing();
   });
 
-  test('A7/85: a step for the memory is counted and answers nobody', () => {
+  test('A7/85: a step for the memory is counted and sends no answer', () => {
     given('post m1').when('flush m1/1 1').then('model_step m1/1 1 continue');
     expect(given('post m1').when('flush m1/1 1').events[0]).toMatchObject({ flush: true });
     given('post m1', 'flush m1/1 1').when('flush m1/1 1').thenNothing();
   });
 });
 
-describe('where reading the context begins', () => {
+describe('where reading the context starts', () => {
   const contextSeqAfter = (...history: string[]) => stateAfter(...history).position.contextSeq;
 
   test('with the generation, and after a summary with what it left', () => {

@@ -40,7 +40,7 @@ describe('the position after a commit', () => {
     expect(fold(queued, resumed).position.command).toEqual({ seq: 9, incarnation: 1 });
   });
 
-  test(`the window has the last ${limits.windowCommits} commits with messages, and begins anew at a reset`, () => {
+  test(`the window has the last ${limits.windowCommits} commits with messages, and is empty after a reset`, () => {
     const { state, commits } = tell(...Array.from({ length: limits.windowCommits + 3 }, (_, i) => `append n${i}`));
     expect(state.position.window).toEqual(commits.slice(3).map(({ seq }) => seq));
     expect(stateAfter('post m1', 'continue m1/1 1', 'stop').position.window).toHaveLength(1);

@@ -66,7 +66,7 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
       .then(...queued);
   });
 
-  test('A4/43, 57: a message that waited in a stale session begins the new generation when its turn begins', () => {
+  test('A4/43, 57: a message that waited in a stale session starts the new generation when its turn starts', () => {
     const waited = ['post m1 @0', 'post-under m2 s2 isolated @99', 'post m3 @100'] as const;
     given(...waited)
       .when('reply m1/1 1')
@@ -106,7 +106,7 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
     expect([idle.at, idle.interactedAt]).toEqual([9_500, 1_000]);
   });
 
-  test('A4/43, 49: a reset says which rule fired, its boundary and the last update', () => {
+  test('A4/43, 49: a reset names the rule that fired, its boundary and the last update', () => {
     const { events } = given(...talked).when('post-under m2 s2 daily 4000 @5000');
     expect(events.find(({ type }) => type === 'session_reset')).toMatchObject({
       reason: 'daily',
@@ -114,13 +114,13 @@ describe('expiry is judged when the next message comes, and never by a timer (A4
     });
   });
 
-  test('a generation in which nothing was said is not looked back on', () => {
+  test('a generation without messages gets no checkpoint', () => {
     given('open @0')
       .when('post-under m2 s2 isolated @99')
       .then('session_reset s1 to s2 g2', ...fresh);
   });
 
-  test('C10, A7/81: the look back covers the generation from its first commit to its last', () => {
+  test('C10, A7/81: the checkpoint covers the generation from its first commit to its last', () => {
     given(...talked, 'reset s2 m2', 'reply m2/1 1')
       .when('reset s3')
       .then('checkpoint_requested new_session s2 3-4', 'session_reset s2 to s3 g3');
@@ -159,7 +159,7 @@ describe('opening, origin and settings', () => {
     expect(rows).toContain('session_reset s1 to s2 g2');
   });
 
-  test('A5/63: a session that rests goes on resting when only its origin or route is told', () => {
+  test('A5/63: an inactive session stays inactive when only its origin or route changes', () => {
     given('post m1', 'reply m1/1 1', 'deactivate').when('route #ops').then('route_changed #ops');
     expect(stateAfter('append m1', 'deactivate', 'origin x').machine.value).toBe('inactive');
   });
@@ -192,7 +192,7 @@ describe('opening, origin and settings', () => {
     given('append m1').when('open-by user-1').then('participant_resolved user-1');
   });
 
-  test('A4/55, A5/67: who begins a session with /new takes part in it, and the one who greets for them does not', () => {
+  test('A4/55, A5/67: the person who starts a session with /new is a participant; the sender of the greeting is not', () => {
     const sender = { id: '5', role: 'participant', principal: 'telegram:5' };
     const said = routed({ text: '/new', conversation: { id: '5', kind: 'direct' }, sender });
     const { commits } = tell(said);
@@ -257,7 +257,7 @@ describe('stop, reports and the end', () => {
       .then('user_message m3 for a turn', 'turn_started m3/1');
   });
 
-  test('A11/123, A1/3: /status tells what the session itself knows', () => {
+  test('A11/123, A1/3: /status shows what the session itself knows', () => {
     const text = told(['post m1', 'reply m1/1 1', 'send deny'], 'report');
     expect(text).toContain('Agent: reachable. Model: offline');
     expect(text).toContain('Session: s1 (generation 1), idle');
@@ -300,7 +300,7 @@ describe('stop, reports and the end', () => {
     expect(() => commits.map(encodeCommit)).not.toThrow();
   });
 
-  test('C9: a deleted session is forgotten, and its next message begins anew after the last generation', () => {
+  test('C9: a deleted session is forgotten, and its next message starts the generation after the last', () => {
     const gone = ['post m1', 'send deny', 'origin x', 'delete key'];
     expect(stateAfter(...gone).machine.context).toMatchObject({
       sessionId: 's1',
@@ -365,7 +365,7 @@ describe('what is planned in a session (sendAt, C9)', () => {
   });
 });
 
-test('A9/94: /send may be the first thing that is said in a session', () => {
+test('A9/94: /send may be the first message of a session', () => {
   const off = asking({
     type: 'patch_session',
     settings: { sendPolicy: 'deny' },

@@ -56,7 +56,7 @@ describe('messages that arrive while a turn runs (A5/70)', () => {
 describe('what a message carries (A5/64-68)', () => {
   const deliverTo = { channel: 'irc', to: '#ubuntu' };
 
-  test('the answer goes where the message said, however the turn ends', () => {
+  test('the answer goes where the message asked, however the turn ends', () => {
     const { message } = command('post m1').data as { message: object };
     const asked = posted({ message: { ...message, deliverTo } });
     const [, , started] = given().when(asked).events;

@@ -62,7 +62,7 @@ describe('limits of the queue (I11)', () => {
   });
 });
 
-describe('debounce: a turn begins its first step when nothing has come for a while', () => {
+describe('debounce: a turn takes its first step after a quiet time', () => {
   const quiet = ['post-as m1 followup 500 @100'];
 
   test.each(['followup', 'collect', 'steer', 'interrupt', 'reject'])('%s: what comes meanwhile joins', (mode) => {
@@ -71,7 +71,7 @@ describe('debounce: a turn begins its first step when nothing has come for a whi
       .then('user_message m2 for a turn', 'turn_joined m1/1 m2');
   });
 
-  test('each message begins the time anew; one without a time leaves it as it is', () => {
+  test('each message restarts the quiet time; one without a time leaves it as it is', () => {
     expect(turnAfter(...quiet)?.quietUntil).toBe(600);
     expect(turnAfter(...quiet, 'post-as m2 followup 500 @400')?.quietUntil).toBe(900);
     expect(turnAfter(...quiet, 'post m2 @400')?.quietUntil).toBe(600);
@@ -86,12 +86,12 @@ describe('debounce: a turn begins its first step when nothing has come for a whi
       .then('user_message m2 for a turn', 'turn_queued m2 #1');
   });
 
-  test('a turn that has begun its first step is not quiet again', () => {
+  test('a turn that has taken its first step has no quiet time again', () => {
     expect(turnAfter('post m1', 'post-as m2 steer 500')).toMatchObject({ joined: 1, step: 1 });
     expect(turnAfter('post m1', 'post-as m2 steer 500')?.quietUntil).toBeUndefined();
   });
 
-  test('one that interrupts is quiet as one that begins', () => {
+  test('an interrupting turn has a quiet time as any other', () => {
     expect(turnAfter('post m1', 'post-as m2 interrupt 500 @100')).toMatchObject({ id: 'm2', quietUntil: 600 });
   });
 });
@@ -134,7 +134,7 @@ describe('steer: the running turn hears it at its next step', () => {
       .then('model_step m1/1 1 stop', 'assistant_message m1/1', 'turn_completed m1/1');
   });
 
-  test('an answer that has not is given all the same, and the turn goes on', () => {
+  test('an answer that has not is sent all the same, and the turn continues', () => {
     const answered = given(...steered).when('reply m1/1 1 0');
     answered.then('model_step m1/1 1 stop', 'assistant_message m1/1');
     expect(answered.events[1]).toMatchObject({ interim: true, messageId: 'm1.1' });
@@ -152,7 +152,7 @@ describe('steer: the running turn hears it at its next step', () => {
       .then('turn_aborted m1/1 stop');
   });
 
-  test('the last step a turn may take answers, and whoever was not heard is told so', () => {
+  test('the last step a turn may take answers, and messages that it missed are announced', () => {
     const steps = Array.from({ length: limits.turnSteps - 1 }, (_, index) => `continue m1/1 ${index + 1}`);
     const last = limits.turnSteps;
     given('post m1', ...steps, 'post-as m2 steer')
@@ -194,7 +194,7 @@ describe('the place of an answer has a thread and an account too (B6)', () => {
 });
 
 describe('interrupt: the newest message wins', () => {
-  test('what waits goes on waiting, and the index knows', () => {
+  test('what is queued stays queued, and the index shows it', () => {
     const history = ['post m1', 'post m2', 'post m3'];
     expect(waitingAfter(...history, 'post-as m4 interrupt')).toEqual(['m2', 'm3']);
     expect(queuedInRow(...history, 'post-as m4 interrupt')).toBe(2);
@@ -203,7 +203,7 @@ describe('interrupt: the newest message wins', () => {
       .then('model_step m4/1 1 stop', 'assistant_message m4/1', 'turn_completed m4/1', 'turn_started m2/1');
   });
 
-  test('I1: in a stale session too nobody who waits is lost', () => {
+  test('I1: in a stale session too no queued message is lost', () => {
     given('post m1', 'post m2')
       .when('post-stale m3 interrupt')
       .then(

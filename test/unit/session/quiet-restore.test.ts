@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, fromPlain, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { sessionMachine, type TurnInput } from '../../../shared/domain/session/machine.ts';
+import { type StartTurn, sessionMachine, type TurnInput } from '../../../shared/domain/session/machine.ts';
 import { given, stateAfter } from '../../support/given.ts';
 
 /** A live actor restored from a state, with a turn that only notes when it is started and stopped. */
 const restore = (state: SessionState) => {
   const notes: string[] = [];
-  const turn = fromCallback<SessionEvent, TurnInput>(({ input }) => {
+  const turn = fromCallback<StartTurn, TurnInput>(({ input }) => {
     const name = `${input.turn.id}/${input.turn.attempt} step ${input.turn.step}`;
     notes.push(`start ${name}`);
     return () => void notes.push(`stop ${name}`);

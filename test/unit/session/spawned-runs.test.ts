@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import { command, given, stateAfter } from '../../support/given.ts';
 
-/** Runs that a session begins in others (A11/125). */
+/** Runs that a session starts in others (A11/125). */
 const spawning = ['post m1', 'call m1/1 1 sessions_spawn spawn spawn'];
 const spawnedAfter = (...history: string[]) => stateAfter(...history).machine.context.spawned.map(({ runId }) => runId);
 
@@ -50,7 +50,7 @@ describe('what it began ends with the session', () => {
     ).toMatchObject({ notice: { text } });
   });
 
-  test('by deletion; an erased history begins with its erasure (C9)', () => {
+  test('by deletion; an erased history starts with its erasure (C9)', () => {
     given(...waiting)
       .when('delete session')
       .then('runs_stopped spawned-0 spawned-1', 'session_deleted session g1 e1');
@@ -59,7 +59,7 @@ describe('what it began ends with the session', () => {
       .then('session_deleted erased g1 e1 m1', 'runs_stopped spawned-0 spawned-1');
   });
 
-  test('a run whose call has failed is told to end', () => {
+  test('a run whose call has failed is stopped', () => {
     given(...spawning)
       .when('result m1/1 m1.1.1 error')
       .then('tool_result m1/1 m1.1.1 error', 'runs_stopped spawned-1');
@@ -83,7 +83,7 @@ describe('the result of a run is answered where the last answers went (A13/138)'
     expect(stateAfter('append m0', 'route #b', 'post m2').machine.context.turn?.deliverTo).toBeUndefined();
   });
 
-  test('with no more rights than whoever had the run begun; of a run that nobody knows, with no more than a participant (A5/62)', () => {
+  test('with no more rights than the person who started the run; for an unknown run, with no more than a participant (A5/62)', () => {
     const begins = (onBehalfOf?: 'participant') => {
       const start = command('start m1/1 m1.1.0 7');
       const spawn = { key: 'agent:main:subagent:1', runId: 'spawned-7', ...(onBehalfOf && { onBehalfOf }) };

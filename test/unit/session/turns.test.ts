@@ -27,7 +27,7 @@ describe('late results are fenced by turn, attempt and step (I5)', () => {
 });
 
 describe('recovery is a command (B16)', () => {
-  test('a resumed turn goes on at the step after the last recorded one', () => {
+  test('a resumed turn continues at the step after the last recorded one', () => {
     given('post m1', 'continue m1/1 1', 'continue m1/1 2').when('resume').then('turn_resumed m1/2 step 3');
     given('post m1', 'continue m1/1 1', 'resume')
       .when('reply m1/2 2')
@@ -57,7 +57,7 @@ describe('recovery is a command (B16)', () => {
 });
 
 describe('a turn has a bounded number of model steps (I11)', () => {
-  test(`step ${limits.turnSteps} may answer, but not ask to go on`, () => {
+  test(`step ${limits.turnSteps} may answer, but not ask to continue`, () => {
     const before = ['post m1', ...steps(limits.turnSteps - 1)];
     const last = limits.turnSteps;
     given(...before)
@@ -138,7 +138,7 @@ describe('approvals (A5/62, I7)', () => {
 describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
   const epochs = (...history: string[]) => stateAfter(...history).machine.context.epoch;
 
-  test('each stop of a turn and each reset begins a new epoch; a stop of nothing does not (I5)', () => {
+  test('each stop of a turn and each reset starts a new epoch; a stop of nothing does not (I5)', () => {
     expect([epochs('open'), epochs('open', 'stop'), epochs('post m1', 'stop')]).toEqual([0, 0, 1]);
     expect([epochs('open', 'reset'), epochs('post m1', 'reset'), epochs('post m1', 'stop', 'reset')]).toEqual([1, 2, 2]);
   });
@@ -147,7 +147,7 @@ describe('stop, reset and rest (A4/53, A5/63, A11/125)', () => {
     given('post m1', 'post m2', 'stop').when('post m3').then('user_message m3 for a turn', 'turn_started m3/1');
   });
 
-  test('a reset begins a generation with nothing of the old one but the epoch', () => {
+  test('a reset starts a generation with nothing of the old one but the epoch', () => {
     const { context } = stateAfter('post m1', 'reply m1/1 1', 'post m2', 'post m3', 'reset s2').machine;
     expect(context).toEqual({
       sessionId: 's2',

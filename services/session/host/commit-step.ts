@@ -1,0 +1,132 @@
+import { decide, isBehind, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { evolve, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
+import { errorMessage } from '../../../shared/kit/errors.ts';
+import { instantTurn } from '../turn/instant-turn.ts';
+import { type CommitResult, commitFenced } from './commit.ts';
+import { logTurnEnds } from './log-fields.ts';
+import type { Origin, Outcome } from './outcome.ts';
+import type { SessionActor } from './session-actor.ts';
+import type { SessionServices } from './session-services.ts';
+
+/**
+ * The order in which a command takes effect, written down only here: decide, check, commit, apply to the live actor, then what follows. Up to
+ * the commit nothing has changed; after it everything only repeats what the log says.
+ */
+export const commitStep = async (
+  session: SessionActor,
+  envelope: CommandEnvelope,
+  origin: Origin,
+  services: SessionServices,
+): Promise<Outcome> => {
+  const { state } = session;
+  if (services.safetyToggles.deduplication && isRepeat(envelope, origin, state))
+    return { kind: 'duplicate', recorded: isBehind(origin, state) };
+
+  const decision = decide(envelope, state);
+  if ('refuse' in decision) {
+    const { refuse: code, message } = decision;
+    return unrecorded(session, origin, services, { kind: 'refused', code, message });
+  }
+  if (decision.accept.length === 0) {
+    const outcome = await unrecorded(session, origin, services, { kind: 'nothing' });
+    if (outcome.kind === 'nothing') await services.checkpoints.renewIdleTimer(session, envelope);
+    return outcome;
+  }
+
+  const checked = check(decision.accept, envelope, state, services);
+
+  const commit = commitOf(checked, envelope, origin, state, services);
+  await services.checkpoints.ensureIdleTimer(session, commit);
+  const result = await write(commit, state.position.seq, services);
+  if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
+  if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
+  const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: result.recordedAt };
+
+  services.conversations.note(recorded);
+  session.apply(recorded);
+
+  follow(session, recorded, services);
+  return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
+};
+
+/** Events that the machine accepts, and its state after them. */
+interface Checked {
+  readonly events: readonly SessionEvent[];
+  readonly machine: MachineSnapshot;
+}
+
+/** Throws `AssertionError` if the machine has no transition for an event. What a turn without effects answers at once is added (ADR 3). */
+const check = (
+  decided: readonly SessionEvent[],
+  envelope: CommandEnvelope,
+  state: SessionState,
+  { modelOf }: SessionServices,
+): Checked => {
+  const machine = decided.reduce(evolve, state.machine);
+  const answered = instantTurn(modelOf(machine.context.settings.model), envelope, machine);
+  return { events: [...decided, ...answered.events], machine: answered.machine };
+};
+
+const commitOf = (
+  { events, machine }: Checked,
+  { id, key, at, correlationId, actor }: CommandEnvelope,
+  origin: Origin,
+  { position }: SessionState,
+  { newId }: SessionServices,
+): Commit => ({
+  v: 1,
+  id: newId(),
+  key,
+  rev: position.rev + 1,
+  sessionId: machine.context.sessionId,
+  epoch: machine.context.epoch,
+  at,
+  correlationId,
+  causationId: id,
+  actor,
+  command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+  events,
+});
+
+const write = (
+  commit: Commit,
+  expectedSeq: number,
+  { ports: { events, clock }, commitPatienceMs: patienceMs, safetyToggles: { fencing }, stopping: signal }: SessionServices,
+): Promise<CommitResult> => commitFenced(events, commit, expectedSeq, { clock, patienceMs, fencing, signal });
+
+/**
+ * No append fences what is not recorded, and another host may have gone on with the session: an answer that nothing happened must be true
+ * of the newest state. The host's own commands have no sender to mislead.
+ */
+const unrecorded = async (
+  session: SessionActor,
+  origin: Origin,
+  { ports, safetyToggles }: SessionServices,
+  outcome: Outcome,
+): Promise<Outcome> => {
+  if (origin === null || !safetyToggles.freshness) return outcome;
+  try {
+    const last = await ports.events.last(session.key);
+    return (last?.seq ?? 0) === session.state.position.seq ? outcome : closeWith(session, { kind: 'stale' });
+  } catch (error) {
+    return closeWith(session, { kind: 'uncommitted', cause: errorMessage(error) });
+  }
+};
+
+const closeWith = (session: SessionActor, outcome: Outcome): Outcome => {
+  session.close(outcome);
+  return outcome;
+};
+
+/** What a recorded commit leads to besides its turn: numbers, log lines, a snapshot, a checkpoint that is due. */
+const follow = (session: SessionActor, commit: RecordedCommit, services: SessionServices): void => {
+  const { turnCounters, log, snapshots, checkpoints } = services;
+  turnCounters.add(commit);
+  logTurnEnds(commit, log);
+  if (session.isClosed) return;
+  if (snapshots.isDue(commit.rev)) void snapshots.write(session);
+  checkpoints.requestIfDue(session);
+};

@@ -1,0 +1,28 @@
+import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
+
+/** Where a command came from: its place in the command stream, or `null` for the host's own. */
+export type Origin = { readonly seq: number; readonly incarnation: number } | null;
+
+/** What became of a command. After `stale` and `uncommitted` the session's actor is closed: what it believes may be wrong. */
+export type Outcome =
+  | { readonly kind: 'accepted'; readonly seq: number; readonly rev: number }
+  | { readonly kind: 'nothing' }
+  /** `recorded`: its place in the command stream says so, and always will. */
+  | { readonly kind: 'duplicate'; readonly recorded: boolean }
+  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined'; readonly message: string }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'uncommitted'; readonly cause: string };
+
+/** The host's counter for each kind of outcome; `null`: not counted. */
+export const counterOf = {
+  accepted: 'commits',
+  stale: 'fenced',
+  uncommitted: 'uncommitted',
+  duplicate: 'duplicates',
+  refused: 'refused',
+  nothing: null,
+} as const;
+
+/** True when the session's history will always show that the command was handled. */
+export const isRecorded = (outcome: Outcome): boolean =>
+  outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);

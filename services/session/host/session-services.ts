@@ -1,0 +1,58 @@
+import type { InspectionEvent } from 'xstate';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { Conversations } from '../prompt/conversations.ts';
+import type { SafetyToggles } from '../turn/safety-toggles.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Outcome } from './outcome.ts';
+import type { SessionActor } from './session-actor.ts';
+import type { SnapshotWriter } from './snapshot-writer.ts';
+import type { TurnCounters } from './turn-counters.ts';
+
+/** What all sessions of a host work with. */
+export interface SessionServices {
+  readonly ports: Pick<Ports, 'clock' | 'events'>;
+  readonly log: Logger;
+  /** Name of the host among all hosts. */
+  readonly member: string;
+  readonly safetyToggles: SafetyToggles;
+  readonly turns: Pick<TurnRunner, 'start'>;
+  readonly checkpoints: Checkpoints;
+  readonly conversations: Pick<Conversations, 'note'>;
+  readonly turnCounters: TurnCounters;
+  readonly snapshots: SnapshotWriter;
+  /** How long an unknown commit is worked on before the command goes back to its queue, ms. */
+  readonly commitPatienceMs: number;
+  /** Aborts when the host closes: unknown commits are given up. */
+  readonly stopping: AbortSignal;
+  /** Receives what XState reports of every live actor, for developer tools. */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  newId(): string;
+  /** The model that a session chose by name, or the default. */
+  modelOf(name?: string): Model;
+  /** Called with the outcome of each command. */
+  settled(session: SessionActor, outcome: Outcome): void;
+  /** The session cannot stay in memory. Its log is intact. */
+  failed(session: SessionActor, error: unknown, message: string): void;
+}
+
+/** A command of the host itself. It does not pass through the queue and needs no acknowledgement. */
+export const ownCommand = (
+  { ports, member, newId }: Pick<SessionServices, 'ports' | 'member' | 'newId'>,
+  key: SessionKey,
+  data: SessionCommand,
+  correlationId: string,
+): CommandEnvelope => ({
+  id: newId(),
+  key,
+  at: ports.clock.now(),
+  correlationId,
+  causationId: correlationId,
+  actor: `host:${member}`,
+  data,
+});

@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { ActiveTurn } from '../../../shared/domain/session/context.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Position } from '../../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import { readThrough } from '../../../shared/runtime/read-through.ts';
+import { Conversation } from './conversation.ts';
+
+/** Characters that an empty conversation counts for in the cache. */
+const baseCharacters = 1_000;
+
+type ReadPosition = Pick<Position, 'seq' | 'contextSeq' | 'skips'>;
+
+/** The conversations of a host's sessions, as far as they fit in memory: a cache of the log, read once and then extended. */
+export class Conversations {
+  readonly #log: { readonly events: EventLog; readonly clock: Clock };
+  readonly #cache = new LRUCache<SessionKey, Conversation>({
+    maxSize: limits.cachedContextCharacters,
+    sizeCalculation: ({ characters }) => baseCharacters + characters,
+  });
+
+  constructor({ events, clock }: { readonly events: EventLog; readonly clock: Clock }) {
+    this.#log = { events, clock };
+  }
+
+  /** The turn's view of the conversation, with everything recorded up to `position`. Rejects when the turn is over. */
+  async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
+    const known = this.#cache.get(key);
+    const isCurrent = known?.isWhole && (await this.#extend(key, known, position.seq)) && known.isWhole;
+    const view = isCurrent ? known.view(turn.id) : null;
+    if (view) return view;
+    return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
+  }
+
+  /** Adds a commit that was just recorded to the conversation in memory, which then need not read it. */
+  note(commit: RecordedCommit): void {
+    const known = this.#cache.peek(commit.key);
+    if (!known?.isNext(commit)) return;
+    known.add(commit);
+    this.#keep(commit.key, known);
+  }
+
+  /** Drops the conversation of a session that left memory. */
+  forget(key: SessionKey): void {
+    this.#cache.delete(key);
+  }
+
+  async #loadAll(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
+    const view = await this.#load(key, turn, position, 1);
+    if (view === null) throw new Error(`turn ${turn.id} is not the one that runs in ${key} at ${position.seq}`);
+    return view;
+  }
+
+  /** Reads from a sequence on. `null`: the turn needs commits from before it. */
+  async #load(
+    key: SessionKey,
+    turn: Pick<ActiveTurn, 'id'>,
+    { seq, skips }: ReadPosition,
+    from: number,
+  ): Promise<TurnView | null> {
+    const conversation = new Conversation();
+    const stops = [...skips.map(({ after }) => after), seq];
+    const starts = [Math.max(0, from - 1), ...skips.map(({ until }) => until - 1)];
+    for (const [index, after] of starts.entries()) {
+      const through = stops[index] ?? seq;
+      if (after >= through) continue;
+      for await (const commit of readThrough(this.#log, key, { after, through })) {
+        if (commit.seq > through) break;
+        conversation.add(commit);
+      }
+    }
+    const view = conversation.isWhole ? conversation.view(turn.id) : null;
+    if (view) this.#keep(key, conversation);
+    return view;
+  }
+
+  /** Brings a conversation up to a sequence. False: the commits read do not follow it. */
+  async #extend(key: SessionKey, known: Conversation, seq: number): Promise<boolean> {
+    if (known.seq >= seq) return true;
+    for await (const commit of readThrough(this.#log, key, { after: known.seq, through: seq })) {
+      // Another reader may have been faster, or `note`.
+      if (commit.seq <= known.seq) continue;
+      if (commit.seq > seq) break;
+      if (!known.isNext(commit)) return false;
+      known.add(commit);
+    }
+    this.#keep(key, known);
+    return true;
+  }
+
+  /** Stores it again, because the cache measures an entry only when it is set. */
+  #keep(key: SessionKey, conversation: Conversation): void {
+    this.#cache.delete(key);
+    this.#cache.set(key, conversation);
+  }
+}

@@ -1,0 +1,136 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { ToolSpec } from '../../../shared/domain/prompt/model-request.ts';
+import { toolCharacters } from '../../../shared/domain/prompt/tokens.ts';
+import type { PromptPart } from '../../../shared/domain/values/types.ts';
+import { hasCode } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { ToolScope } from '../../../shared/ports/tools.ts';
+import { memorySection, workingMemorySection } from '../memory/prompt.ts';
+import type { MemoryReader } from '../memory/reader.ts';
+import { promptFilesFor } from '../tools/agent-files.ts';
+import { Workspace } from '../tools/workspace.ts';
+
+export interface SystemPrompt {
+  readonly text: string;
+  /** The sizes of its parts, and of the tool definitions, which every request includes too (A11/124). */
+  readonly parts: readonly PromptPart[];
+}
+
+/** A file's content at this stamp. `text` is empty if the file may not be read. */
+interface KnownFile {
+  readonly stamp: string;
+  readonly text: string;
+}
+
+/**
+ * Builds the system prompts of a host's sessions from the configured prompt, the workspace's files (read again when they change) and long-term
+ * memory (A7/82).
+ */
+export class SystemPrompts {
+  readonly #files = new Map<string, KnownFile>();
+  readonly #toolCharacters = new WeakMap<ToolSpec, number>();
+  readonly #memory: MemoryReader | undefined;
+
+  constructor(memory?: MemoryReader) {
+    this.#memory = memory;
+  }
+
+  /** The prompt for a turn that answers this sender: what the owner may read is not shown to others (I12). */
+  async read(
+    { agent: { systemPrompt, workspace }, session: { mainKey }, memory }: Pick<Config, 'agent' | 'session' | 'memory'>,
+    tools: readonly ToolSpec[],
+    scope: Pick<ToolScope, 'key' | 'sender'>,
+    { skills = '', workingMemory = '' }: { readonly skills?: string; readonly workingMemory?: string } = {},
+  ): Promise<SystemPrompt> {
+    const files = workspace === undefined ? [] : await this.#readFiles(workspace, promptFilesFor(scope, mainKey));
+    // Skills are listed only where the session can read them (A15/168).
+    const canRead = skills !== '' && tools.some(({ name }) => name === 'read_file');
+    const sections = [
+      ...files.map(({ name, text }) => ({ name, text: `## ${name}\n\n${text}` })),
+      ...(canRead ? [{ name: 'skills', text: skills }] : []),
+      ...named('memory', await this.#remembered(memory, scope)),
+      ...named('working memory', workingMemorySection(workingMemory)),
+    ];
+    return {
+      text: [systemPrompt, ...sections.map(({ text }) => text)].join('\n\n'),
+      parts: [
+        { name: 'system prompt', characters: systemPrompt.length },
+        ...sections.map(({ name, text }) => ({ name, characters: text.length })),
+        ...this.#toolParts(tools),
+      ].slice(0, limits.promptParts),
+    };
+  }
+
+  async #remembered(config: Config['memory'], scope: Pick<ToolScope, 'key' | 'sender'>): Promise<string> {
+    if (this.#memory === undefined || config.promptEntries === 0) return '';
+    return memorySection((await this.#memory.at(scope)).newest(config.promptEntries), config);
+  }
+
+  async #readFiles(workspace: string, names: readonly string[]): Promise<{ name: string; text: string }[]> {
+    const files = await Promise.all(names.map(async (name) => ({ name, text: (await this.#readFile(workspace, name)).trim() })));
+    let leftBytes: number = limits.promptFilesBytes;
+    return files.flatMap(({ name, text }) => {
+      if (text === '') return [];
+      const shown = cut(Buffer.from(text), Math.min(limits.promptFileBytes, leftBytes));
+      leftBytes = Math.max(0, leftBytes - Buffer.byteLength(shown));
+      return [{ name, text: shown }];
+    });
+  }
+
+  /** The stamp decides whether to read again; the workspace decides what may be read. */
+  async #readFile(workspace: string, name: string): Promise<string> {
+    const path = join(workspace, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return '';
+    const stamp = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+    const known = this.#files.get(path);
+    if (known?.stamp === stamp) return known.text;
+    const text = await startOf(new Workspace(workspace), name);
+    this.#files.set(path, { stamp, text });
+    return text;
+  }
+
+  /** One part for the tools of each MCP server, named `<server>__<tool>`, and one for Natter's own. */
+  #toolParts(tools: readonly ToolSpec[]): PromptPart[] {
+    const parts = new Map<string, number>();
+    for (const tool of tools) {
+      const [server = '', rest] = tool.name.split('__', 2);
+      const part = rest === undefined ? 'tools' : `tools of ${server}`;
+      parts.set(part, (parts.get(part) ?? 0) + this.#charactersOf(tool));
+    }
+    return Array.from(parts, ([name, characters]) => ({ name, characters }));
+  }
+
+  #charactersOf(tool: ToolSpec): number {
+    const known = this.#toolCharacters.get(tool) ?? toolCharacters(tool);
+    this.#toolCharacters.set(tool, known);
+    return known;
+  }
+}
+
+const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
+
+/** As much of a file as is ever shown, and one character more to see that it continues. A file that may not be read counts as empty. */
+const startOf = async (workspace: Workspace, name: string): Promise<string> => {
+  try {
+    const file = await workspace.openFile(name);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.promptFileBytes + 4), 0, limits.promptFileBytes + 4, 0);
+      return new StringDecoder('utf8').write(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (hasCode(error, 'invalid') || hasCode(error, 'not_found')) return '';
+    throw error;
+  }
+};
+
+const cut = (bytes: Buffer, most: number): string => {
+  if (bytes.byteLength <= most) return bytes.toString();
+  const note = '[The file goes on.]';
+  return `${new StringDecoder('utf8').write(bytes.subarray(0, Math.max(0, most - note.length - 1)))}\n${note}`.trimStart();
+};

@@ -1,0 +1,115 @@
+import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
+import { parseKey } from '../../../shared/domain/keys/session-key.ts';
+import { channelOf } from '../../../shared/domain/projections/channel.ts';
+import { grantOf } from '../../../shared/domain/session/answered.ts';
+import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../../shared/domain/values/types.ts';
+import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
+import { severalPeople } from '../prompt/running-turn.ts';
+import { onBehalfOf } from '../tools/on-behalf.ts';
+import { type ToolWord, toolWord } from '../tools/tool-policy.ts';
+import type { Attempt } from './attempt.ts';
+import { callHash, parseArguments } from './call-hash.ts';
+import { type TurnContext, toolOf } from './turn-context.ts';
+
+/**
+ * Decides a call (A5/62): invalid calls are denied with a reason that lets the model correct them, the policy decides the others. A call that
+ * was granted for good is not asked about again. In a `silent` step nobody can be asked (A7/85).
+ */
+export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext, call: ToolCall, silent: boolean): Ruling => {
+  const tool = toolOf(turnContext, call.tool);
+  if (tool === undefined) return invalid(`There is no tool ${JSON.stringify(call.tool)}. ${offer(turnContext)}`);
+  const parsed = parseArguments(call.arguments);
+  if ('problem' in parsed) return invalid(parsed.problem);
+
+  const policy = policyOn(attempt, turnContext, tool, parsed.value);
+  if (policy.action === 'deny') return { kind: 'deny', reason: `The call is not allowed: ${policy.rule}.` };
+  const { grants } = attempt.state.machine.context;
+  const holder = holderOf(turnContext.scope);
+  const grant = holder && grantOf({ holder, hash: callHash(tool.name, parsed.value) });
+  const isGranted = !tool.onceOnly && grant !== undefined && grants.includes(grant);
+  if (policy.action === 'allow' || isGranted) return { kind: 'run', ...spawning(turnContext, tool, call.callId, parsed.value) };
+  if (silent) return { kind: 'deny', reason: 'The call needs an approval, and nobody can be asked for one now.' };
+  return { kind: 'ask', request: questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
+};
+
+export type Question = Omit<ApprovalRequest, 'callId' | 'tool'>;
+
+/** The question whether an interrupted call may be made once more (I6). `null`: it may not. */
+export const retryQuestion = (attempt: Attempt, turnContext: TurnContext, call: ToolCall): Question | null => {
+  const tool = toolOf(turnContext, call.tool);
+  const parsed = parseArguments(call.arguments);
+  if (tool === undefined || 'problem' in parsed) return null;
+  const policy = policyOn(attempt, turnContext, tool, parsed.value);
+  if (policy.action === 'deny') return null;
+  const approvers = policy.action === 'ask' ? policy.approvers : [];
+  return questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'retry', approvers });
+};
+
+/** The strictest decision over all senders of the turn. */
+const policyOn = ({ key, services: { config }, state }: Attempt, { view }: TurnContext, tool: Tool, given: object): ToolWord => {
+  const { turn, route, origin } = state.machine.context;
+  const parsedKey = parseKey(key, config.session.mainKey);
+  const channel = channelOf(parsedKey, { lastRoute: turn?.deliverTo ?? route, origin });
+  const agentId = parsedKey.agentId || config.agent.id;
+  return view.senders
+    .map((sender) => toolWord(config.tools.rules, { tool, arguments: given, agentId, channel, sender }))
+    .reduce(stricter);
+};
+
+/** When both ask, only a person who may answer both may answer. */
+const stricter = (one: ToolWord, other: ToolWord): ToolWord => {
+  if (one.action === 'deny' || other.action === 'allow') return one;
+  if (other.action === 'deny' || one.action === 'allow') return other;
+  return { ...one, approvers: one.approvers.filter((approver) => other.approvers.includes(approver)) };
+};
+
+/** Whose later calls a permanent grant covers. `undefined`: a turn of several people has no permanent grants. */
+const holderOf = ({ sender }: ToolScope): string | undefined => {
+  const { role = 'participant', principal, id } = sender;
+  if (sender === severalPeople) return undefined;
+  return role === 'owner' ? role : `${role}:${principal ?? id}`;
+};
+
+interface Asked {
+  readonly tool: Tool;
+  readonly given: object;
+  readonly asks: 'run' | 'retry';
+  readonly approvers: readonly string[];
+}
+const questionOf = (
+  { services: { clock, config, newApprovalId } }: Attempt,
+  turnContext: TurnContext,
+  call: ToolCall,
+  { tool, given, asks, approvers }: Asked,
+): Question => ({
+  approvalId: newApprovalId(),
+  action: actionOf(tool, given, call).slice(0, 2_000),
+  expiresAt: clock.now() + config.tools.approvalMinutes * 60_000,
+  hash: callHash(tool.name, given),
+  asks,
+  approvers: [...new Set(approvers.map(identitiesOf(config.session.identityLinks).resolve))],
+  ...lasting(tool, turnContext.scope),
+  ...spawning(turnContext, tool, call.callId, given),
+});
+
+const lasting = (tool: Tool, scope: ToolScope): Pick<Question, 'holder' | 'onceOnly'> => {
+  const holder = holderOf(scope);
+  return tool.onceOnly || holder === undefined ? { onceOnly: true } : { holder };
+};
+
+const actionOf = (tool: Tool, given: object, call: ToolCall): string => {
+  try {
+    return tool.describe(given);
+  } catch {
+    return `${tool.name} ${call.arguments}`;
+  }
+};
+
+const spawning = ({ scope }: TurnContext, tool: Tool, callId: string, given: object): { spawn?: SpawnedRun } => {
+  const spawn = tool.spawns?.({ callId, scope, arguments: given });
+  return spawn ? { spawn: { ...spawn, ...onBehalfOf(scope.sender) } } : {};
+};
+
+const invalid = (reason: string): Ruling => ({ kind: 'deny', reason: reason.slice(0, 2_000), invalid: true });
+const offer = ({ tools }: TurnContext): string =>
+  tools.length === 0 ? 'No tools are available.' : `Available tools: ${tools.map(({ name }) => name).join(', ')}.`;

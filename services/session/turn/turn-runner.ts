@@ -1,0 +1,55 @@
+import type { TurnInput } from '../../../shared/domain/session/machine.ts';
+import { Attempt, type TurnServices } from './attempt.ts';
+import { runTurn } from './turn.ts';
+import type { TurnSession } from './turn-session.ts';
+import { tracedTurn } from './turn-trace.ts';
+import { isStalled } from './watchdog.ts';
+
+/** The one effect of the session machine: runs the turns of all sessions of a host. */
+export class TurnRunner {
+  readonly #services: TurnServices;
+  readonly #runs = new Set<Promise<void>>();
+
+  constructor(services: TurnServices) {
+    this.#services = services;
+  }
+
+  /** Number of turns that run now. */
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  /** Resolves when the turns that run now have ended; it does not wait for later ones. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#runs);
+  }
+
+  /** Starts an attempt at the turn and returns what stops it. A call that was granted in the commit belongs to the attempt. */
+  start(session: TurnSession, input: TurnInput): () => void {
+    const turn = session.state.machine.context.turn ?? input.turn;
+    const attempt = new Attempt({ session, turn, services: this.#services });
+    const run = this.#run(attempt, session).finally(() => this.#runs.delete(run));
+    this.#runs.add(run);
+    return () => attempt.stop();
+  }
+
+  /** Resolves when the turn or its attempt ends; work that ignores the stop signal is not waited for. */
+  async #run(attempt: Attempt, session: TurnSession): Promise<void> {
+    const { config, live, conversations } = this.#services;
+    const over = new AbortController();
+    const signal = AbortSignal.any([attempt.signal, over.signal]);
+    try {
+      const stalled = await Promise.race([tracedTurn(attempt, () => runTurn(attempt)), isStalled(attempt, signal)]);
+      if (stalled !== true) return;
+      attempt.stop();
+      await attempt.resume(`no progress for ${config.agent.stallMs} ms`);
+    } catch (error) {
+      session.turnFailed(error);
+    } finally {
+      over.abort();
+      live.ended(attempt.key, attempt.ref);
+      // A turn that waits for a person, perhaps for days, keeps nothing in memory (A5/62).
+      if (attempt.state.machine.value === 'awaiting_approval') conversations.forget(attempt.key);
+    }
+  }
+}
