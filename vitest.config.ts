@@ -1,15 +1,57 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { Progress } from './test/support/gate/progress.ts';
+import { heavy, LongestFirst, mocking } from './test/support/gate/suites.ts';
+import { runsFactor } from './test/support/runs.ts';
 
-// Suites are chosen by folder; the chaos and bench folders have their own npm scripts and are not part of the gate.
-export default defineConfig({
+/**
+ * Suites are chosen by folder; the chaos and bench folders have their own npm scripts and are not part of the gate. Files of a project share
+ * processes, as loading the product costs more than most files do. So what a file starts or changes ends with its tests.
+ */
+const project = (name: string, test: TestProjectInlineConfiguration['test'] & object): TestProjectInlineConfiguration => ({
   test: {
-    include: ['test/{unit,property,contract,sim,e2e,tidy}/**/*.test.ts', 'test/*.test.ts'],
-    testTimeout: 30_000,
+    name,
+    pool: 'forks',
+    isolate: false,
+    exclude: mocking,
+    setupFiles: ['test/support/gate/patience.ts', ...(runsFactor > 1 ? ['test/support/long.ts'] : [])],
+    testTimeout: 30_000 * runsFactor,
     hookTimeout: 60_000,
-    setupFiles: ['test/support/patience.ts'],
     expect: { poll: { timeout: 10_000 } },
-    maxWorkers: 2,
+    unstubEnvs: true,
+    unstubGlobals: true,
     // What a terminal shows is compared as text, wherever the tests run.
     env: { NO_COLOR: '1' },
+    ...test,
+  },
+});
+
+export default defineConfig({
+  test: {
+    reporters: [new Progress()],
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      // These compute: more of them at once than there are cores would only make each slower.
+      project('unit', {
+        include: ['test/{unit,property,sim,tidy}/**/*.test.ts', 'test/*.test.ts'],
+        maxWorkers: 2,
+        sequence: { groupOrder: 0 },
+      }),
+      // So do the processes that these start.
+      project('processes', {
+        include: heavy,
+        globalSetup: ['test/support/gate/build.ts'],
+        maxWorkers: 2,
+        sequence: { groupOrder: 1 },
+      }),
+      // These wait most of the time, for brokers and clocks.
+      project('system', {
+        include: ['test/{contract,e2e}/**/*.test.ts'],
+        exclude: [...mocking, ...heavy],
+        globalSetup: ['test/support/gate/build.ts'],
+        maxWorkers: 5,
+        sequence: { groupOrder: 2 },
+      }),
+      project('mocks', { include: mocking, exclude: [], isolate: true, maxWorkers: 5, sequence: { groupOrder: 2 } }),
+    ],
   },
 });

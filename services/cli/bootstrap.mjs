@@ -1,4 +1,4 @@
-// `npm start` and `npm test`: from a fresh clone to a running or tested system, with nothing but Node and npm. Plain JavaScript without
+// `npm start`, `npm test` and `npm run test:long`: from a fresh clone to a running or tested system, with nothing but Node and npm. Plain JavaScript without
 // dependencies, because it runs before they are installed. Each step is skipped when it is already done.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -96,29 +96,52 @@ const start = async (args) => {
   await import(natter);
 };
 
-const gate = [
-  ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
-  ['types', 'tsc', ['-p', 'tsconfig.json']],
-  ['promises and switches', 'oxlint', []],
-  ['unused code', 'knip', []],
-  ['tests', 'vitest', ['run']],
-];
-const test = () => {
-  step('the broker (nats-server)');
-  run(process.execPath, [natter, 'nats', 'install'], 'no usable nats-server: see above');
-  for (const [title, command, args] of gate) {
+/** Steps of a check: what it is, and the command. Each says which of how many it is, and how long it took. */
+const takeSteps = (steps) => {
+  const beganAll = performance.now();
+  for (const [index, [title, command, args]] of steps.entries()) {
     const began = performance.now();
-    step(title);
-    run(tool(command), args, `the gate failed at: ${title}`);
-    process.stdout.write(`  passed in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+    step(`[${index + 1}/${steps.length}] ${title}`);
+    run(command, args, `failed at step ${index + 1} of ${steps.length}: ${title}`);
+    process.stdout.write(`  passed in ${elapsed(began)}\n`);
   }
-  step('the whole gate passed');
+  step(`all ${steps.length} steps passed in ${elapsed(beganAll)}`);
+};
+const elapsed = (began) => {
+  const seconds = (performance.now() - began) / 1000;
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 };
 
-const [verb, ...args] = process.argv.slice(2);
-if (verb !== 'start' && verb !== 'test') fail('usage: bootstrap.mjs start|test');
+const broker = ['the broker (nats-server)', process.execPath, [natter, 'nats', 'install']];
+const test = () =>
+  takeSteps([
+    broker,
+    ['format and lint', tool('biome'), ['check', '--error-on-warnings', '.']],
+    ['types', tool('tsc'), ['-p', 'tsconfig.json']],
+    ['promises and switches', tool('oxlint'), []],
+    ['unused code', tool('knip'), []],
+    ['tests', tool('vitest'), ['run']],
+  ]);
+
+const longSeeds = 5000;
+const longFactor = 20;
+const testLong = () => {
+  process.env.NATTER_TEST_FACTOR = String(longFactor);
+  const simulator = [inRoot('dist', 'test', 'sim', 'main.js'), '--seeds', String(longSeeds)];
+  takeSteps([
+    [
+      `unit tests, with every property tried ${longFactor} times as often as in the gate`,
+      tool('vitest'),
+      ['run', 'test/unit', 'test/property'],
+    ],
+    [`simulator: ${longSeeds} seeds instead of the 400 of the gate`, process.execPath, ['--enable-source-maps', ...simulator]],
+  ]);
+};
+
+const verbs = { start, test, 'test-long': testLong, build: () => {} };
+const [verb = '', ...args] = process.argv.slice(2);
+if (!Object.hasOwn(verbs, verb)) fail(`usage: bootstrap.mjs ${Object.keys(verbs).join('|')}`);
 checkNode();
 install();
 build();
-if (verb === 'start') await start(args);
-else test();
+await verbs[verb](args);

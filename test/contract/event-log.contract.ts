@@ -301,23 +301,6 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         'Nats-Msg-Id': commit.id,
       });
     });
-
-    it('performance, printed and not judged: one append, many appends, following', async () => {
-      const { lastSeq } = await log.info();
-      const time = async (work: () => Promise<unknown>): Promise<number> => {
-        const startedAt = performance.now();
-        await work();
-        return performance.now() - startedAt;
-      };
-      const serialMs = await time(() => appendMany(log, freshKey(), 100));
-      const keys = [...Array(64)].map(() => freshKey());
-      const parallelMs = await time(() => Promise.all(keys.map((key) => appendMany(log, key, 40))));
-      const followMs = await time(() => first(log, { after: lastSeq }, 100 + 64 * 40));
-      const perSecond = (count: number, ms: number): string => `${Math.round((count / ms) * 1_000)}/s`;
-      console.log(
-        `${name}: append ${(serialMs / 100).toFixed(2)} ms, 64 keys at once ${perSecond(64 * 40, parallelMs)}, follow ${perSecond(100 + 64 * 40, followMs)}`,
-      );
-    });
   });
 };
 

@@ -6,9 +6,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRouter } from '../../services/router/main.ts';
 import { startSession } from '../../services/session/main.ts';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
-import { provision } from '../../shared/adapters/nats/provision.ts';
 import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { EventOf, EventType } from '../../shared/domain/session/events.ts';
@@ -17,9 +15,8 @@ import type { Ports } from '../../shared/ports/index.ts';
 import { fixed } from '../../shared/runtime/config/reload.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import { SkillLibrary } from '../../shared/runtime/skills/library.ts';
-import { subjectsUnder } from '../../shared/wire/subjects.ts';
-import { topologyOf } from '../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../support/nats.ts';
+import { provisionFor } from '../support/system.ts';
 import { skillText } from '../unit/skills/folders.ts';
 
 /** Skills on a real broker: from a folder of the workspace, through a channel, into the log. */
@@ -54,9 +51,7 @@ const begin = async (settings: object = {}) => {
     agent: { workspace, owners: ['terminal:ann'] },
     skills: { allowBundled: [], load: { watch: false }, ...settings },
   });
-  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, partitions: 4 }));
-  await connection.close();
+  await provisionFor(server.url, { prefix, partitions: 4 });
   const open = async (): Promise<Ports> => {
     const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
     closers.push(() => ports.close());

@@ -8,7 +8,6 @@ import { startSession } from '../../services/session/main.ts';
 import { allOn } from '../../services/session/turn/safety-toggles.ts';
 import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
-import { provision } from '../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { summarize } from '../../shared/domain/projections/summary.ts';
@@ -19,8 +18,8 @@ import { systemClock } from '../../shared/kit/clock.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
-import { topologyOf } from '../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../support/nats.ts';
+import { provisionFor } from '../support/system.ts';
 
 /** The whole spine on a real broker, once with sessions kept in memory and once loading them anew for every command (I4). */
 describe.each([
@@ -34,9 +33,7 @@ describe.each([
   beforeAll(async () => {
     server = await startServer();
     const config = configSchema.parse({ nats: { partitions: 8 } });
-    const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
-    await provision(connection, topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 8 }));
-    await connection.close();
+    await provisionFor(server.url, { partitions: 8 });
     ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
     const log = pino({ level: 'silent' });
     const safetyToggles = { ...allOn, residency };

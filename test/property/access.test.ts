@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { canAccess, type Guarded, type Principal, personOf } from '../../shared/domain/access/access.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../shared/domain/keys/identity.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { runs } from '../support/runs.ts';
 
 type Rule = (asking: Principal, session: Guarded, identities: Identities) => boolean;
 
@@ -108,7 +109,7 @@ const faults: readonly (readonly [fault: string, property: keyof typeof properti
 
 describe('access, for any people, links and keys', () => {
   test.each(Object.entries(properties))('%s', (_, property) => {
-    fc.assert(property(canAccess), { numRuns: 3_000 });
+    fc.assert(property(canAccess), { numRuns: runs(3_000) });
   });
 
   test.each(faults)('a planted fault is found: %s', (_, name, rule) => {
@@ -133,7 +134,7 @@ describe('access, for any people, links and keys', () => {
       const isThere = aliases === null || one.participants.some((stored) => aliases.includes(stored));
       return isThere || !canAccess({ role: 'participant', principal }, one, identities);
     });
-    fc.assert(found, { numRuns: 3_000 });
+    fc.assert(found, { numRuns: runs(3_000) });
   });
 
   test('the random questions are answered yes and no often enough to prove something', () => {

@@ -13,6 +13,7 @@ import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memor
 import type { Sender } from '../../shared/domain/values/types.ts';
 import { commitTo, keyOf } from '../support/commits.ts';
 import { changed, deleted } from '../support/memories.ts';
+import { runs } from '../support/runs.ts';
 
 /**
  * Random histories of several people whose ids are linked and unlinked, and sessions of every kind that are deleted and erased. Each memory is
@@ -196,7 +197,7 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
 const isolated = (reachOf: Reach) => fc.property(fc.array(step, { maxLength: 40 }), (steps) => leakOf(reachOf, steps) === null);
 
 test('I12, A7/82: what is remembered in a turn of one person is never read in a turn or a look back of another', () => {
-  fc.assert(isolated(memoryReach), { numRuns: 1_000 });
+  fc.assert(isolated(memoryReach), { numRuns: runs(1_000) });
 });
 
 const personal = (principal: string): MemoryScope => ({ kind: 'person', principal });
@@ -240,6 +241,6 @@ test('A7/82: two scopes never have one name', () => {
       const sameAgent = parseKey(one).agentId === parseKey(other).agentId;
       return sameAgent && JSON.stringify(a) === JSON.stringify(b);
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(5_000) },
   );
 });

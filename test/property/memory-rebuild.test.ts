@@ -6,6 +6,7 @@ import type { MemoryChange } from '../../shared/domain/values/memory-edit.ts';
 import type { MemoryNews } from '../../shared/ports/memory-store.ts';
 import { keyOf } from '../support/commits.ts';
 import { changed, deleted, recorded } from '../support/memories.ts';
+import { runs } from '../support/runs.ts';
 
 /** Random histories of a few sessions, stored, and read anew from any place on: by whoever takes over, or to make the memory anew. */
 
@@ -65,7 +66,7 @@ const isStable = (begin: Begin, commits: readonly RecordedCommit[], from: number
 const stable = (begin: Begin) => fc.property(history, fc.nat(30), (commits, from) => isStable(begin, commits, from));
 
 test('A7/82, C9: reading the log anew changes nothing of what is stored, wherever it begins and whatever was erased', () => {
-  fc.assert(stable(afresh), { numRuns: 2_000 });
+  fc.assert(stable(afresh), { numRuns: runs(2_000) });
 });
 
 test.each<[string, Begin]>([

@@ -9,6 +9,7 @@ import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routi
 import { createRoute } from '../../shared/domain/routing/route.ts';
 import { commandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { holds } from '../support/arbitraries.ts';
+import { runs } from '../support/runs.ts';
 
 /** Few and dangerous parts, so that two envelopes come close to each other: separators, words of keys, names of people. */
 const words = [
@@ -287,7 +288,7 @@ describe('session keys', () => {
         expect(canonicalKey(result.key, context)).toEqual(result);
         expect(parseKey(result.key).agentId).toBe(parts[0] === 'agent' ? parts[1] : 'main');
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });
@@ -305,7 +306,7 @@ describe('routing', () => {
         expect(commandEnvelope.parse(routed.command)).toEqual(routed.command);
         expect(parseKey(routed.command.key as SessionKey, session.mainKey).kind).not.toBe('unknown');
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
     expect(commands).toBeGreaterThan(300);
   });

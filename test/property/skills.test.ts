@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { plainFields } from '../../shared/runtime/skills/plain-lines.ts';
+import { runs } from '../support/runs.ts';
 
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,12}$/);
 /** Much of what means something in YAML, among words. */
@@ -26,7 +27,7 @@ test('A15/151: what is read as plain lines is what YAML says', () => {
       plain++;
       expect(fields).toEqual(parse(source));
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
   expect(plain).toBeGreaterThan(300);
 });

@@ -4,14 +4,12 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { commitTo, freshKey } from '../../support/commits.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 
 const config = configSchema.parse({ nats: { partitions: 2, requestTimeoutMs: 300 } });
 let server: TestServer;
@@ -26,9 +24,7 @@ afterEach(async () => {
 });
 
 const prepare = async (): Promise<void> => {
-  const connection = await openConnection({ servers: server.url, name: 'provision', requestTimeoutMs: 1_000 });
-  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas: 1, partitions: 2 }));
-  await connection.close();
+  await provisionFor(server.url, { prefix: config.prefix, partitions: 2 });
 };
 const open = async (): Promise<Ports> => {
   ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });

@@ -2,17 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { type ServiceProcess, serviceProcess } from '../../chaos/host-process.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 
 /** A7/83 on a real broker with real session hosts: no process has the timer, so killing any of them, or the broker, neither loses nor doubles it. */
 const key = 'agent:main:irc:dm:ann' as SessionKey;
@@ -37,9 +34,7 @@ afterAll(async () => {
 const startSystem = async () => {
   const prefix = `idle${++systems}`;
   const config = configSchema.parse({ ...settings, prefix });
-  const connection = await openConnection({ servers: server.url, name: prefix, requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, partitions: 1 }));
-  await connection.close();
+  await provisionFor(server.url, { prefix, partitions: 1 });
   const ports: Ports = await openNats(config, { name: prefix, clock: systemClock, servers: server.url });
   const file = join(folder, `${prefix}.json`);
   writeFileSync(file, JSON.stringify({ ...settings, prefix }));

@@ -1,9 +1,7 @@
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
@@ -12,15 +10,12 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
+import { provisionFor } from '../../support/system.ts';
 
 /** A session host on a broker, under a prefix of its own. */
 export const openStage = async (servers: string, prefix: string, { partitions = 1, more = {} } = {}) => {
   const config: Config = configSchema.parse({ ...more, prefix, nats: { partitions } });
-  const connection = await openConnection({ servers, name: prefix, requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, partitions }));
-  await connection.close();
+  await provisionFor(servers, { prefix, partitions });
   const open = (name: string): Promise<Ports> => openNats(config, { name, clock: systemClock, servers });
   const ports = await open(prefix);
   const log = pino({ level: 'silent' });

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -69,7 +69,6 @@ const hostPids = (): number[] =>
     .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0service\0session'));
 
 beforeAll(async () => {
-  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root });
   for (const path of legacy) plant(path);
   up = spawn(process.execPath, [program, 'up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));

@@ -12,9 +12,7 @@ import { createTerminal, type World } from '../../../services/cli/terminal.ts';
 import { startDelivery } from '../../../services/delivery/main.ts';
 import { startGateway } from '../../../services/gateway/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
@@ -22,9 +20,8 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 import { callerOf, ready, token } from '../gateway/setup.ts';
 
 /** A whole system on a real broker: two session hosts, the index, delivery through `outlet`, a gateway, and `natter erase`. */
@@ -32,9 +29,7 @@ export const startSystem = async (outlet: Outlet) => {
   const server = await startServer({ syncInterval: '1s' });
   const home = mkdtempSync(join(tmpdir(), 'natter-erase-'));
   const config = configSchema.parse({ gateway: { port: 0 }, nats: { partitions: 8 } });
-  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 8 }));
-  await connection.close();
+  await provisionFor(server.url, { partitions: 8 });
   const log = pino({ level: 'silent' });
   const opened: Ports[] = [];
   const portsOf = async (name: string): Promise<Ports> => {

@@ -4,9 +4,7 @@ import { connect } from '@nats-io/transport-node';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { asyncApiDocument } from '../../../services/gateway/asyncapi/document.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -21,6 +19,7 @@ import { topologyOf } from '../../../shared/wire/topology.ts';
 import { commitTo } from '../../support/commits.ts';
 import { corpus, readCommits } from '../../support/golden.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 import { startWorld } from './setup.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -216,9 +215,7 @@ test('what is on a real broker is as the document says: a commit, a custody reco
   const server = await startServer();
   onTestFinished(() => server.stop());
   const config = { ...configSchema.parse({}), dataDir: '/nowhere' } as Config;
-  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 2_000 });
-  await provision(connection, topologyOf(subjectsUnder('natter'), { ...config.nats, memoryConsumers: true }));
-  await connection.close();
+  await provisionFor(server.url, { ...config.nats, memoryConsumers: true });
   const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
   onTestFinished(() => ports.close());
   const commit = commitTo('agent:main:whatsapp:group:120363@g.us' as SessionKey);

@@ -2,16 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 import { callerOf, ready, token } from './setup.ts';
 
 /** Gateways in processes of their own, before a real broker and a session host. */
@@ -37,9 +34,7 @@ export const startDoors = async () => {
   const server = await startServer();
   const children = new Set<ChildProcess>();
   const opened: Ports[] = [];
-  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas: 1, partitions: config.nats.partitions }));
-  await connection.close();
+  await provisionFor(server.url, { prefix: config.prefix, partitions: config.nats.partitions });
   const ports = async (name: string): Promise<Ports> => {
     const made = await openNats(config, { name, clock: systemClock, servers: server.url });
     opened.push(made);

@@ -1,17 +1,14 @@
-import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { command, stateAfter } from '../../support/given.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 import { startDoor as startAccessDoor } from './access-rig.ts';
 import { afterwards, type Call, callerOf, pathOf, ready, startDoor, startWorld } from './setup.ts';
 
@@ -157,9 +154,7 @@ it('A5/70: on a real broker, of many calls through two doors that mean the same 
   const server = await startServer();
   afterwards(() => server.stop());
   const real = configSchema.parse({ nats: { partitions: 4 } });
-  const connection = await connect({ servers: server.url });
-  await provision(connection, topologyOf(subjectsUnder(real.prefix), { replicas: 1, partitions: 4 }));
-  await connection.close();
+  await provisionFor(server.url, { prefix: real.prefix, partitions: 4 });
   const log = pino({ level: 'silent' });
   const portsFor = async (name: string) => {
     const ports = await openNats(real, { name, clock: systemClock, servers: server.url });

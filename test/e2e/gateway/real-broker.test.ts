@@ -1,28 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 import { afterwards, callerOf, openStream, pathOf, ready, startDoor } from './setup.ts';
 
 const key = 'agent:main:main';
 const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 500 } });
 
 const prepare = async (url: string): Promise<void> => {
-  const connection = await connect({ servers: url });
-  await provision(connection, topologyOf(subjectsUnder(config.prefix), { replicas: 1, partitions: config.nats.partitions }));
-  await connection.close();
+  await provisionFor(url, { prefix: config.prefix, partitions: config.nats.partitions });
 };
 
 it('on a real broker that is killed and started again: 503 meanwhile, then all goes on, and an open stream has no gap or repeat', async () => {

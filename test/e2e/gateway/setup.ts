@@ -1,7 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { pino } from 'pino';
-import { afterEach } from 'vitest';
 import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
@@ -10,17 +9,13 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { afterwards } from '../../support/afterwards.ts';
 import { type MiniHost, startMiniHost } from '../../support/mini-host.ts';
 
 export const token = 'a-token-for-tests';
 export const config = configSchema.parse({ gateway: { port: 0 } });
 
-/** Closed after each test, last first. */
-const closers: (() => Promise<unknown>)[] = [];
-export const afterwards = (close: () => Promise<unknown>): void => void closers.push(close);
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+export { afterwards };
 
 export type Memory = ReturnType<typeof openInMemory>;
 export const openBroker = (clock: Clock = systemClock): Memory => openInMemory({ clock });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,8 +12,7 @@ import { type Collector, type Span, startCollector } from './collector.ts';
 
 /** `natter up --hosts 2` with traces: three processes, a real broker between them, and one trace. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** A build of its own: other tests build theirs while this one runs. */
-const built = join(root, 'node_modules/.cache/natter-telemetry');
+const built = join(root, 'dist');
 const program = join(built, 'services/cli/main.js');
 const token = 'a-token-for-the-processes';
 const key = 'agent:main:main';
@@ -36,9 +35,6 @@ let up: ChildProcess;
 let call: Call;
 
 beforeAll(async () => {
-  mkdirSync(built, { recursive: true });
-  writeFileSync(join(built, 'package.json'), '{"type": "module"}');
-  spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', built], { cwd: root });
   collector = await startCollector((response) => void (hanging || response.end('{}')), { stays: true });
   writeFileSync(join(dataDir, 'natter.json'), JSON.stringify({ gateway: { token } }));
   up = natter(['up', '--hosts', '2', '--port', '0', '--no-chat'], {
@@ -54,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await collector.close();
-  for (const folder of [dataDir, built]) rmSync(folder, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const hostPids = (): number[] =>

@@ -7,18 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
-import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { topologyOf } from '../../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 
 /**
  * I6: a real session host is killed with SIGKILL at every moment of a turn with tools: before and after each durable write, each model
@@ -64,9 +61,7 @@ interface Stage {
 
 const stageOf = async (prefix: string): Promise<Stage> => {
   const config = configSchema.parse({ prefix, nats: { partitions: 1 } });
-  const connection = await openConnection({ servers: server.url, name: prefix, requestTimeoutMs: 5_000 });
-  await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, partitions: 1 }));
-  await connection.close();
+  await provisionFor(server.url, { prefix, partitions: 1 });
   const ports = await openNats(config, { name: prefix, clock: systemClock, servers: server.url });
   const checkpoint = await startCheckpoint({ ports, log: pino({ level: 'silent' }), member: 'checkpoint' });
   return {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, vi } from 'vitest';
+import { vi } from 'vitest';
 import { startIntrospection } from '../../../services/checkpoint/introspection/start.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
@@ -18,11 +18,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryView } from '../../../shared/ports/memory-store.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+import { afterwards } from '../../support/afterwards.ts';
 
 /** Time that runs 50 times as fast: pauses of a minute are tests of a second. */
 export const clock: Clock = {
@@ -93,7 +89,7 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
   const ports = system.portsFor('test');
   const log = pino({ level: 'silent' });
   const host = await startSession({ config, ports: system.portsFor('host'), log, member: 'host', env: {} });
-  closers.push(() => host.stop(1_000));
+  afterwards(() => host.stop(1_000));
   let sent = 0;
 
   const send = async (key: string, data: SessionCommand): Promise<string | undefined> => {
@@ -131,7 +127,7 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
     ): Promise<Omit<Service, 'name'>> => {
       const own = { ...system.portsFor(member), memory: given.memories ?? memoriesFrom([]), ...change };
       const service = await startIntrospection({ config, ports: own, log, member, model });
-      closers.push(() => service.stop(1_000));
+      afterwards(() => service.stop(1_000));
       return service;
     },
     /** Nothing waits to be looked back on. */

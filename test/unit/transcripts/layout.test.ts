@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exportStore, storeOf, transcriptName } from '../../../shared/domain/projections/transcript-layout.ts';
 import { keyOf } from '../../support/commits.ts';
+import { runs } from '../../support/runs.ts';
 
 const main = keyOf('agent:main:main');
 const topic = (id: string) => keyOf(`agent:main:telegram:group:-100:topic:${id}`);
@@ -43,7 +44,7 @@ describe('names of transcripts', () => {
         const same = one.sessionId === other.sessionId && one.thread === other.thread;
         expect(nameOf(other).toLowerCase() === name.toLowerCase()).toBe(same);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

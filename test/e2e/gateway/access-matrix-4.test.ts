@@ -1,0 +1,3 @@
+import { testPart } from './access-matrix.ts';
+
+testPart(4);
