@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's clock. Chosen in `main.ts` only; tests and the simulator bring their own. */
+/** The machine's clock. Chosen only in `main.ts`; tests and the simulator provide their own. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

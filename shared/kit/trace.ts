@@ -19,41 +19,41 @@ import { contextOf, traceparentOf } from './traceparent.ts';
  * nanoseconds. Attributes never hold what was said, a call's arguments, a session's key or a secret.
  */
 
-/** How a piece of work ended. `failure` is the code of a failure that is no error of the program. */
+/** How the work ended. `failure` is the code of an expected failure. */
 export interface Ending {
   readonly attributes?: Attributes;
   readonly failure?: string | undefined;
 }
 
-/** A piece of work as a span tells of it. */
+/** A piece of work and how its span describes it. */
 export interface Spanned<T> {
   readonly name: string;
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
   /**
-   * The `traceparent` of what led to it, for work that was handed over. What runs now, if it is of another trace, becomes a link. `null`:
-   * nobody knows, a new trace begins. Default: what runs now.
+   * The `traceparent` of the cause, for work that was handed over. If the active span belongs to another trace, it becomes a
+   * link. `null`: the cause is unknown and a new trace starts. Default: the active span.
    */
   readonly parent?: string | null | undefined;
-  /** What the result says. A rejection is told by its code alone. */
+  /** Attributes and failure from the result. Of a rejection only its code is recorded. */
   ended?(result: T): Ending;
 }
 
-/** Does the work, as a span if there is tracing: `describe` is called only then. Resolves and rejects as the work does. */
+/** Runs the work within a span if tracing is on; `describe` is only called then. Resolves and rejects as the work does. */
 export const traced = <T>(describe: () => Spanned<T>, work: () => Promise<T>): Promise<T> => {
   const tracer = tracerNow();
   return tracer === undefined ? work() : inSpan(tracer, describe(), work);
 };
 
-/** The `traceparent` of what runs now, for a message about it; `undefined` without tracing. */
+/** The `traceparent` of the active span, for a message about it; `undefined` without tracing. */
 export const traceparentNow = (): string | undefined =>
   tracerNow() === undefined ? undefined : traceparentOf(trace.getActiveSpan()?.spanContext());
 
-/** The trace of what runs now, for a line in the log. */
+/** The trace id of the active span, for a log line. */
 export const traceIdNow = (): string | undefined =>
   tracerNow() === undefined ? undefined : trace.getActiveSpan()?.spanContext().traceId;
 
-/** Begins a span of work that no one function surrounds; `null` without tracing. */
+/** Starts a span for work that is not one function call; `null` without tracing. */
 export const beginSpan = (describe: () => Spanned<unknown>): OpenSpan | null => {
   const tracer = tracerNow();
   if (tracer === undefined) return null;
@@ -68,16 +68,16 @@ export const beginSpan = (describe: () => Spanned<unknown>): OpenSpan | null => 
   };
 };
 export interface OpenSpan {
-  /** Runs something as a part of it. */
+  /** Runs a function within the span. */
   run<T>(work: () => T): T;
   end(ending: Ending): void;
 }
 
-/** True once somebody has started an SDK: only then is it worth to look for something that spans alone need. */
+/** True once an SDK has been started. Guards work that only spans need. */
 export const isTracing = (): boolean => tracerNow() !== undefined;
 
 const tracerName = 'natter';
-/** The API hands out tracers that do nothing too; those are not worth a span object. */
+/** `undefined` without an SDK: the API's no-op tracers are not worth a span object. */
 const tracerNow = (): Tracer | undefined => {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(tracerName) : provider.getTracer(tracerName);
@@ -120,6 +120,6 @@ const tell = (span: Span, { attributes, failure }: Ending): void => {
   span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
 };
 
-/** Never the message of an error: it may quote anything. */
+/** The error code, never the message, which may quote anything. */
 const codeOf = (error: unknown): string =>
   error instanceof NatterError ? error.code : error instanceof Error ? error.name : 'unknown';

@@ -1,17 +1,17 @@
 import { limits } from '../../kit/limits.ts';
 import type { Entry } from './entry.ts';
 
-/** A memory that the model may update or forget, by its id. */
+/** A memory that the model may update or forget. */
 export interface ShownMemory {
   readonly id: string;
   readonly text: string;
 }
-/** What the look back before this one left. */
+/** The notes of the previous introspection. */
 export interface Notes {
   readonly workingMemory: string;
   readonly description: string;
 }
-/** All that the model is told: of one session, and of the memories that this session may change. */
+/** Everything the model is shown: one session, and the memories that this session may change. */
 export interface LookBack {
   readonly notes: Notes;
   readonly memories: readonly ShownMemory[];
@@ -35,14 +35,14 @@ const rules = ({ remembers }: LookBack): string =>
     'Use the language of the conversation.',
   ].join('\n');
 
-/** No text can end the part it stands in: `<` is never written as it is. */
+/** Escapes `<`, so that no text can close the tag it is in. */
 const line = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 const part = (tag: string, values: readonly object[]): string => [`<${tag}>`, ...values.map(line), `</${tag}>`].join('\n');
 
-/** Characters that an entry takes in the prompt. */
+/** Characters that an entry takes up in the prompt. */
 export const entryCharacters = (entry: Entry): number => line(entry).length + 1;
 
-/** The request as system prompt and text. Pure: the same look back gives the same request. */
+/** The request as system prompt and user prompt. Pure: the same input gives the same request. */
 export const introspectionPrompt = (given: LookBack): { readonly system: string; readonly prompt: string } => ({
   system: rules(given),
   prompt: [
@@ -53,7 +53,7 @@ export const introspectionPrompt = (given: LookBack): { readonly system: string;
   ].join('\n'),
 });
 
-/** The parts of a prompt, as the offline model reads them. */
+/** The parts of a prompt, for the offline model. */
 export const readPrompt = (prompt: string): Pick<LookBack, 'notes' | 'memories' | 'entries'> => {
   const values = <T>(tag: string): T[] => {
     const lines = new RegExp(`^<${tag}>\\n([\\s\\S]*?)^</${tag}>$`, 'm').exec(prompt)?.[1] ?? '';

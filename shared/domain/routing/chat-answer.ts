@@ -6,9 +6,15 @@ import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { factsOf } from './report-facts.ts';
 
-/** What becomes of a chat command: A4/53–55, A5/62, A7/81, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
+/**
+ * Turns chat commands into session commands (A4/53–55, A5/62, A7/81, A9/94, A11/123–126). Answers are notices in the log; no
+ * model writes them.
+ */
 
-/** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
+/**
+ * The context of a chat command. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not contain
+ * it.
+ */
 export interface Asked {
   readonly key: SessionKey;
   readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
@@ -21,8 +27,9 @@ export interface Asked {
 }
 
 /**
- * Who may give chat commands; from others they are ordinary texts. In a direct chat everybody who may write there; in a group the owner,
- * and who addresses the agent: a bare `/new` may be meant for another bot. `/send` is the owner's alone everywhere (A9/94).
+ * Who may give chat commands; from others they are ordinary text. In a direct chat: everyone who may write there. In a group: the
+ * owner, and those who address the agent, since a bare `/new` may be meant for another bot. Only the owner may use `/send`
+ * (A9/94).
  */
 export const mayCommand = (given: {
   readonly direct: boolean;
@@ -30,7 +37,7 @@ export const mayCommand = (given: {
   readonly role: Sender['role'];
 }): boolean => given.direct || given.addressed || given.role === 'owner';
 
-/** The one session command that a chat command becomes. */
+/** The session command for a chat command. */
 export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand => {
   switch (chat.type) {
     case 'reset':
@@ -58,9 +65,8 @@ export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand 
   }
 };
 
-/** What somebody is told who wants a look back where nobody does any (A7/81). */
-export const notLookingBack =
-  'Sessions are not looked back on here: introspection.enabled is false. Its operator can set it to true and restart.';
+/** The reply to `/checkpoint` where introspection is off (A7/81). */
+export const notLookingBack = 'Checkpoints are off: introspection.enabled is false. The operator can set it to true and restart.';
 
 const noticeOf = <T extends string>(code: T, { deliverTo }: Asked) => ({ code, ...(deliverTo && { deliverTo }) });
 const telling = (code: string, text: string, asked: Asked): SessionCommand => ({
@@ -68,10 +74,10 @@ const telling = (code: string, text: string, asked: Asked): SessionCommand => ({
   notice: { ...noticeOf(code, asked), text },
 });
 
-/** What the model is asked when somebody wants a new session and says nothing else (A4/55). */
+/** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
 
-/** A new session with the rest of the message as its first, and the model that its first word names (A4/53–54). */
+/** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
 const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): SessionCommand => {
   const { occasion, messageId, sender, deliverTo, config } = asked;
   const [first = ''] = rest.split(/\s/u, 1);
@@ -84,7 +90,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
-    // It is Natter that asks for the greeting, and the session is theirs who wanted it.
+    // // Natter asks for the greeting, but the session belongs to the person who requested it.
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,
@@ -94,7 +100,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
   };
 };
 
-/** The door's own callers have no principal. */
+/** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
 
 const refusal = (word: string, name: string, models: readonly string[]): string =>
@@ -109,17 +115,17 @@ const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<
     inherit: { policy: null, text: 'Sending follows the configuration again.' },
   };
 
-/** The owner's word on sending in this session (A9/94). */
+/** Sets the send policy of this session; owner only (A9/94). */
 const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
   if (asked.sender.role !== 'owner') return telling('owner_only', 'Only the owner may use /send.', asked);
   const { policy, text } = policies[value];
   return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', asked), text } };
 };
 
-/** Characters of the words that go with a command (A5/62, A11/126). */
+/** Maximum characters of the free text of a command (A5/62, A11/126). */
 const wordsCharacters = 2_000;
 
-/** A summary instead of what was said so far (A11/126). */
+/** Replaces the conversation so far by a summary (A11/126). */
 const compact = (instructions: string, asked: Asked): SessionCommand =>
   instructions.length > wordsCharacters
     ? telling('too_long', `Nothing was compacted: write instructions of at most ${wordsCharacters} characters.`, asked)
@@ -127,7 +133,7 @@ const compact = (instructions: string, asked: Asked): SessionCommand =>
 
 type Answer = Pick<CommandOf<'resolve_approval'>, 'approvalId' | 'verdict' | 'scope' | 'reason'>;
 
-/** Who answers is who wrote, as the configuration knows them; whether they may is the session's to say (A5/62, 66). */
+/** The answer is by the sender, as the configuration identifies them; the session decides whether they may answer (A5/62, 66). */
 const resolving = (asked: Asked, answer: Answer): SessionCommand => ({
   type: 'resolve_approval',
   ...answer,
@@ -141,6 +147,6 @@ const deny = ({ approvalId, reason }: ChatCommand & { type: 'deny' }, asked: Ask
     : resolving(asked, { approvalId, verdict: 'denied', ...(reason !== '' && { reason }) });
 
 const spellings = {
-  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID stands in the request.',
-  '/deny': 'Nothing was denied. Write /deny ID, and a reason if you like; the ID stands in the request.',
+  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID is in the request.',
+  '/deny': 'Nothing was denied. Write /deny ID, optionally with a reason; the ID is in the request.',
 } as const;

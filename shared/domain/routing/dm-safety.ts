@@ -3,11 +3,14 @@ import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
 import { allowedOn } from './group.ts';
 
-/** What in a configuration is not what its writer would want: above all several people who share one direct session (A3/31). */
+/** Finds risky settings in a configuration, above all several people who share one direct session (A3/31). */
 
 type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
 
-/** How many people may write: those of the allow lists, linked ids as one (A3/29), and the owner, who is always let in and sees all anyway. */
+/**
+ * How many people may write: those on the allow lists, with linked ids counted once (A3/29), and the owner, who is always
+ * admitted and sees everything anyway.
+ */
 const countPeople = ({ agent, session, channels }: Places): number => {
   const identities = identitiesOf(session.identityLinks);
   const owners = new Set(agent.owners.map(identities.resolve));
@@ -16,18 +19,18 @@ const countPeople = ({ agent, session, channels }: Places): number => {
 };
 
 /**
- * What is dangerous about this configuration, each with its mend; empty: nothing that is known. Where no channel is configured, nobody is
- * known who could write.
+ * The risks of this configuration, each with its fix; empty if none is found. Without configured channels it is unknown who could
+ * write.
  */
 export const dangers = (config: Places): string[] => [...sharing(config), ...nobodies(config)];
 
-/** Owners that no sender can be: without a channel, and no linked person's name. */
+/** Owners that no sender can match: entries without a channel that are not linked names. */
 const nobodies = ({ agent, session }: Places): string[] =>
   agent.owners
     .filter((owner) => !owner.includes(':') && !Object.hasOwn(session.identityLinks, owner))
     .map(
       (owner) =>
-        `agent.owners: ${JSON.stringify(owner)} is nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
+        `agent.owners: ${JSON.stringify(owner)} matches nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
     );
 
 const sharing = (config: Places): string[] => {
@@ -42,7 +45,7 @@ const sharing = (config: Places): string[] => {
   return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${mend}`];
 };
 
-/** Throws `NatterError('invalid')` for a dangerous configuration that says it must not be (`session.strict`). */
+/** With `session.strict`, throws `invalid` if several people would share one direct session. */
 export const refuseDangers = (config: Places): void => {
   const [danger] = config.session.strict ? sharing(config) : [];
   if (danger !== undefined) throw new NatterError('invalid', `session.strict: ${danger}`, { field: 'session.dmScope' });

@@ -6,7 +6,7 @@ import type { Asked } from './chat-answer.ts';
 import { dangers } from './dm-safety.ts';
 import { queueRuleOf } from './queue-rule.ts';
 
-/** The configuration's side of a report (A11/123–124). */
+/** The facts of a report that come from the configuration (A11/123–124). */
 export const factsOf = (
   kind: ReportFacts['kind'],
   { key, config, at, channel, occasion: { expiry } }: Pick<Asked, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
@@ -30,7 +30,7 @@ export const factsOf = (
   };
 };
 
-/** Tokens that windows hold; a model whose place another may take has the smaller of the two. */
+/** Context windows in tokens. A model with fallbacks gets the smallest window among them. */
 const windowsOf = ({ agent, model, context: { windowTokens: usual } }: Config) => {
   const known = new Map<string, number>(
     Object.entries(model.providers).flatMap(([provider, { windows }]) =>

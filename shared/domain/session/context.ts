@@ -15,38 +15,44 @@ import type { ResolvedApproval } from './answered.ts';
 import type { EventOf, QueuedTurn } from './events.ts';
 import type { Review } from './introspection.ts';
 
-/** What is known of a session besides its status, and how each fact changes it. Pure data: it survives MessagePack and JSON unchanged. */
+/** The data of a session besides its status, and how events change it. Plain data: it survives MessagePack and JSON unchanged. */
 
-/** A call of the running turn. `attempt` is the turn's attempt in which it was last begun: in a later one nobody runs it any more (I6). */
+/**
+ * A call of the running turn. `attempt` is the attempt in which the call was last started; in a later attempt it is no longer
+ * running (I6).
+ */
 export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly status: 'pending' | 'started' | 'done';
   readonly attempt: number;
-  /** Times it was begun. */
+  /** Number of starts. */
   readonly tries: number;
-  /** The run in another session that began with it. */
+  /** The run that it spawned in another session. */
   readonly runId?: string;
 }
-/** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
+/**
+ * The running turn. `step` is the number of the next model step, from 1; `resumes` and `stalls` count attempts since the last
+ * progress.
+ */
 export interface ActiveTurn extends TurnRef {
   readonly messageId: string;
   readonly step: number;
   readonly resumes: number;
   readonly stalls: number;
-  /** The calls of the last model step, in its order. The next step is taken when all are done. */
+  /** The calls of the last model step, in order. The next step starts when all are done. */
   readonly calls: readonly CallState[];
-  /** Messages that joined the turn so far, and until when more may join before its first step, ms (B6). */
+  /** Number of messages that joined the turn, and until when (ms) more may join before its first step (B6). */
   readonly joined: number;
   readonly quietUntil?: number;
-  /** Turns that waited and are answered by this one. */
+  /** Queued turns that this turn answers too. */
   readonly merged?: readonly string[];
   readonly deliverTo?: DeliveryTarget;
   readonly task?: TurnTask;
 }
 /**
- * Tokens of this generation; `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: no
- * provider has counted those.
+ * Tokens of this generation. `contextTokens` are those of the last model step, that is, how full the window is (A1/3).
+ * `estimated`: no provider has counted them.
  */
 export interface TokenCounts {
   readonly inputTokens: number;
@@ -54,14 +60,14 @@ export interface TokenCounts {
   readonly totalTokens: number;
   readonly contextTokens: number;
   readonly estimated?: true;
-  /** US dollars, as far as providers say. */
+  /** US dollars, as far as providers report them. */
   readonly costUsd: number;
 }
 export interface SessionContext {
   readonly sessionId: string;
   /** Grows with each reset. 0: never opened. */
   readonly generation: number;
-  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
+  /** Grows with each stop and reset; after a newer epoch nothing of an older one is recorded (I5). */
   readonly epoch: number;
   readonly messages: number;
   readonly completedTurns: number;
@@ -69,30 +75,30 @@ export interface SessionContext {
   readonly usage: TokenCounts;
   readonly settings: Settings;
   readonly origin: Origin;
-  /** Where the last answer that somebody asked for went (A13/138). */
+  /** Where the last requested answer went (A13/138). */
   readonly route: DeliveryTarget | null;
-  /** Deleted: the next message begins anew instead of reopening (C9). */
+  /** Deleted: the next message starts a new session instead of reopening this one (C9). */
   readonly deleted: boolean;
   /** The last generation that was deleted; 0: none. */
   readonly deletedGeneration: number;
   readonly queue: readonly QueuedTurn[];
   readonly turn: ActiveTurn | null;
   readonly approval: ApprovalRequest | null;
-  /** The last answered approvals, oldest first, bounded. */
+  /** The last resolved approvals, oldest first, bounded. */
   readonly resolved: readonly ResolvedApproval[];
-  /** Calls that this generation may make without asking again (A5/62), each for one person: see `grantOf`. */
+  /** Calls that need no further approval in this generation (A5/62), each for one person: see `grantOf`. */
   readonly grants: readonly string[];
-  /** What the system prompt of the last step was made of (A11/124). */
+  /** The parts of the last step's system prompt (A11/124). */
   readonly prompt: readonly PromptPart[];
-  /** The skills that the model was told of last (A15/166). */
+  /** The skills that the model saw last (A15/166). */
   readonly skills: readonly SkillRef[];
   readonly review: Review;
-  /** Runs in other sessions that this one began and that go on (A11/125). */
+  /** Runs in other sessions that this one spawned and that have not ended (A11/125). */
   readonly spawned: readonly SpawnedRun[];
 }
 
 const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 };
-/** What a new generation has none of. */
+/** The fields that a new generation resets. */
 export const blank = {
   messages: 0,
   completedTurns: 0,
@@ -108,7 +114,7 @@ export const blank = {
   review: { messages: 0, turns: 0, workingMemory: '', description: '', notedRev: 0 },
 } as const;
 
-/** A session of which nothing is known. */
+/** The context before the first event. */
 export const nobody: SessionContext = {
   ...blank,
   sessionId: '',
@@ -191,7 +197,7 @@ const withCall = (context: SessionContext, callId: string, change: Partial<CallS
     calls: (context.turn?.calls ?? []).map((call) => (call.callId === callId ? { ...call, ...change } : call)),
   });
 
-/** To begin is no progress: a call that takes its host down would be begun for ever. */
+/** Starting a call is not progress: a call that crashes its host would otherwise be restarted for ever. */
 export const callStarted = (context: SessionContext, event: EventOf<'tool_call_started'>): ContextChange => ({
   ...withCall(context, event.callId, {
     status: 'started',
@@ -218,7 +224,7 @@ export const remembered = (context: SessionContext, { message }: EventOf<'user_m
   ...runEnded(context, message),
 });
 
-/** A message brings the result of a run, or is refused with it. */
+/** The run whose result a message carries has ended, also if the message was refused. */
 export const runEnded = ({ spawned }: SessionContext, { answers }: { readonly answers?: string | undefined }): ContextChange =>
   answers === undefined ? {} : { spawned: spawned.filter(({ runId }) => runId !== answers) };
 

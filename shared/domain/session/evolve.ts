@@ -27,38 +27,40 @@ const scope = {
   actionExecutor: () => {},
 } as unknown as AnyActorScope;
 
-/** Where a session's state stands in the log, and what it needs to know repeats. */
+/** A session's position in the log, and what it needs to recognise repeats. */
 export interface Position {
   /** Stream sequence of the last commit folded; 0 before the first. */
   readonly seq: number;
   readonly rev: number;
   readonly at: number;
-  /** Time of the last commit in which somebody said something or the session began: what an expiry is measured from (A4/45, B11). */
+  /** Time of the last commit in which somebody said something or the session started; expiry is measured from it (A4/45, B11). */
   readonly interactedAt: number;
-  /** `rev` of the commit this generation began with. */
+  /** `rev` of the first commit of this generation. */
   readonly startedRev: number;
   /** Last command applied from the command stream (I2). */
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
   readonly recentIds: readonly string[];
-  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to look for what was said lately. */
+  /** Sequences of this generation's last commits with messages, oldest first, bounded: where to find the latest messages. */
   readonly window: readonly number[];
-  /** Sequence from which the model's context is read: where this generation begins, or what its last summary left. */
+  /**
+   * Sequence from which the model's context is read: the start of this generation, or the first commit kept by its last summary.
+   */
   readonly contextSeq: number;
-  /** What it leaves out from there on: what came between a fork and its base, oldest first (B21). */
+  /** Ranges to skip when reading from there: what lies between a fork's base and the fork, oldest first (B21). */
   readonly skips: ForkBase['skips'];
   readonly covered: Covered;
-  /** Sequence of the commit this generation began with. */
+  /** Sequence of the first commit of this generation. */
   readonly startedSeq: number;
 }
 
-/** A session as its log says it is. */
+/** A session's state, folded from its log. */
 export interface SessionState {
   readonly machine: MachineSnapshot;
   readonly position: Position;
 }
 
-/** A session of which nothing is recorded. */
+/** The state before the first commit. */
 export const initialState: SessionState = {
   machine: sessionMachine.getInitialSnapshot(scope as never),
   position: {
@@ -77,7 +79,10 @@ export const initialState: SessionState = {
   },
 };
 
-/** The state after one event. Throws `AssertionError` if the machine has no transition for it: silence would hide a hole. */
+/**
+ * The state after one event. Throws `AssertionError` if the machine has no transition for it: ignoring it would hide a gap in the
+ * machine.
+ */
 export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSnapshot => {
   const after = sessionMachine.transition(before, event, scope as never);
   assert(after !== before, `no transition for ${event.type} in ${String(before.value)}`);
@@ -87,7 +92,10 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
 
-/** The ids a commit makes known: its command's, if others could send it again (a host's own are never), and those of its messages. */
+/**
+ * The ids to remember from a commit: those of its messages, and its command's unless the command is a host's own, which is never
+ * sent again.
+ */
 const idsOf = (commit: RecordedCommit): string[] => {
   const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
   for (const event of commit.events) {
@@ -97,17 +105,17 @@ const idsOf = (commit: RecordedCommit): string[] => {
   return Array.from(ids, detachedString);
 };
 
-/** True of the commit that an erased history begins with: what came before it is gone on purpose (C9). */
+/** True if the commit is an erasure, which removes the history before it on purpose (C9). */
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
 
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
-/** Where a commit branches off, if it does (B21). */
+/** The fork base of a commit that forks (B21). */
 export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
   events.find((event) => event.type === 'session_reset')?.forkedFrom;
 
-/** Where the conversation is read. The messages of turns that waited are older than the generation they are answered in. */
+/** Where the conversation is read from. The messages of queued turns are older than the generation that answers them. */
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {
   const reset = events.find((event) => event.type === 'session_reset');
   if (reset?.forkedFrom) {
@@ -121,8 +129,8 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
 };
 
 /**
- * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
- * begins anew, wherever it is read: the position is the same whether the history before it is there, gone or just going.
+ * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3), or a sequence that does not grow.
+ * An erasure starts over: the position is the same whether or not the history before it has been removed yet.
  */
 export const advance = (known: Position, commit: RecordedCommit): Position => {
   const erased = isErasure(commit);
@@ -132,7 +140,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const before = erased ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
-  // The message of a turn that waited is older than its generation.
+  // // The message of a queued turn is older than its generation.
   const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
   const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {
@@ -170,7 +178,7 @@ export const toPlain = ({ machine, position }: SessionState): PlainState => ({
   position,
 });
 
-/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (I6). */
+/** The inverse of `toPlain`. Starts no child actor: only a newly recorded event may start an effect (I6). */
 export const fromPlain = ({ status, context, position }: PlainState): SessionState => ({
   machine: sessionMachine.resolveState({ value: status, context }),
   position,

@@ -4,10 +4,10 @@ import { reportText } from '../report.ts';
 import { accept, type Decision, type Given, refuse, type SessionView } from './decision.ts';
 import { isNew, setting, telling } from './generation.ts';
 
-/** What Natter itself says, and settings: A9/94–97, A11/123–124. */
+/** Notices and settings (A9/94–97, A11/123–124). */
 
 export const patchSession = ({ data }: Given<'patch_session'>, view: SessionView): Decision => {
-  // Who says it in a chat may say it first of all; a program that names a session means one that is there.
+  // // A chat command may come before the first message; a program must name an existing session.
   if (isNew(view) && data.notice === undefined) {
     return refuse('session_unknown', 'there is no session yet; send a message first');
   }
