@@ -78,7 +78,7 @@ export const createLog = (options: {
       level: options.level,
       base: { name: options.name, pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // // Pino's own serializers would expand errors and requests; ours have already turned them into small plain objects.
+      // Pino's own serializers would expand errors and requests; ours have already turned them into small plain objects.
       serializers: { err: (value: unknown) => value, req: (value: unknown) => value, res: (value: unknown) => value },
       formatters: {
         level: (label) => ({ level: label }),

@@ -22,7 +22,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b[MNO][A-Za-z\d_-]{23,25}\.[\w-]{6}\.[\w-]{27,}/g, hidden],
 ];
 
-// // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; line feeds and tabs stay.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; line feeds and tabs stay.
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
@@ -53,7 +53,7 @@ const secretCharacters = 6;
 /** Returns a function that hides these secrets and changes nothing else: for text that a model reads. */
 export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
-  // // Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one.
+  // Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one.
   forms.sort((one, other) => other.length - one.length);
   return (text) => forms.reduce((clean, form) => (clean.includes(form) ? clean.replaceAll(form, hidden) : clean), text);
 };

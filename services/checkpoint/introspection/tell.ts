@@ -7,19 +7,19 @@ import { commandIdOf, type Past } from './past.ts';
 
 type TellerPorts = Pick<Ports, 'clock' | 'events' | 'commands' | 'answers'>;
 
-/** `recorded`: it is in the log. `nothing`: the session's history says why it need not be. `retry`: nobody knows yet. */
+/** `recorded`: the result is in the log. `nothing`: the session has no use for it any more. `retry`: the outcome is unknown. */
 export type Told =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'dead'; readonly reason: string };
 
-/** Milliseconds to wait for a session's answer before the log is asked. */
+/** Milliseconds to wait for the session's answer before the log is checked. */
 const answerMs = 2_000;
 
 /**
- * Tells a session what a look back came to, and waits until its log has it: the next request of the same session is judged by what is recorded.
- * An answer may be lost; then the log is asked, and the command sent again under the same id.
+ * Sends an introspection's result to its session and waits until the log has it, since the next request of the session depends on
+ * what is recorded. If the answer is lost, it checks the log and sends the command again with the same id.
  */
 export const createTeller =
   (ports: TellerPorts) =>

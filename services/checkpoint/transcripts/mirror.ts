@@ -28,18 +28,21 @@ const name = 'checkpoint-mirror';
 /** Milliseconds between two reads of the log, and between two writes. */
 const readPauseMs = 20;
 const writePauseMs = 250;
-/** Milliseconds between two looks at the maps; writing them takes a twentieth of the time at most. */
+/** Milliseconds between two updates of the maps; at most a twentieth of the time is spent writing them. */
 const mapPauseMs = { least: 500, most: 60_000 };
 const mapRest = 20;
 
-/** A position belongs to the files it tells of: another machine or folder begins from the start, and what is there already is left out. */
+/**
+ * The cursor belongs to the files of one machine and folder: another one starts from the beginning, and existing lines are
+ * skipped.
+ */
 const cursorOf = (store: string): string =>
   `${name}-${createHash('sha256')
     .update(JSON.stringify([hostname(), store]))
     .digest('hex')
     .slice(0, 16)}`;
 
-/** The lines of a key before a sequence. A history that cannot be read ends where that begins. */
+/** The lines of a key before a sequence. Stops where the history becomes unreadable. */
 async function* linesBefore(events: EventLog, key: SessionKey, seq: number): AsyncGenerator<TranscriptLine> {
   try {
     for await (const commit of events.read(key, { upTo: seq - 1 })) yield* linesOf(commit);
@@ -49,8 +52,8 @@ async function* linesBefore(events: EventLog, key: SessionKey, seq: number): Asy
 }
 
 /**
- * Keeps readable copies of all sessions under `session.store` (A2/8–12, 16, 19). It is a copy: nothing reads it, and when it cannot be written
- * only the log and `mirror_healthy` say so.
+ * Keeps readable copies of all sessions under `session.store` (A2/8–12, 16, 19). Nothing reads them, and a failure to write shows
+ * only in the log and in `mirror_healthy`.
  */
 export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, cursors, events } = ports;
@@ -81,7 +84,7 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
         while (gathering.isFull() && !until.aborted) await written.rung(until);
       }
     };
-    /** The files first, then the position: after a crash between the two the same lines come again and are left out. */
+    /** Files first, then the position: after a crash in between the same lines come again and are skipped. */
     const flush = async (): Promise<void> => {
       const { news, position } = gathering.take();
       counts.mirror_lines_total += await files.write(news);

@@ -12,22 +12,22 @@ import { type Deadlines, Watch } from './watch.ts';
 export interface AiSdkOptions {
   readonly name: string;
   readonly windowTokens: number;
-  /** The SDK's model, which asks its provider with this `fetch`. */
+  /** Creates the SDK's model, which sends its requests with this `fetch`. */
   model(fetch: typeof globalThis.fetch): ProviderModel;
   readonly clock: Clock;
   readonly limits: Deadlines & {
     readonly maxOutputTokens: number;
-    /** Times a step is asked for again after 429, 5xx or no connection. */
+    /** Retries of a step after 429, 5xx or a failed connection. */
     readonly retries: number;
   };
-  /** Hides secrets in a provider's words. */
+  /** Hides secrets in a provider's messages. */
   scrub(text: string): string;
 }
 
 /**
- * A language model of the AI SDK behind our port. It is asked at the level of the SDK's providers, `doStream`: that is one step, and a call
- * of a tool comes back with its arguments as the model wrote them. `streamText` above it parses them and loses what is no JSON, and it
- * does not wait as long as a provider asks for.
+ * A language model of the AI SDK behind our port. It uses the SDK's provider interface, `doStream`: that is exactly one step, and
+ * tool calls come back with their arguments as the model wrote them. `streamText` would parse them and lose what is not JSON, and
+ * it does not honour the provider's retry delay.
  */
 export class AiSdkModel implements Model {
   readonly name: string;
@@ -62,7 +62,7 @@ export class AiSdkModel implements Model {
     }
   }
 
-  /** Asks the provider once. */
+  /** Sends the request once. */
   async #ask(request: ModelRequest, tell: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
     const { model, clock, limits } = this.#options;
     try {
@@ -88,10 +88,7 @@ export class AiSdkModel implements Model {
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
-      throw new ModelTrouble(
-        'model_invalid_answer',
-        `the model used up its ${maxOutputTokens} tokens without a word of an answer`,
-      );
+      throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
     tell(note);
@@ -99,10 +96,10 @@ export class AiSdkModel implements Model {
   }
 
   #failed({ code, message }: ModelTrouble): StepOutcome {
-    // The provider's own words may hold anything: they are cut before and after they are searched for secrets.
+    // A provider's message may contain anything: it is cut before and after it is scrubbed.
     return { kind: 'failed', code, message: this.#options.scrub(message.slice(0, 10_000)).slice(0, 1_000).toWellFormed() };
   }
 }
 
-/** Doubled each time. */
+/** Doubled with each retry. */
 const firstWaitMs = 500;

@@ -2,16 +2,16 @@ import type { ModelRequest } from '../../domain/prompt/model-request.ts';
 import type { StepOutcome } from '../../domain/values/types.ts';
 import type { Model } from '../../ports/model.ts';
 
-/** Failures of a provider, not of the request: another one may do better. */
+/** Failures of the provider, not of the request: another model may succeed. */
 const others = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
 
 /**
- * Models that are asked in turn until one answers (`agent.fallbacks`). Once a model has said something nobody else is asked: people have
- * seen it. The outcome names the model that answered; if none does, it has the code of the first and what each of them said.
+ * Tries models in order until one answers (`agent.fallbacks`). Once a model has produced text no other is tried, because people
+ * have seen it. The outcome names the model that answered; if all fail, it has the code of the first failure and all messages.
  */
 export class FallbackModel implements Model {
   readonly name: string;
-  /** The least of all: whatever fits it fits each of them. */
+  /** The smallest of all: what fits it fits every model. */
   readonly windowTokens: number;
   readonly #models: readonly [Model, ...Model[]];
 

@@ -29,7 +29,7 @@ const lastExchange = (said: readonly Entry[]): string => {
     .toWellFormed();
 };
 
-/** The beginning of a sentence that is about the memory; the agent may be called by a name first. */
+/** The beginning of a sentence about memory; the agent may be addressed by a name first. */
 const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
 
 /** Characters of all changes: an answer has room for twice as many. */

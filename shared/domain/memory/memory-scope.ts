@@ -58,7 +58,7 @@ const ownerOf = ({ key, participants, sender }: MemoryPlace, { mainKey, identiti
   if (kind !== 'main' && kind !== 'dm') return null;
   const people = new Set(participants.map(identities.resolve));
   if (sender !== undefined && speaksFor(sender)) {
-    // // A sender without a principal cannot be told apart from others.
+    // A sender without a principal cannot be told apart from others.
     if (sender.principal === undefined) return null;
     people.add(identities.resolve(sender.principal));
   }
@@ -114,7 +114,7 @@ export const parseScopeName = (
 ): { readonly scope: MemoryScope; readonly agentId: string; readonly key?: SessionKey } | null => {
   const [kind, agentId = '', ...rest] = name.split(':');
   const principal = rest.join(':');
-  // // Keys without an agent have memories too.
+  // Keys without an agent have memories too.
   const isAgent = agentId === '' || sessionKeyProblem(`agent:${agentId}:main`) === null;
   switch (kind) {
     case 'agent':

@@ -72,7 +72,7 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
     case 'approval_requested':
       return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
     case 'assistant_message':
-      // // If others have joined since, the turn continues, and so does the run.
+      // If others have joined since, the turn continues, and so does the run.
       return when(
         event.turn.id === turnId,
         event.interim ? { runId, status: 'running' } : { runId, status: 'ok', reply: withoutSilence(event.text) },

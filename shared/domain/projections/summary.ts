@@ -221,7 +221,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
 /** The row after a commit. Folding the same commit again changes nothing (idempotent by sequence). */
 export const summarize = (before: IndexRow | null, commit: RecordedCommit): IndexRow => {
   if (before !== null && commit.seq <= before.seq) return before;
-  // // An erasure removes everything before it, even the time of creation.
+  // An erasure removes everything before it, even the time of creation.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   let changed = row;
   for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };

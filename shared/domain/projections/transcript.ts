@@ -28,7 +28,7 @@ export const transcriptMessages = ({ events, seq, at }: RecordedCommit): Transcr
         const { messageId, text, turn } = event;
         return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...(step && byStep(step)) }];
       }
-      // // The memory flush is not part of the conversation (A7/85).
+      // The memory flush is not part of the conversation (A7/85).
       case 'model_step':
         return event.calls === undefined || event.flush
           ? []

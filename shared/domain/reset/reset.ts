@@ -69,7 +69,7 @@ interface Day {
  */
 export const dayAround = (at: number, atHour: number, zone: string): Day => {
   const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDate();
-  // // A clock set back across midnight can have shown tomorrow's reset time already, hence two days ahead.
+  // A clock set back across midnight can have shown tomorrow's reset time already, hence two days ahead.
   const starts = [-1, 0, 1, 2].map((days) => startOf(today.add({ days }), atHour, zone));
   const from = starts.findLast((start) => start <= at) ?? Number.NEGATIVE_INFINITY;
   const until = starts.find((start) => start > at) ?? Number.POSITIVE_INFINITY;
@@ -85,7 +85,7 @@ const startOf = (date: Temporal.PlainDate, atHour: number, zone: string): number
 
 const expiryUnder = ({ rule, policy: { idleMinutes } }: ResetRule, boundaryAt: number | undefined): Expiry => ({
   rule,
-  // // Times start in 1970; before its first reset time nothing can be stale.
+  // Times start in 1970; before its first reset time nothing can be stale.
   ...(boundaryAt !== undefined && { dailyBoundaryAt: Math.max(0, boundaryAt) }),
   ...(idleMinutes !== undefined && { idleMinutes }),
 });
@@ -173,7 +173,7 @@ export const nextResetOf = (row: Used, session: Session, now: number): NextReset
   const parsed = parseKey(row.key, session.mainKey);
   if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
   const next = nextReset(session, { type: resetTypeOf(parsed), channel: channelOf(parsed, row) }, row.interactedAt, now);
-  // // A session is not reset while its turn runs.
+  // A session is not reset while its turn runs.
   return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };
 

@@ -90,7 +90,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
-    // // Natter asks for the greeting, but the session belongs to the person who requested it.
+    // Natter asks for the greeting, but the session belongs to the person who requested it.
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,

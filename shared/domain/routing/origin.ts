@@ -15,7 +15,7 @@ export const originOf = (envelope: InboundEnvelope): Origin => {
   const provider = (envelope.provider ?? channel).trim().toLowerCase();
   const origin: Origin = {
     provider,
-    // // For a group this is the group: with its members' ids the origin would change with every message.
+    // For a group this is the group: with its members' ids the origin would change with every message.
     from: envelope.from ?? (isDirect ? sender.id : conversation.id),
     to: envelope.to ?? conversation.id,
   };

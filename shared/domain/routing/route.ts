@@ -53,7 +53,7 @@ export const createRoute = (config: Config): Route => {
     const place = placeOf(envelope);
     if ('problem' in place) return { unroutable: place.problem };
 
-    // // A platform clock that is ahead would keep the session fresh for too long.
+    // A platform clock that is ahead would keep the session fresh for too long.
     const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
     const data = dataOf({ envelope, place, sender, rules, at, mark });
@@ -132,7 +132,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const ruled = ruleOn(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
     const said = { messageId: envelope.id, text: ruled.text, sender };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
-    // // No spread here: it would take a quarter of the routing time.
+    // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
     if (ruled.verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
     const queue = queues.get(envelope.channel) ?? usualQueue;

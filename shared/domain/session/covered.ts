@@ -44,7 +44,7 @@ const after = (covered: Covered, event: SessionEvent): Covered => {
     case 'introspected':
       return { ...upTo(covered, event), gaps: outside(covered.gaps, event) };
     case 'introspection_failed':
-      // // Events recorded before `toSeq` existed left no gap: the next introspection starts where they did.
+      // Events recorded before `toSeq` existed left no gap: the next introspection starts where they did.
       return event.toSeq === undefined ? covered : failed(covered, { ...event, toSeq: event.toSeq });
     case 'checkpoint_requested':
       return { ...covered, gaps: covered.gaps.map((gap) => (isWithin(gap, event) ? { ...gap, asked: true } : gap)) };

@@ -140,7 +140,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const before = erased ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
-  // // The message of a queued turn is older than its generation.
+  // The message of a queued turn is older than its generation.
   const keepsQueue = commit.events.some((event) => event.type === 'session_reset' && event.keepsQueue);
   const speaks = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {

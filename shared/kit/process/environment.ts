@@ -9,7 +9,7 @@ const own = new Set(['PATH', 'LANG', 'HOME']);
 /** Variables that change which program, library or file is used: whoever sets them can run code (I12). */
 const dangerous = new RegExp(
   [
-    // // Prefixes.
+    // Prefixes.
     '^(NODE_|NPM_CONFIG_|PIP_|UV_|YARN_|LD_|DYLD_|PYTHON|PERL|RUBY|GIT_|BASH_|DOTNET_|COR_|MALLOC_|GLIBC_|GCONV_|OPENSSL_|LUA_|PHP|RUSTC|R_PROFILE)',
     '_ASKPASS$',
     '^(ENV|IFS|PS4|CDPATH|SHELL|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|ZDOTDIR|FPATH|PSMODULEPATH|XDG_CONFIG_(HOME|DIRS))$',
@@ -45,7 +45,7 @@ export const usualPath = '/usr/local/bin:/usr/bin:/bin';
 /** The complete environment of a program: PATH, LANG, HOME and those of the named variables that are set. */
 export const programEnvironment = (env: Environment, names: readonly string[], home: string): Record<string, string> => {
   const named = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  // // A relative entry would search the program's working directory.
+  // A relative entry would search the program's working directory.
   const path = (env.PATH ?? '').split(':').filter(isAbsolute);
   return {
     ...Object.fromEntries(named),

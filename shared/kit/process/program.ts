@@ -49,7 +49,7 @@ export const runProgram = async (program: Program, signal: AbortSignal, clock: C
   try {
     const first = await Promise.race([exit, within(timeoutMs), aborting(signal, over.signal)]);
     if (first) {
-      // // A background process may keep the pipes open for ever.
+      // A background process may keep the pipes open for ever.
       await Promise.race([closed, within(limits.programDrainMs)]);
     } else {
       killGroup(child, 'SIGTERM');
@@ -90,6 +90,6 @@ export const killGroup = ({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'):
   try {
     process.kill(-pid, signal);
   } catch {
-    // // The group is gone.
+    // The group is gone.
   }
 };

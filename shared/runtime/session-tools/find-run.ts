@@ -7,8 +7,8 @@ import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { Ports } from '../../ports/index.ts';
 
 /**
- * Looks for a run after the sequence `oldest`: in the recent part of the history, where people look, and in all of it only where it is
- * short. Anybody may make up an id, and a long log is not read for that. `each` is told of each commit that is read, and of the run after it.
+ * Looks for a run after the sequence `oldest`: in the recent part of the history, and in all of it only if it is short. Ids can
+ * be made up, and a long log is not read for that. Calls `each` with each commit read and the run after it.
  */
 export const findRun = async (
   { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
@@ -33,7 +33,7 @@ export const findRun = async (
   return found.run === null && recent > oldest && isShort ? orQuarantined(readAfter(oldest)) : found;
 };
 
-/** Follows the log until the run is over, for at most `waitMs`: the run as it is then. */
+/** Follows the log until the run is over, for at most `waitMs`. Resolves with the run's last known state. */
 export const followRun = async (
   clock: Clock,
   follow: (after: number, signal: AbortSignal) => AsyncIterable<RecordedCommit>,

@@ -24,7 +24,7 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const { context, turn } = view;
   const { callId, approvalId } = request;
-  // // Waiting ends the attempt, so a call that it is running would be cut off.
+  // Waiting ends the attempt, so a call that it is running would be cut off.
   if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
   if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
   if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
@@ -96,7 +96,7 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
   if (approval === null) return [];
   const { approvalId, callId, hash, onceOnly, spawn } = approval;
   const call = callId === undefined ? undefined : openCall(turn, callId);
-  // // Approval of a repeat says nothing about other calls.
+  // Approval of a repeat says nothing about other calls.
   const mayLast = hash !== undefined && !onceOnly && approval.asks !== 'retry';
   const next = { id: turn.id, attempt: turn.attempt + 1 };
   const resolved: SessionEvent = {

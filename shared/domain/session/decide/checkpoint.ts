@@ -45,7 +45,7 @@ export const recordIntrospection = ({ data }: Given<'record_introspection'>, vie
     return accept({ type: 'introspection_failed', v: 1, reason, ...range, toSeq, code, message });
   }
   const { kind: _, memory, ...told } = result;
-  // // A late introspection of an older range says nothing about the present state.
+  // A late introspection of an older range says nothing about the present state.
   const isLate = sessionId === view.context.sessionId && toRev < view.context.review.notedRev;
   const outcome = isLate ? { model: told.model, usage: told.usage } : told;
   const remembered: SessionEvent[] = memory ? [{ type: 'memory_changed', v: 1, ...memory, by: 'introspection', ...range }] : [];

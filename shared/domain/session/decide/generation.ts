@@ -86,7 +86,7 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1, ...(merged.length > 0 && { merged }) };
   if (renews === undefined) return [started];
   const { sessionId, cause } = renews;
-  // // The checkpoint includes this very commit, in which the last turn ends.
+  // The checkpoint includes this very commit, in which the last turn ends.
   return [
     ...lookingBack(view, 'new_session', view.position.rev + 1),
     { ...resetting(view, sessionId, cause), keepsQueue: true },

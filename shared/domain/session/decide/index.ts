@@ -110,7 +110,7 @@ export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: P
   const { recentIds } = state.position;
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
-  // // A routed command's id includes the channel. The platform's message id does not: two channels may both have a message 17.
+  // A routed command's id includes the channel. The platform's message id does not: two channels may both have a message 17.
   const isRouted = message !== undefined && causationId === message.messageId;
   if (message !== undefined && !isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
   const asksForTurn = data.type === 'compact' || (message !== undefined && data.type !== 'append_message');

@@ -88,6 +88,6 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     ...{ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason },
     ...awaiting(view.turn),
   };
-  // // An erased history starts with the erasure itself (C9).
+  // An erased history starts with the erasure itself (C9).
   return mode === 'erased' ? accept(deleted, ...stoppingRuns(view, reason)) : accept(...stoppingRuns(view, reason), deleted);
 };

@@ -81,7 +81,7 @@ const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
-  // // A message interrupts only a turn that answers messages, not a requested task.
+  // A message interrupts only a turn that answers messages, not a requested task.
   if (mode === 'interrupt' && view.turn.task === undefined) return accept(...interrupting(given, view));
 
   const position = view.context.queue.length + 1;

@@ -7,7 +7,7 @@ import { isNew, setting, telling } from './generation.ts';
 /** Notices and settings (A9/94–97, A11/123–124). */
 
 export const patchSession = ({ data }: Given<'patch_session'>, view: SessionView): Decision => {
-  // // A chat command may come before the first message; a program must name an existing session.
+  // A chat command may come before the first message; a program must name an existing session.
   if (isNew(view) && data.notice === undefined) {
     return refuse('session_unknown', 'there is no session yet; send a message first');
   }

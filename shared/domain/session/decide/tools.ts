@@ -135,7 +135,7 @@ export const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean 
 export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision => {
   if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
   const call = openCall(view.turn, data.callId);
-  // // Without a recorded intent there can have been no effect (I6).
+  // Without a recorded intent there can have been no effect (I6).
   if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
   const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
   const remembered = data.outcome === 'ok' && data.memory ? [remembering(view, data.memory, call.callId)] : [];

@@ -47,7 +47,7 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
   const { turn } = view;
   const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
   const answers = outcome.kind === 'reply' && !flush && turn.task === undefined;
-  // // A message that joined too late for this step has not been seen yet, so the turn continues (B6).
+  // A message that joined too late for this step has not been seen yet, so the turn continues (B6).
   const ends = answers && heard >= turn.joined;
   const taken: SessionEvent = {
     type: 'model_step',
