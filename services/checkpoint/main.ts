@@ -1,12 +1,12 @@
 import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
-import { createBell } from '../../shared/kit/bell.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { runAll } from '../../shared/kit/run-all.ts';
+import { Signal } from '../../shared/kit/signal.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
-import { witnessLog } from '../../shared/runtime/log-witness.ts';
+import { LogFollower, witnessedPosition } from '../../shared/runtime/log-follower.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import type { StoreConfig } from '../../shared/runtime/transcripts/session-map.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
@@ -50,23 +50,25 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   let projection: Projection | null = null;
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const after = await ports.index.position();
-    await witnessLog(ports, name, after);
-    const current = createProjection({ index: ports.index, events: ports.events, after });
+    const follower = new LogFollower({
+      events: ports.events,
+      start: () => witnessedPosition(ports, name, () => ports.index.position()),
+      readPauseMs,
+    });
+    const current = createProjection({ index: ports.index, events: ports.events, after: await follower.start() });
     projection = current;
-    const folded = createBell();
-    const flushed = createBell();
+    const folded = new Signal();
+    const flushed = new Signal();
     const isFull = () => current.dirtyRows() >= limits.indexDirtyRows;
     healthy();
 
-    const fold = async (until: AbortSignal): Promise<void> => {
-      for await (const commit of ports.events.follow({ after, signal: until, pauseMs: readPauseMs })) {
+    const fold = (until: AbortSignal): Promise<void> =>
+      follower.run(until, async (commit) => {
         await current.fold(commit);
         counts.commits_total += 1;
-        folded.ring();
-        while (isFull() && !until.aborted) await flushed.rung(until);
-      }
-    };
+        folded.notify();
+        while (isFull() && !until.aborted) await flushed.wait(until);
+      });
     /**
      * Writes one batch and resolves with its number of rows. A failure ends this round: the next one starts at the index's
      * position.
@@ -76,13 +78,13 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       await current.flush();
       counts.rows_written_total += rows;
       counts.flushes_total += 1;
-      flushed.ring();
+      flushed.notify();
       return rows;
     };
     /** Writes the first change after a pause at once, and later ones together, after the pause or when the projection is full. */
     const write = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {
-        while (!current.isDirty() && !until.aborted) await folded.rung(until);
+        while (!current.isDirty() && !until.aborted) await folded.wait(until);
         if (until.aborted) return;
         const pauseMs = Math.min(flushPauseMs + 2 * (await flush()), flushPauseMsMax);
         for (let restedMs = 0; restedMs < pauseMs && !isFull() && !until.aborted; restedMs += restMs) {

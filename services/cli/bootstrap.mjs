@@ -99,6 +99,7 @@ const start = async (args) => {
 const gate = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
+  ['promises and switches', 'oxlint', []],
   ['unused code', 'knip', []],
   ['tests', 'vitest', ['run']],
 ];

@@ -4,9 +4,9 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { Outlet, SendResult } from '../../shared/ports/outlet.ts';
-import { backoffMs } from './backoff.ts';
 import type { Custodian } from './custodian.ts';
 import { type Mark, markAfter, nextMark } from './custody.ts';
+import { retryMs } from './retry.ts';
 import { createSlots } from './slots.ts';
 
 export interface CourierOptions {
@@ -56,12 +56,12 @@ export const createCourier = (options: CourierOptions) => {
       if (!(await record(outbound, mark)) || held.aborted) return null;
       return way.outlet
         .send(revised(outbound), held)
-        .catch((error): SendResult => ({ kind: 'unknown', detail: errorMessage(error) }));
+        .catch((error: unknown): SendResult => ({ kind: 'unknown', detail: errorMessage(error) }));
     });
     if (result === null || held.aborted) return null;
     const after = markAfter(result, mark.attempt, way);
     if (!(await record(outbound, after))) return null;
-    return after.state === 'prepared' ? backoffMs(mark.attempt, random(), result.kind === 'retry' ? result.afterMs : 0) : 0;
+    return after.state === 'prepared' ? retryMs(mark.attempt, random(), result.kind === 'retry' ? result.afterMs : 0) : 0;
   };
 
   /** Brings an outbound to its final state. False when it was left before that, because we are stopping or the lease is lost. */
@@ -76,7 +76,7 @@ export const createCourier = (options: CourierOptions) => {
       const pauseMs = isSend ? await attempt(outbound, mark, way) : (await record(outbound, mark)) ? 0 : null;
       // Whoever else is at work in this conversation is given ever more time to finish.
       if (pauseMs === null) collisions += 1;
-      if (pauseMs !== 0) await clock.sleep(pauseMs ?? backoffMs(collisions, random()), stopping);
+      if (pauseMs !== 0) await clock.sleep(pauseMs ?? retryMs(collisions, random()), stopping);
     }
     return false;
   };
@@ -89,7 +89,7 @@ export const createCourier = (options: CourierOptions) => {
       } catch (error) {
         const level = held.aborted || hasCode(error, 'unavailable') ? 'debug' : 'error';
         log[level]({ err: error, outboundId: outbound.id }, 'an outbound waits');
-        await clock.sleep(backoffMs(failures, random()), stopping);
+        await clock.sleep(retryMs(failures, random()), stopping);
       }
     }
     return false;

@@ -5,8 +5,8 @@ import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyLog, CustodyRecord, Outbound } from '../../shared/ports/custody-log.ts';
-import { backoffMs } from './backoff.ts';
 import type { Mark } from './custody.ts';
+import { retryMs } from './retry.ts';
 
 /** A name for a conversation that two targets share only when they are the same. */
 export const conversationOf = ({ channel, to, accountId, threadId }: DeliveryTarget): string =>
@@ -44,7 +44,7 @@ export const createCustodian = ({ custody, clock, random, member, held }: Custod
         return await custody.append(record, expectedSeq);
       } catch (error) {
         if (!hasCode(error, 'unavailable') || held.aborted) throw error;
-        await clock.sleep(backoffMs(failures, random()), held);
+        await clock.sleep(retryMs(failures, random()), held);
       }
     }
   };

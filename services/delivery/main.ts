@@ -8,8 +8,9 @@ import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Outlet } from '../../shared/ports/outlet.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
+import { DurableCursor } from '../../shared/runtime/durable-cursor.ts';
 import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
-import { witnessLog } from '../../shared/runtime/log-witness.ts';
+import { LogFollower, witnessedPosition } from '../../shared/runtime/log-follower.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import { encode } from '../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
@@ -76,8 +77,14 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
   };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const after = await ports.cursors.get(name);
-    await witnessLog(ports, name, after);
+    const cursor = new DurableCursor(ports.cursors, name);
+    const follower = new LogFollower({
+      events: ports.events,
+      start: () => witnessedPosition(ports, name, cursor.load),
+      headlines: outboundHeadlines,
+      readPauseMs,
+    });
+    const after = await follower.start();
     const over = new AbortController();
     const hard = AbortSignal.any([held, over.signal]);
     const soft = AbortSignal.any([stopping, over.signal]);
@@ -86,24 +93,14 @@ export const startDelivery = async (options: DeliveryOptions): Promise<Service> 
     outbox = current;
     healthy();
 
-    let saved = after;
     const save = async (): Promise<void> => {
-      const position = current.position();
-      if (held.aborted || position === saved) return;
-      await ports.cursors.put(name, position);
-      saved = position;
+      if (!held.aborted) await cursor.save(current.position());
     };
-    const read = async (until: AbortSignal): Promise<void> => {
-      for await (const commit of ports.events.follow({
-        after,
-        headlines: outboundHeadlines,
-        signal: until,
-        pauseMs: readPauseMs,
-      })) {
+    const read = (until: AbortSignal): Promise<void> =>
+      follower.run(until, (commit) => {
         erasures.note(commit);
-        await current.accept(commit.seq, plan(commit, config.current().session.sendPolicy));
-      }
-    };
+        return current.accept(commit.seq, plan(commit, config.current().session.sendPolicy));
+      });
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {
         await ports.clock.sleep(cursorPauseMs, until);

@@ -1,5 +1,5 @@
-import { createBell } from '../../shared/kit/bell.ts';
 import { limits } from '../../shared/kit/limits.ts';
+import { Signal } from '../../shared/kit/signal.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { conversationOf } from './custodian.ts';
 
@@ -23,10 +23,10 @@ export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
   let head = after;
   let count = 0;
   let characters = 0;
-  const finished = createBell();
+  const finished = new Signal();
 
   const waitUntil = async (condition: () => boolean): Promise<void> => {
-    while (!condition() && !held.aborted) await finished.rung(held);
+    while (!condition() && !held.aborted) await finished.wait(held);
   };
 
   const finish = ({ seq, text }: Outbound, isFinal: boolean): void => {
@@ -35,7 +35,7 @@ export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
     const left = (unfinished.get(seq) ?? 0) - 1;
     if (isFinal && left > 0) unfinished.set(seq, left);
     if (isFinal && left <= 0) unfinished.delete(seq);
-    finished.ring();
+    finished.notify();
   };
 
   const enqueue = (outbound: Outbound): void => {

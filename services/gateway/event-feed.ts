@@ -8,10 +8,11 @@ import type { Logger } from '../../shared/kit/log.ts';
 import { orQuarantined } from '../../shared/kit/or-quarantined.ts';
 import { waitForReplica } from '../../shared/kit/wait-for-replica.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
+import { LogFollower } from '../../shared/runtime/log-follower.ts';
 
 /** Least milliseconds between two reads of the feed: some latency for much less work under load. */
 const feedPauseMs = 2;
-const restartMs = 500;
+const retries = { firstMs: 500, mostMs: 500 };
 /** Commits asked for at once while a reader catches up. */
 const catchUpCommits = 64;
 
@@ -109,21 +110,20 @@ export class EventFeed {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        if (this.#floor === null) {
-          this.#position = (await this.#events.info()).lastSeq;
-          this.#floor = this.#position;
-        }
+    const start = async (): Promise<number> => (await this.#events.info()).lastSeq;
+    const follower = new LogFollower({ events: this.#events, start, readPauseMs: feedPauseMs });
+    await follower.runResuming(signal, (commit) => this.#take(commit), {
+      clock: this.#clock,
+      retries,
+      reading: () => {
+        if (this.#floor === null) this.#floor = this.#position = follower.position;
         this.#problem = null;
-        const after = this.#position;
-        for await (const commit of this.#events.follow({ after, signal, pauseMs: feedPauseMs })) this.#take(commit);
-      } catch (error) {
+      },
+      failed: (error) => {
         this.#problem = errorMessage(error);
         this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
-      }
-      await this.#clock.sleep(restartMs, signal);
-    }
+      },
+    });
   }
 
   #take(commit: RecordedCommit): void {

@@ -37,7 +37,7 @@ export class SseStream {
     const { cursor } = options;
     raw.write(cursor === undefined ? ': begun\n\n' : `id: ${cursor}\n: after ${cursor}\n\n`);
     if (options.closing.aborted || raw.destroyed) this.end();
-    this.#ping();
+    void this.#ping();
   }
 
   /** Aborted once the client is gone or the stream has ended. */

@@ -1,4 +1,5 @@
 import type { Commit } from '../../shared/domain/session/envelope.ts';
+import { backoffMs } from '../../shared/kit/backoff.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import type { EventLog } from '../../shared/ports/event-log.ts';
@@ -19,6 +20,8 @@ export interface CommitOptions {
   readonly signal: AbortSignal;
 }
 
+const retries = { firstMs: 5, mostMs: 500 };
+
 /**
  * Appends one commit behind the fence (F3) and resolves what the broker leaves open: a conflict, a time-out and a missing leader all
  * mean "unknown", so the key's last commit is read from the leader. It is ours: committed. Another's: fenced. As before: the same commit is
@@ -34,7 +37,7 @@ export const commitFenced = async (
   const until = clock.monotonic() + options.patienceMs;
   let expected = options.fencing ? expectedSeq : ((await log.last(commit.key).catch(() => null))?.seq ?? 0);
   let cause = '';
-  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+  for (let attempt = 0; ; attempt += 1) {
     const result = await log.append(commit, expected);
     if (result.kind === 'stored') return { kind: 'committed', seq: result.seq, recordedAt: clock.now() };
     if (result.kind === 'refused') return result;
@@ -52,6 +55,6 @@ export const commitFenced = async (
       cause = errorMessage(error);
     }
     if (signal.aborted || clock.monotonic() >= until) return { kind: 'uncommitted', cause };
-    await clock.sleep(pauseMs, signal);
+    await clock.sleep(backoffMs(retries, attempt), signal);
   }
 };

@@ -29,7 +29,9 @@ export const recoverLostTurns = async (options: RecoveryOptions): Promise<void> 
       if (signal.aborted) return;
       const mend = mendingOf(row, options);
       if (mend === null || !owns(row.key)) continue;
-      await mend().catch((error) => log.warn({ key: row.key, reason: errorMessage(error) }, 'session not recovered yet'));
+      await mend().catch((error: unknown) =>
+        log.warn({ key: row.key, reason: errorMessage(error) }, 'session not recovered yet'),
+      );
     }
     await clock.sleep(everyMs, signal);
   }

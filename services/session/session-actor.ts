@@ -123,7 +123,7 @@ export class SessionActor {
     if (origin === null) return outcome;
     const problem = await this.#options.lastSeq(this.key).then(
       (seq): Outcome | null => (seq === this.#position.seq ? null : { kind: 'stale' }),
-      (error): Outcome => ({ kind: 'uncommitted', cause: errorMessage(error) }),
+      (error: unknown): Outcome => ({ kind: 'uncommitted', cause: errorMessage(error) }),
     );
     if (problem !== null) this.close(problem);
     return problem ?? outcome;

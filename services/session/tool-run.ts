@@ -15,7 +15,7 @@ export const runTool = async (tool: Tool, run: ToolRun, { clock, timeoutMs, sign
   const over = new AbortController();
   const ended = Promise.resolve()
     .then(() => tool.run(run, AbortSignal.any([signal, giveUp.signal])))
-    .catch((error): ToolEnd => ({ outcome: 'error', text: errorMessage(error) }));
+    .catch((error: unknown): ToolEnd => ({ outcome: 'error', text: errorMessage(error) }));
   const end = await Promise.race([ended, clock.sleep(timeoutMs, AbortSignal.any([signal, over.signal]))]);
   over.abort();
   if (end !== undefined) return end;

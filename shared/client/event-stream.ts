@@ -3,7 +3,7 @@ import { textOf } from './body.ts';
 import { isTransient, NatterApiError, problemFrom, unreachable } from './errors.ts';
 import { type Http, sessionPath, withQuery } from './http.ts';
 import { Limit } from './limit.ts';
-import { backoffMs, pause } from './pause.ts';
+import { pause, retryMs } from './pause.ts';
 import { itemOf } from './stream-item.ts';
 import type { EventFilter, StreamItem } from './types.ts';
 
@@ -59,7 +59,7 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
     if (signal.aborted) return;
     onWaiting?.(reason);
     if (performance.now() - began > settledMs) failures = 0;
-    await pause(Math.max(leastMs, backoffMs(failures)), signal);
+    await pause(Math.max(leastMs, retryMs(failures)), signal);
   }
 }
 

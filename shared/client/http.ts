@@ -1,7 +1,7 @@
 import { wholeTextOf } from './body.ts';
 import { isTransient, NatterApiError, problemIn, unreachable } from './errors.ts';
 import { Limit, unlessAborted } from './limit.ts';
-import { backoffMs, pause } from './pause.ts';
+import { pause, retryMs } from './pause.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -125,7 +125,7 @@ export const createHttp = (options: HttpOptions): Http => {
       try {
         return await attempt<T>(method, path, body, given);
       } catch (error) {
-        const waitMs = Math.max(backoffMs(failures), isTransient(error) ? (error.retryAfterMs ?? 0) : 0);
+        const waitMs = Math.max(retryMs(failures), isTransient(error) ? (error.retryAfterMs ?? 0) : 0);
         if (!isTransient(error) || performance.now() + waitMs > giveUpAt) throw error;
         await pause(waitMs, given.signal);
         given.signal?.throwIfAborted();

@@ -1,11 +1,10 @@
+import { backoffMs, jittered } from '../kit/backoff.ts';
 import { timerMs } from './limit.ts';
 
-/** Milliseconds before the first new attempt, and at most. */
-const leastMs = 250;
-const mostMs = 5_000;
+const retries = { firstMs: 250, mostMs: 5_000 };
 
-/** How long to wait after so many failures in a row: doubling, and never the same for two, so that a crowd does not come back at once. */
-export const backoffMs = (failures: number): number => Math.min(mostMs, leastMs * 2 ** failures) * (0.5 + Math.random() / 2);
+/** Milliseconds to wait before a request is sent again: longer after each failure in a row, and different for each client. */
+export const retryMs = (failures: number): number => jittered(backoffMs(retries, failures), Math.random());
 
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

@@ -1,5 +1,5 @@
 import { type Http, sessionPath } from './http.ts';
-import { backoffMs, pause } from './pause.ts';
+import { pause, retryMs } from './pause.ts';
 import type { ReadOptions } from './sessions.ts';
 import type { Run } from './types.ts';
 
@@ -31,7 +31,7 @@ export const createRuns = (http: Http) => {
         const run = await get(key, runId, { wait, timeoutMs: wait * 1_000 + overheadMs, patienceMs, signal });
         if (run.status === 'ok' || run.status === 'error' || performance.now() >= endsAt) return run;
         // A gateway that stops waits with nobody.
-        await pause(backoffMs(1), signal);
+        await pause(retryMs(1), signal);
       }
     },
   };

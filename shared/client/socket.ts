@@ -2,7 +2,7 @@ import { isTransient, NatterApiError, unreachable } from './errors.ts';
 import type { FollowOptions } from './event-stream.ts';
 import type { Http } from './http.ts';
 import { Limit, unlessAborted } from './limit.ts';
-import { backoffMs, pause } from './pause.ts';
+import { pause, retryMs } from './pause.ts';
 import { Calls } from './socket-calls.ts';
 import type { WebSocketConstructor } from './socket-frames.ts';
 import { type Link, openLink } from './socket-link.ts';
@@ -106,7 +106,7 @@ export class Connection {
         failures = 0;
       };
       const error = await this.#live(greeted, heard).catch((problem: unknown) => problem);
-      const waitMs = backoffMs(failures);
+      const waitMs = retryMs(failures);
       if (signal.aborted) break;
       if (!isTransient(error) || performance.now() + waitMs > giveUpAt) return error;
       this.#calls.lost(error);

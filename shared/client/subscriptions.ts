@@ -1,6 +1,6 @@
 import { isTransient, NatterApiError, problemFrom } from './errors.ts';
 import type { FollowOptions } from './event-stream.ts';
-import { backoffMs, pause } from './pause.ts';
+import { pause, retryMs } from './pause.ts';
 import type { Calls } from './socket-calls.ts';
 import type { Frame } from './socket-frames.ts';
 import { itemOf } from './stream-item.ts';
@@ -93,7 +93,7 @@ export class Subscriptions {
   #refused(subscription: Subscription, error: NatterApiError): void {
     subscription.askedOn = null;
     if (isTransient(error)) {
-      const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs(subscription.refusals));
+      const waitMs = Math.max(error.retryAfterMs ?? 0, retryMs(subscription.refusals));
       subscription.refusals += 1;
       return void pause(waitMs, this.#closing).then(() => this.#begin(subscription));
     }
@@ -114,7 +114,7 @@ export class Subscriptions {
     if (link === null) return;
     this.#calls.ask('unsubscribe', { subscription }, (answer) => {
       if (!('error' in answer) || !isTransient(answer.error)) return;
-      void pause(backoffMs(failures), this.#closing).then(() => {
+      void pause(retryMs(failures), this.#closing).then(() => {
         if (this.#link === link) this.#unsubscribe(subscription, failures + 1);
       });
     });

@@ -1,8 +1,9 @@
+import { backoffMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
-/** Consecutive retries of a lagging replica, and the longest wait between two: about 4 s in all. */
+/** Times in a row that a replica is asked again, and the waits before that: about 4 s in all. */
 const lagRetries = 15;
-const lagRetryMs = 500;
+const lagWaits = { firstMs: 1, mostMs: 500 };
 
 /**
  * Waits before the `attempt`-th consecutive retry (from 1) of a replica that lags behind its leader, each time longer. Resolves
@@ -10,6 +11,6 @@ const lagRetryMs = 500;
  */
 export const waitForReplica = async (clock: Clock, attempt: number, signal?: AbortSignal): Promise<boolean> => {
   if (attempt > lagRetries) return false;
-  await clock.sleep(Math.min(lagRetryMs, 2 ** attempt), signal);
+  await clock.sleep(backoffMs(lagWaits, attempt), signal);
   return !signal?.aborted;
 };

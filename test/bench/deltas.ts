@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { createParser } from 'eventsource-parser';
+import { listener } from '../support/listener.ts';
 import { openai } from '../support/provider-server.ts';
 import { keyOf, quantile } from './load.ts';
 import { type SetupName, setups, startSystem } from './system.ts';
@@ -11,16 +12,18 @@ const token = 'bench-token-0123456789';
 
 /** A provider whose every piece says when it left, 5 ms apart. */
 const clockProvider = async () => {
-  const server = createHttpServer(async (request, response) => {
-    request.resume();
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(openai.begin());
-    for (let piece = 0; piece < 20; piece++) {
-      response.write(openai.text(`${performance.now()} `));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    response.end(openai.end('stop', { input: 1, output: 1 }));
-  });
+  const server = createHttpServer(
+    listener(async (request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(openai.begin());
+      for (let piece = 0; piece < 20; piece++) {
+        response.write(openai.text(`${performance.now()} `));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      response.end(openai.end('stop', { input: 1, output: 1 }));
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/v1`, close: () => server.closeAllConnections() };

@@ -21,7 +21,7 @@ const queueOn = async (servers: string): Promise<{ queue: CommandBus; close(): P
   const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
   const subjects = subjectsUnder('handover');
   const settings = { connection, subjects, topology, deadLetters, clock: systemClock, requestTimeoutMs: 2_000 };
-  return { queue: await commandQueue(settings), close: () => connection.close() };
+  return { queue: commandQueue(settings), close: () => connection.close() };
 };
 
 /** Keys, one for each of the partitions that the newcomer is to have. */

@@ -162,7 +162,7 @@ export class World {
   /** Stops all processes as an operator would, so that they write down what they hold. */
   async stop(): Promise<void> {
     this.#phase = 'over';
-    const stopped = Promise.all(this.#places.map(({ service }) => service?.stop(10_000)));
+    const stopped = Promise.all(this.#places.flatMap(({ service }) => service?.stop(10_000) ?? []));
     await this.#clock.pass(20_000);
     await stopped;
     for (const place of this.#places) if (place.process !== null) this.#kill(place);

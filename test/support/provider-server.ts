@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { listener } from './listener.ts';
 
 /** A real HTTP server that speaks the wire formats of model providers, streams only, and misbehaves as a test wants. */
 export interface ProviderServer {
@@ -22,12 +23,14 @@ export type Answer = (response: ServerResponse) => Promise<void> | void;
 /** Answers the first request with the first answer, and so on; all that follow with the last. */
 export const startProvider = async (...answers: readonly [Answer, ...Answer[]]): Promise<ProviderServer> => {
   const requests: ProviderRequest[] = [];
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request));
-    const answer = answers[Math.min(requests.length, answers.length - 1)];
-    requests.push({ path: request.url ?? '', headers: request.headers, body, at: performance.now() });
-    await answer?.(response);
-  });
+  const server = createServer(
+    listener(async (request, response) => {
+      const body = JSON.parse(await text(request));
+      const answer = answers[Math.min(requests.length, answers.length - 1)];
+      requests.push({ path: request.url ?? '', headers: request.headers, body, at: performance.now() });
+      await answer?.(response);
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const close = (): void => {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { chat } from '../../services/cli/runtime/chat.ts';
 import type { World } from '../../services/cli/terminal.ts';
 import type { NatterClient } from '../../shared/client/main.ts';
-import { createBell } from '../../shared/kit/bell.ts';
+import { Signal } from '../../shared/kit/signal.ts';
 
 const turn = { id: 'run-1', attempt: 1 };
 /** A piece of live text, as the gateway sends it. */
@@ -27,17 +27,17 @@ const seenAfter = async (...said: readonly Line[]): Promise<string> => {
   const write = (text: string) => {
     output += text;
   };
-  const posted = said.map(() => createBell());
+  const posted = said.map(() => new Signal());
   const never = new AbortController().signal;
   let runs = 0;
   const events = async function* () {
     for (const [index, [, ...told]] of said.entries()) {
-      await posted[index]?.rung(never);
+      await posted[index]?.wait(never);
       yield* told;
     }
   };
   const post = async () => {
-    posted[runs]?.ring();
+    posted[runs]?.notify();
     runs += 1;
     return { runId: `run-${runs}` };
   };
@@ -129,17 +129,17 @@ it.each<[string, readonly Line[], string[]]>([
 it('Ctrl-C ends it while an answer is being made, and leaves the keyboard alone (it would keep the process alive)', async () => {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
   const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
-  const posted = createBell();
-  const asked = posted.rung(new AbortController().signal);
+  const posted = new Signal();
+  const asked = posted.wait(new AbortController().signal);
   const post = async () => {
-    posted.ring();
+    posted.notify();
     return { runId: 'run-1' };
   };
   const client = {
     sessions: { get: async () => ({ seq: 0 }), post },
     // biome-ignore lint/correctness/useYield: nothing is told until the end
     events: async function* ({ signal }: { signal: AbortSignal }) {
-      await createBell().rung(signal);
+      await new Signal().wait(signal);
     },
   } as unknown as NatterClient;
   const terminal = { write: () => {}, out: () => {}, note: () => {} };

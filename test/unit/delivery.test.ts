@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../services/delivery/backoff.ts';
 import { markAfter, nextMark } from '../../services/delivery/custody.ts';
 import { createOutbox } from '../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../services/delivery/outlets/webhook.ts';
+import { retryMs } from '../../services/delivery/retry.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyRecord, CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
@@ -153,11 +153,11 @@ describe('the outbox', () => {
 
 describe('small rules', () => {
   it('backoff grows, is capped, has chance in it and honours what was asked for within reason', () => {
-    expect([1, 2, 3].map((attempt) => backoffMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
-    expect(backoffMs(1, 0)).toBe(500);
-    expect(backoffMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
-    expect(backoffMs(1, 0, 7_000)).toBe(7_000);
-    expect(backoffMs(1, 0, 86_400_000)).toBe(limits.deliveryRetryAfterMs);
+    expect([1, 2, 3].map((attempt) => retryMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
+    expect(retryMs(1, 0)).toBe(500);
+    expect(retryMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
+    expect(retryMs(1, 0, 7_000)).toBe(7_000);
+    expect(retryMs(1, 0, 86_400_000)).toBe(limits.deliveryRetryAfterMs);
   });
 
   it('the signature is the one that docs/webhooks.md promises', () => {

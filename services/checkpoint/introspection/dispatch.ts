@@ -2,8 +2,9 @@ import type { CheckpointRequest, RecordedCommit } from '../../../shared/domain/s
 import type { Logger } from '../../../shared/kit/log.ts';
 import { runAll } from '../../../shared/kit/run-all.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { DurableCursor } from '../../../shared/runtime/durable-cursor.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 
 export interface DispatchOptions {
@@ -35,28 +36,27 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
   const counts = { introspection_requests_total: 0, introspection_dispatch_position: 0, introspection_dispatch_lag_seconds: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const after = await ports.cursors.get(name);
-    await witnessLog(ports, name, after);
-    counts.introspection_dispatch_position = after;
-    let saved = after;
+    const cursor = new DurableCursor(ports.cursors, name);
+    const follower = new LogFollower({
+      events: ports.events,
+      start: () => witnessedPosition(ports, name, cursor.load),
+      readPauseMs,
+    });
+    counts.introspection_dispatch_position = await follower.start();
     healthy();
 
     const save = async (): Promise<void> => {
-      const position = counts.introspection_dispatch_position;
-      if (held.aborted || position === saved) return;
-      await ports.cursors.put(name, position);
-      saved = position;
+      if (!held.aborted) await cursor.save(follower.position);
     };
-    const read = async (until: AbortSignal): Promise<void> => {
-      for await (const commit of ports.events.follow({ after, signal: until, pauseMs: readPauseMs })) {
+    const read = (until: AbortSignal): Promise<void> =>
+      follower.run(until, async (commit) => {
         for (const request of requestsOf(commit)) {
           await ports.checkpoints.publish(request);
           counts.introspection_requests_total += 1;
         }
         counts.introspection_dispatch_position = commit.seq;
         counts.introspection_dispatch_lag_seconds = Math.max(0, ports.clock.now() - commit.recordedAt) / 1_000;
-      }
-    };
+      });
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await ports.clock.sleep(cursorPauseMs, until)) await save();
     };

@@ -1,6 +1,7 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { roomTokens } from '../../../shared/domain/prompt/tokens.ts';
 import type { CheckpointRequest } from '../../../shared/domain/session/envelope.ts';
+import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -26,7 +27,7 @@ export interface WorkerOptions {
 
 /** Temporary failures: the slice is retried with growing pauses. */
 const passing: ReadonlySet<string> = new Set(['model_rate_limited', 'model_unavailable', 'model_timeout']);
-const pauseMs = { first: 1_000, most: 60_000 };
+const retries = { firstMs: 1_000, mostMs: 60_000 };
 /** Smallest slice, however small the model's window is. */
 const leastCharacters = 2_000;
 
@@ -61,7 +62,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
         }
         if (passing.has(code) && tries < limits.introspectionAttempts) {
           counts.retries += 1;
-          await clock.sleep(Math.min(pauseMs.most, pauseMs.first * 2 ** tries++), signal);
+          await clock.sleep(backoffMs(retries, tries++), signal);
           signal.throwIfAborted();
           continue;
         }

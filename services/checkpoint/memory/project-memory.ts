@@ -1,12 +1,12 @@
 import { isErasure } from '../../../shared/domain/session/evolve.ts';
-import { createBell } from '../../../shared/kit/bell.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { runAll } from '../../../shared/kit/run-all.ts';
+import { Signal } from '../../../shared/kit/signal.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryNews } from '../../../shared/ports/memory-store.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { MemoryFold, memoryHeadlines } from './fold.ts';
 
@@ -39,26 +39,30 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
   const counts = { memory_entries: 0, memory_position: 0, memory_lag: 0, memory_written_total: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const after = await memory.position();
-    await witnessLog(ports, name, after);
+    const follower = new LogFollower({
+      events,
+      start: () => witnessedPosition(ports, name, () => memory.position()),
+      headlines: memoryHeadlines,
+      readPauseMs,
+    });
+    const after = await follower.start();
     const { entries, gone } = await storedAt(ports, after);
     const fold = new MemoryFold(entries, gone);
-    const rung = createBell();
-    const flushed = createBell();
+    const changed = new Signal();
+    const flushed = new Signal();
     let position = after;
     let written = after;
     healthy();
 
-    const follow = async (until: AbortSignal): Promise<void> => {
-      for await (const commit of events.follow({ after, headlines: memoryHeadlines, signal: until, pauseMs: readPauseMs })) {
+    const follow = (until: AbortSignal): Promise<void> =>
+      follower.run(until, async (commit) => {
         fold.add(commit);
         position = commit.seq;
         counts.memory_lag = position - written;
         // An eraser waits for the position to pass the erasure.
-        if (fold.news > 0 || isErasure(commit)) rung.ring();
-        while (fold.news >= mostNews && !until.aborted) await flushed.rung(until);
-      }
-    };
+        if (fold.news > 0 || isErasure(commit)) changed.notify();
+        while (fold.news >= mostNews && !until.aborted) await flushed.wait(until);
+      });
     const flush = async (): Promise<void> => {
       const reached = position;
       const news = fold.takeNews();
@@ -66,7 +70,7 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
       written = reached;
       counts.memory_written_total += news.entries.length + news.gone.length;
       Object.assign(counts, { memory_entries: fold.size, memory_position: written, memory_lag: position - written });
-      flushed.ring();
+      flushed.notify();
     };
     const look = async (): Promise<void> => {
       if ((await memory.position()) === written) return;
@@ -74,13 +78,13 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
     };
     const write = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
-        await rung.rung(until);
+        await changed.wait(until);
         if (!until.aborted) await (position > written ? flush() : look());
       }
     };
     /** Writes the position from time to time even when nothing is remembered. */
     const remind = async (until: AbortSignal): Promise<void> => {
-      for (; !until.aborted; await clock.sleep(remindMs, until)) rung.ring();
+      for (; !until.aborted; await clock.sleep(remindMs, until)) changed.notify();
     };
     await runAll(stopping, follow, write, remind);
     if (!held.aborted && position > written) await flush();
@@ -99,7 +103,8 @@ const storedAt = async ({ clock, memory }: MemoryProjectionOptions['ports'], pos
   const view = await memory.watch();
   try {
     for (const until = clock.monotonic() + replicaMs; view.position() < position; await clock.sleep(lookMs)) {
-      if (clock.monotonic() >= until) throw new NatterError('unavailable', 'the memory cannot be read up to its position yet');
+      if (clock.monotonic() >= until)
+        throw new NatterError('unavailable', 'the memory cannot be read up to its position yet');
     }
     return { entries: view.list({ scopes: 'all', limit: Number.POSITIVE_INFINITY }), gone: view.gone() };
   } finally {

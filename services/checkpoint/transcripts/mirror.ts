@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
-import { createBell } from '../../../shared/kit/bell.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { runAll } from '../../../shared/kit/run-all.ts';
+import { Signal } from '../../../shared/kit/signal.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { DurableCursor } from '../../../shared/runtime/durable-cursor.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { witnessLog } from '../../../shared/runtime/log-witness.ts';
+import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
 import type { StoreConfig } from '../../../shared/runtime/transcripts/session-map.ts';
@@ -58,50 +59,54 @@ async function* linesBefore(events: EventLog, key: SessionKey, seq: number): Asy
 export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, cursors, events } = ports;
   const { store } = config.session;
-  const cursor = cursorOf(store);
+  const cursorName = cursorOf(store);
   const counts = { mirror_lines_total: 0, mirror_position: 0, mirror_lag: 0, mirror_maps_behind: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const after = await cursors.get(cursor);
-    await witnessLog(ports, cursor, after);
+    const cursor = new DurableCursor(cursors, cursorName);
+    const follower = new LogFollower({
+      events,
+      start: () => witnessedPosition(ports, cursorName, cursor.load),
+      readPauseMs,
+    });
+    const after = await follower.start();
     counts.mirror_position = after;
     const view = await ports.index.watch();
     const gathering = createGathering(after);
     const files = new TranscriptFiles({ store, before: (key, seq) => linesBefore(events, key, seq) });
     const maps = createSessionMaps(view, config);
-    const gathered = createBell();
-    const written = createBell();
-    const changed = createBell();
+    const gathered = new Signal();
+    const written = new Signal();
+    const changed = new Signal();
 
-    const read = async (until: AbortSignal): Promise<void> => {
-      for await (const commit of events.follow({ after, signal: until, pauseMs: readPauseMs })) {
+    const read = (until: AbortSignal): Promise<void> =>
+      follower.run(until, async (commit) => {
         gathering.add(commit);
         maps.note(commit.key, commit.seq);
         counts.mirror_maps_behind = maps.behind();
         counts.mirror_lag = commit.seq - counts.mirror_position;
-        gathered.ring();
-        changed.ring();
-        while (gathering.isFull() && !until.aborted) await written.rung(until);
-      }
-    };
+        gathered.notify();
+        changed.notify();
+        while (gathering.isFull() && !until.aborted) await written.wait(until);
+      });
     /** Files first, then the position: after a crash in between the same lines come again and are skipped. */
     const flush = async (): Promise<void> => {
       const { news, position } = gathering.take();
       counts.mirror_lines_total += await files.write(news);
-      await cursors.put(cursor, position);
+      await cursor.save(position);
       counts.mirror_position = position;
       counts.mirror_lag = gathering.position() - position;
-      written.ring();
+      written.notify();
     };
     const write = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
-        await gathered.rung(until);
+        await gathered.wait(until);
         if (!until.aborted) await flush();
       }
     };
     const keepMaps = async (until: AbortSignal): Promise<void> => {
       for (let pauseMs = 0; !until.aborted; await clock.sleep(pauseMs, until)) {
-        while (!maps.hasChanges() && !until.aborted) await changed.rung(until);
+        while (!maps.hasChanges() && !until.aborted) await changed.wait(until);
         const startedAt = clock.monotonic();
         if (until.aborted) return;
         await maps.write();

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
@@ -36,7 +37,9 @@ export interface ManagedServer {
 
 /** Time for writing out the store on a stop. */
 const stopMs = 10_000;
-const [firstPauseMs, longestPauseMs, steadyMs] = [100, 5_000, 30_000];
+const restarts = { firstMs: 100, mostMs: 5_000 };
+/** A broker that ran for so long has not failed at its start. */
+const steadyMs = 30_000;
 
 /**
  * Starts the broker of this installation and keeps it running, on one port as long as this process lives, so that clients reconnect.
@@ -70,17 +73,17 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
 
   /** Starts it again and again, with growing pauses; one that ran for a while starts at once. */
   const watch = async (): Promise<void> => {
-    let pauseMs = firstPauseMs;
+    let failures = 0;
     for (;;) {
       const since = performance.now();
       const reason = await running.exited;
       if (stopping.signal.aborted) return;
-      if (performance.now() - since > steadyMs) pauseMs = firstPauseMs;
+      if (performance.now() - since > steadyMs) failures = 0;
       problem = `nats-server ended (${reason}); it is being started again`;
       options.log('error', problem);
       options.onExit?.(reason);
-      for (; problem !== null; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-        await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      for (; problem !== null; failures += 1) {
+        await delay(backoffMs(restarts, failures), undefined, { signal: stopping.signal }).catch(() => {});
         if (stopping.signal.aborted) return;
         try {
           running = await start(port);

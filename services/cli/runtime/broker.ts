@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -90,16 +91,18 @@ export const startBroker = async (world: World, config: Config, installation: In
   return { servers: server.url, token, managed: true, stop };
 };
 
+const retries = { firstMs: 100, mostMs: 2_000 };
+
 /** After a restart: its consumers were in its memory (ADR 5). Tries until it works; meanwhile the services report what is missing. */
 const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger): Promise<void> => {
-  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2_000)) {
+  for (let failures = 0; ; failures += 1) {
     try {
       const created = await provisionBroker(config, broker);
       return log.info({ created: created.length }, 'the broker is back and provisioned');
     } catch (error) {
       log.warn({ reason: errorMessage(error) }, 'the broker is back but could not be provisioned yet');
       if (hasCode(error, 'unsupported')) return;
-      await systemClock.sleep(pauseMs);
+      await systemClock.sleep(backoffMs(retries, failures));
     }
   }
 };

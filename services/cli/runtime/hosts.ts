@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { backoffMs } from '../../../shared/kit/backoff.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
@@ -21,7 +22,7 @@ export interface Hosts extends Service {
   pids(): readonly number[];
 }
 
-const pause = { leastMs: 250, mostMs: 10_000 };
+const restartPauses = { firstMs: 250, mostMs: 10_000 };
 /** A host that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
 
@@ -60,15 +61,15 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
     });
 
   const keep = async (seat: Seat, number: number): Promise<void> => {
-    for (let pauseMs = pause.leastMs; !stopping.signal.aborted; ) {
+    for (let failures = 0; !stopping.signal.aborted; failures += 1) {
       const since = clock.monotonic();
       const how = await runHost(seat);
       if (stopping.signal.aborted) return;
-      if (clock.monotonic() - since > steadyMs) pauseMs = pause.leastMs;
+      if (clock.monotonic() - since > steadyMs) failures = 0;
+      const pauseMs = backoffMs(restartPauses, failures);
       restarts += 1;
       log.error({ host: number, how, pauseMs }, 'a session host ended; it is started again');
       await clock.sleep(pauseMs, stopping.signal);
-      pauseMs = Math.min(pauseMs * 2, pause.mostMs);
     }
   };
   const kept = Promise.all(seats.map((seat, index) => keep(seat, index + 1)));

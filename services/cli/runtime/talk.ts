@@ -1,8 +1,8 @@
 import pc from 'picocolors';
 import type { NatterClient, NatterEvent, StreamItem } from '../../../shared/client/main.ts';
 import { questionOf } from '../../../shared/domain/routing/approval-text.ts';
-import { createBell } from '../../../shared/kit/bell.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { Signal } from '../../../shared/kit/signal.ts';
 import type { Terminal } from '../terminal.ts';
 import { endedBy, RunView, type Screen } from './run-view.ts';
 
@@ -15,7 +15,7 @@ export class Talk {
   /** What was said here and has no answer yet, by the turn that makes it. */
   readonly #views = new Map<string, RunView>();
   readonly #screen: Screen;
-  readonly #changed = createBell();
+  readonly #changed = new Signal();
   /** Until a message's run is known, nothing that the session tells can be told apart. */
   #posting: Promise<unknown> = Promise.resolve();
   #isSaying = false;
@@ -45,7 +45,7 @@ export class Talk {
     try {
       await posted;
       await this.#posting;
-      while (!this.#isSettled() && !signal.aborted) await this.#changed.rung(signal);
+      while (!this.#isSettled() && !signal.aborted) await this.#changed.wait(signal);
     } catch (error) {
       this.#terminal.note(pc.red(errorMessage(error)));
     } finally {
@@ -59,14 +59,14 @@ export class Talk {
       for await (const item of items) {
         await this.#posting;
         this.#tell(item);
-        this.#changed.ring();
+        this.#changed.notify();
         if (!this.#isPrompted && !this.#isSaying && this.#isSettled()) this.prompt();
       }
     } catch (error) {
       this.#terminal.note(pc.red(errorMessage(error)));
     } finally {
       this.#isOver = true;
-      this.#changed.ring();
+      this.#changed.notify();
     }
   }
 

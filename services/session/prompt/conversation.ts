@@ -31,8 +31,8 @@ export class Conversation {
   #turn: RunningTurn | null = null;
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
-  /** The first commit read, and the first that has to be. */
   #firstRev = 0;
+  /** The first commit that has to be read. */
   #neededRev = 1;
 
   get rev(): number {
@@ -100,8 +100,7 @@ export class Conversation {
       case 'user_message':
         return this.#remember(event);
       case 'queue_cleared':
-        for (const turnId of event.turnIds) this.#waiting.delete(turnId);
-        return;
+        return event.turnIds.forEach((turnId) => void this.#waiting.delete(turnId));
       case 'turn_started':
         return this.#start(event);
       case 'turn_joined':
@@ -121,6 +120,8 @@ export class Conversation {
       case 'turn_failed':
       case 'turn_aborted':
         return this.#end();
+      default:
+        return;
     }
   }
 
@@ -195,8 +196,7 @@ export class Conversation {
       turn.flush = flushMessages(turn, made.length > 0 ? null : detachedString(text));
     } else {
       const { inputTokens, outputTokens, estimated = false } = usage;
-      const isSaid = made.length > 0 || text !== '';
-      const messages = this.#said.items.length + (isSaid ? 1 : 0);
+      const messages = this.#said.items.length + (made.length > 0 || text !== '' ? 1 : 0);
       this.#counted = estimated ? null : { tokens: inputTokens + outputTokens, messages };
       if (made.length === 0 && finish === 'continue') this.#answer(text);
     }

@@ -1,7 +1,8 @@
+import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { ConsumeOptions } from '../../ports/work-queue.ts';
-import { handleStored, type StoredAckOutcome } from '../streams/handle-stored.ts';
+import { handleStored, handlingRetries, type StoredAckOutcome } from '../streams/handle-stored.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
 
 /** A stored message that is not done. */
@@ -97,7 +98,7 @@ export class QueueMember<T> {
     await this.#resumed;
     let fate = await this.#attempt(lease, 0);
     for (let failures = 1; fate === 'retry' && this.#host.mayRetry(lease); failures += 1) {
-      await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(failures, 6)), lease.ended.signal);
+      await this.#host.clock.sleep(backoffMs(handlingRetries, failures), lease.ended.signal);
       await this.#resumed;
       if (this.#host.mayRetry(lease)) fate = await this.#attempt(lease, failures);
     }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts';
+import { Signal } from '../../kit/signal.ts';
 import type { Entry, KeyValue } from './key-value.ts';
-import { createNudge } from './nudge.ts';
 
 /** Entries per read: each read costs the broker 50 ms in a bucket of 100,000, so reads are few and large. */
 const readEntries = 10_000;
@@ -80,11 +80,11 @@ export const openBucketCopy = async <C>(
   };
 
   await refresh();
-  const nudge = createNudge(clock);
-  const endHints = bucket.hint(`${part}.>`, nudge.wake);
+  const changed = new Signal();
+  const endHints = bucket.hint(`${part}.>`, changed.notify);
   const keepCurrent = async (): Promise<void> => {
     while (!closed) {
-      await nudge.wait(checkMs);
+      await changed.waitAtMost(checkMs, clock);
       await clock.sleep(gatherMs);
       // The broker is away: the copy stays as it is until it is back. `Ports.problems` tells.
       if (!closed) await refresh().catch(() => {});
@@ -98,7 +98,7 @@ export const openBucketCopy = async <C>(
     close: async () => {
       closed = true;
       endHints();
-      nudge.wake();
+      changed.notify();
       await ended;
     },
   };

@@ -1,9 +1,10 @@
+import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { Signal } from '../../kit/signal.ts';
 import type { Leases } from '../../ports/leases.ts';
 import { encode } from '../../wire/codec.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
-import { createNudge } from './nudge.ts';
 
 /** How long the broker keeps a lease without renewal, and how much earlier its holder considers it lost. */
 const ttlMs = 3_000;
@@ -12,7 +13,7 @@ const renewMs = 1_000;
 /** How often a waiting member checks without a hint. A hint comes shortly before the write can be read. */
 const pollMs = 500;
 const settleMs = 30;
-const longestPauseMs = 10_000;
+const retries = { firstMs: pollMs, mostMs: 10_000 };
 
 /** A lease we hold: the revision that proves it, and the monotonic time until which nobody else can have it. */
 interface Lease {
@@ -54,19 +55,19 @@ export const createLeases = (
 
     /** Waits for the lease; `null` when `signal` aborts first. */
     const acquire = async (): Promise<Lease | null> => {
-      const nudge = createNudge(clock);
-      const endHints = bucket.hint(key, nudge.wake);
-      signal.addEventListener('abort', nudge.wake, { once: true });
+      const released = new Signal();
+      const endHints = bucket.hint(key, released.notify);
+      signal.addEventListener('abort', released.notify, { once: true });
       try {
         while (!signal.aborted) {
           const lease = await takeIfFree().catch(report);
           if (lease !== null) return lease;
-          await nudge.wait(pollMs);
+          await released.waitAtMost(pollMs, clock);
           await clock.sleep(settleMs, signal);
         }
         return null;
       } finally {
-        signal.removeEventListener('abort', nudge.wake);
+        signal.removeEventListener('abort', released.notify);
         endHints();
       }
     };
@@ -121,7 +122,7 @@ export const createLeases = (
       const lease = await acquire();
       if (lease === null) return;
       await serve(lease);
-      await clock.sleep(Math.min(longestPauseMs, pollMs * 2 ** failures), signal);
+      await clock.sleep(backoffMs(retries, failures), signal);
     }
   },
 });

@@ -6,9 +6,9 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { createBell } from '../../kit/bell.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
+import { Signal } from '../../kit/signal.ts';
 
 export interface ConnectOptions {
   readonly transport: Transport;
@@ -33,7 +33,7 @@ export class Connection {
   readonly client: Client;
   readonly #options: ConnectOptions;
   readonly #over = new AbortController();
-  readonly #look = createBell();
+  readonly #look = new Signal();
   #notifications = 0;
   #minute: number;
 
@@ -59,7 +59,7 @@ export class Connection {
 
   /** Triggers a health check and a new tool list. */
   look(): void {
-    this.#look.ring();
+    this.#look.notify();
   }
 
   async open(): Promise<void> {
@@ -87,7 +87,7 @@ export class Connection {
       const next = new AbortController();
       const later = clock.sleep(limits.mcpCheckMs, AbortSignal.any([over, next.signal]));
       void later.then(() => next.signal.aborted || this.look());
-      await this.#look.rung(over);
+      await this.#look.wait(over);
       next.abort();
     }
   }

@@ -1,5 +1,6 @@
 import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import type { Config } from '../../domain/config/schema.ts';
+import { backoffMs } from '../../kit/backoff.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { oneLine } from '../../kit/one-line.ts';
@@ -11,6 +12,8 @@ import type { McpOptions } from './create.ts';
 import { offeredTools } from './offered.ts';
 import { endOf } from './result.ts';
 import { secretsOf, transportTo } from './transport.ts';
+
+const restarts = { firstMs: limits.mcpRestartMs, mostMs: limits.mcpRestartCapMs };
 
 /**
  * One MCP server: started in the background, monitored, and restarted when it is lost, with growing delays. Its last tools stay
@@ -78,7 +81,7 @@ export class McpServer {
         this.#settle();
       }
       if (clock.monotonic() - begunAt > limits.mcpRestartCapMs) failures = 0;
-      await clock.sleep(Math.min(limits.mcpRestartMs * 2 ** Math.min(failures, 16), limits.mcpRestartCapMs), signal);
+      await clock.sleep(backoffMs(restarts, failures), signal);
     }
   }
 

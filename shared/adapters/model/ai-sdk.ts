@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../../domain/prompt/model-request.ts';
 import type { StepOutcome } from '../../domain/values/types.ts';
+import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Model } from '../../ports/model.ts';
 import { type Answer, readAnswer } from './answer.ts';
@@ -52,7 +53,7 @@ export class AiSdkModel implements Model {
       for (let retry = 0; ; retry++) {
         const outcome = await this.#ask(request, tell, watch);
         if (!(outcome instanceof ModelTrouble)) return outcome;
-        const waitMs = outcome.afterMs ?? firstWaitMs * 2 ** retry;
+        const waitMs = outcome.afterMs ?? backoffMs(retries, retry);
         const again = outcome.again && !told && retry < limits.retries && waitMs < watch.leftMs;
         if (!again) return this.#failed(outcome);
         await clock.sleep(waitMs, watch.signal);
@@ -88,7 +89,10 @@ export class AiSdkModel implements Model {
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
-      throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
+      throw new ModelTrouble(
+        'model_invalid_answer',
+        `the model used up its ${maxOutputTokens} tokens without an answer`,
+      );
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
     tell(note);
@@ -102,4 +106,4 @@ export class AiSdkModel implements Model {
 }
 
 /** Doubled with each retry. */
-const firstWaitMs = 500;
+const retries = { firstMs: 500, mostMs: 60_000 };

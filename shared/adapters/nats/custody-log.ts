@@ -27,9 +27,11 @@ export const openCustodyLog = async ({
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
 
   const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null> => {
-    const message = await manager.streams.getMessage(stream, { last_by_subj: subjects.deliveriesTo(target) }).catch((error) => {
-      throw toNatterError(error, 'read the delivery log');
-    });
+    const message = await manager.streams
+      .getMessage(stream, { last_by_subj: subjects.deliveriesTo(target) })
+      .catch((error: unknown) => {
+        throw toNatterError(error, 'read the delivery log');
+      });
     return message === null ? null : { record: custodyCodec.decode(message.data), seq: message.seq };
   };
 

@@ -1,4 +1,5 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
 import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
@@ -29,6 +30,8 @@ export interface FollowedLog {
 
 /** How long to wait after a lost hint, an outage or a doubt about the log. */
 const pollMs = 1_000;
+/** How long a message that a replica does not have yet, or that was erased, is waited for. */
+const lagWaits = { firstMs: 1, mostMs: pollMs };
 /** Commits stored shortly before we subscribed have no hint, and a replica may lack them, so the first polls come sooner. */
 const firstIdleMs = 20;
 
@@ -43,7 +46,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
   const sleeper = new Sleeper(log.clock, signal);
   const nudges = log.nudges(() => sleeper.wake());
   let position = options.after;
-  let backoffMs = 0;
+  let stuckReads = 0;
   let idleMs = firstIdleMs;
   try {
     while (!signal.aborted) {
@@ -60,9 +63,9 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       const behind = nudges.latest() > position;
       const stuck = behind && nudges.latest() === nudged && batch?.messages.length === 0;
       // The hinted commit is not on this replica yet, or has been erased: polls again with growing delays.
-      backoffMs = stuck ? Math.min(pollMs, Math.max(1, 2 * backoffMs)) : 0;
+      stuckReads = stuck ? stuckReads + 1 : 0;
       if (batch === null) await sleeper.sleep(pollMs);
-      else if (stuck) await sleeper.sleepUnless(() => nudges.latest() > nudged, backoffMs);
+      else if (stuck) await sleeper.sleepUnless(() => nudges.latest() > nudged, backoffMs(lagWaits, stuckReads - 1));
       else if (!behind) {
         await sleeper.sleepUnless(() => nudges.latest() > position, idleMs);
         idleMs = Math.min(pollMs, 2 * idleMs);

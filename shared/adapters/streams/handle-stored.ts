@@ -22,6 +22,9 @@ export interface StoredDelivery {
   readonly traceparent?: string | undefined;
 }
 
+/** The waits before a message that failed is handled again. */
+export const handlingRetries = { firstMs: 50, mostMs: 2_000 };
+
 /** The outcome once dead letters have been stored. */
 export type StoredAckOutcome = 'recorded' | 'done' | 'retry';
 

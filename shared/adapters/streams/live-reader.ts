@@ -1,5 +1,5 @@
-import { createBell } from '../../kit/bell.ts';
 import { limits } from '../../kit/limits.ts';
+import { Signal } from '../../kit/signal.ts';
 import type { Delta } from '../../ports/live.ts';
 import { isSameStep } from './running-steps.ts';
 
@@ -10,7 +10,7 @@ import { isSameStep } from './running-steps.ts';
  */
 export class LiveReader {
   readonly #ask: () => void;
-  readonly #news = createBell();
+  readonly #news = new Signal();
   /** Unread output, one entry per step. */
   #unread: Delta[] = [];
   #characters = 0;
@@ -46,7 +46,7 @@ export class LiveReader {
           this.#characters -= next.text.length;
           yield next;
         } else if (signal.aborted) return;
-        else await this.#news.rung(signal);
+        else await this.#news.wait(signal);
       }
     } finally {
       end();
@@ -89,6 +89,6 @@ export class LiveReader {
     while (this.#unread.length > limits.streamFrames || this.#characters > limits.streamBytes) {
       this.#characters -= this.#unread.shift()?.text.length ?? 0;
     }
-    this.#news.ring();
+    this.#news.notify();
   }
 }

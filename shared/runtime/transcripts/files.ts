@@ -52,7 +52,7 @@ export class TranscriptFiles {
     const opened: FileHandle[] = [];
     const changedFolders = new Set<string>();
     const sync = async (): Promise<void> => {
-      await Promise.all(opened.splice(0).map((handle) => handle.datasync().finally(() => handle.close())));
+      await Promise.all(opened.splice(0).map((handle) => closedAfter(handle, handle.datasync())));
     };
     try {
       for (const { key, erased, lines } of news) {
@@ -186,8 +186,16 @@ const isOf = async (path: string, key: SessionKey): Promise<boolean> => {
   }
 };
 
+const closedAfter = async (handle: FileHandle, work: Promise<void>): Promise<void> => {
+  try {
+    await work;
+  } finally {
+    await handle.close();
+  }
+};
+
 /** Syncs the folder, so that its file names are as durable as the contents. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
+  await closedAfter(handle, handle.sync());
 };

@@ -12,7 +12,7 @@ const start = async () => {
   let door = gateway;
   const restart = async (): Promise<void> => {
     await door.stop(1_000);
-    door = await startDoor(await memory.portsFor('gateway'), [], config);
+    door = await startDoor(memory.portsFor('gateway'), [], config);
     await ready(call);
   };
   const say = (text: string, to = 'agent:main:main') => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });

@@ -35,7 +35,7 @@ const recording = async (...rows: readonly string[]): Promise<void> => {
     clock,
     session: { timeZone: 'Europe/Berlin', reset: { idleMinutes: 90 } },
   });
-  const { events, index } = await memory.portsFor('host');
+  const { events, index } = memory.portsFor('host');
   let row: IndexRow | null = null;
   for (const { seq: _, recordedAt, ...commit } of tell(...rows).commits) {
     const result = await events.append(commit, row?.seq ?? 0);

@@ -8,7 +8,7 @@ import { startBalancer } from './balancer.ts';
 const key = 'agent:main:main';
 const start = async () => {
   const { gateway, memory, host } = await startWorld();
-  const other = await startDoor(await memory.portsFor('gateway-2'));
+  const other = await startDoor(memory.portsFor('gateway-2'));
   await ready(callerOf(other.url));
   const balancer = await startBalancer([gateway.url, other.url]);
   const client = createClient({ url: balancer.url, token, WebSocket });

@@ -15,6 +15,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Leases } from '../../../shared/ports/leases.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
+import { listener } from '../../support/listener.ts';
 
 /** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */
 const fastClock = (factor = 20): Clock => ({
@@ -38,14 +39,16 @@ export const startFarSide = async (
   reply: (request: Received, nth: number) => Reply | Promise<Reply> = () => ({ status: 204 }),
 ) => {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    const raw = Buffer.concat(await request.toArray()).toString();
-    const body = JSON.parse(raw);
-    const message = { id: body.id, to: body.to.to, text: body.text, headers: request.headers, raw };
-    received.push(message);
-    const answer = await reply(message, received.filter(({ id }) => id === body.id).length);
-    if (answer !== 'hang') response.writeHead(answer.status, answer.headers).end();
-  });
+  const server = createServer(
+    listener(async (request, response) => {
+      const raw = Buffer.concat(await request.toArray()).toString();
+      const body = JSON.parse(raw);
+      const message = { id: body.id, to: body.to.to, text: body.text, headers: request.headers, raw };
+      received.push(message);
+      const answer = await reply(message, received.filter(({ id }) => id === body.id).length);
+      if (answer !== 'hang') response.writeHead(answer.status, answer.headers).end();
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,

@@ -66,10 +66,10 @@ export const startDoor = async (
 ): Promise<Door> => {
   const memory = openBroker();
   const config = configOf(options.session);
-  const hostPorts = await memory.portsFor('host');
+  const hostPorts = memory.portsFor('host');
   const host = await startMiniHost(hostPorts, options);
   afterwards(() => host.close());
-  const ports = await memory.portsFor('gateway');
+  const ports = memory.portsFor('gateway');
   const gateway = await startGateway({
     config: options.current ?? fixed(config),
     ports,

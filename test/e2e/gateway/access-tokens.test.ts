@@ -46,7 +46,7 @@ describe('tokens', () => {
   ];
   test.each(rows)('A8/89-90: the gateway does not start with %s', async (_, tokens, field, mend) => {
     const config = configOf();
-    const ports = await openBroker().portsFor('gateway');
+    const ports = openBroker().portsFor('gateway');
     const starting = startGateway({
       config: fixed({ ...config, gateway: { ...config.gateway, tokens } }),
       ports,

@@ -140,7 +140,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     const { call: calling, memory } = await startWorld();
     await say(calling, 'one');
     const off = configSchema.parse({ ...config, introspection: { enabled: false } });
-    const door = await startDoor(await memory.portsFor('off'), [], off);
+    const door = await startDoor(memory.portsFor('off'), [], off);
     const call = callerOf(door.url);
     await vi.waitFor(async () => expect((await row(call)).messageCount).toBe(2));
     const refusal = { code: 'introspection_disabled', detail: expect.stringContaining('introspection.enabled') };

@@ -23,7 +23,7 @@ const textsOf = ({ messages }: Stream): Record<number, string> => {
 
 it('A6/79: a stream that joins while a reply is being made gets its text from the beginning, once', async () => {
   const { gateway, memory } = await startWorld();
-  const { live } = await memory.portsFor('speaker');
+  const { live } = memory.portsFor('speaker');
   const join = () => openStream(gateway.url, pathOf(key, '/events?deltas=1'));
   const said: Record<number, string> = {};
   const say = (attempt: number, text: string) => {

@@ -7,7 +7,7 @@ it('A6/79: a stream of live text has no part of a silence marker; what was writt
   const { call, gateway, memory } = await startWorld();
   const stream = await openStream(gateway.url, pathOf(key, '/events?deltas=1'));
   await vi.waitFor(() => expect(stream.comments).toHaveLength(1));
-  const { live } = await memory.portsFor('speaker');
+  const { live } = memory.portsFor('speaker');
   const pieces = ['Sure', '. <NO', '_RE', 'PLY', '> <no> ', '<EMPTY_RESPONSE', '>bye'];
   let offset = 0;
   for (const text of pieces) {

@@ -38,7 +38,7 @@ test('an answer that is too large is refused with what helps', async () => {
 });
 
 test('while the broker is away each call says so at once', async () => {
-  const ports = await openBroker().portsFor('gateway');
+  const ports = openBroker().portsFor('gateway');
   let problems: string[] = [];
   const gateway = await openDoor({ ...ports, problems: () => problems });
   const client = await overHttp(gateway.url, token);
@@ -59,13 +59,13 @@ test('A10/122: a gateway that stops answers those that wait', async () => {
 
 test('natter mcp serve says that the gateway is gone, and serves again once another one is there', async () => {
   const memory = openBroker();
-  const gateway = await openDoor(await memory.portsFor('gateway'));
+  const gateway = await openDoor(memory.portsFor('gateway'));
   const client = await overStdio(gateway.url, token);
   expect(await use(client, 'sessions_list')).toEqual({ count: 0, sessions: [] });
   await gateway.stop(1_000);
   expect(await use(client, 'sessions_list')).toMatch(/^unreachable: /);
   const port = Number(new URL(gateway.url).port);
-  await openDoor(await memory.portsFor('another gateway'), [], configSchema.parse({ gateway: { port } }));
+  await openDoor(memory.portsFor('another gateway'), [], configSchema.parse({ gateway: { port } }));
   await vi.waitFor(async () => expect(await use(client, 'sessions_list')).toEqual({ count: 0, sessions: [] }));
 });
 

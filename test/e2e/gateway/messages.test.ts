@@ -27,7 +27,7 @@ describe('POST messages', () => {
     const { status, body } = await call('POST', `${post}?wait=0.05`, { body: { text: 'slow' } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'timeout', error: { code: 'timeout' } });
-    const other = callerOf((await startDoor(await memory.portsFor('gateway-2'))).url);
+    const other = callerOf((await startDoor(memory.portsFor('gateway-2'))).url);
     await ready(other);
     expect((await other('GET', pathOf(key, `/runs/${body.runId}`))).body.status).toBe('running');
     const waiting = other('GET', pathOf(key, `/runs/${body.runId}?wait=5`));
@@ -154,7 +154,7 @@ describe('POST /v1/inbound', () => {
   it('stores the envelope and recognises it again', async () => {
     const { call, memory } = await startWorld();
     const seen: unknown[] = [];
-    const router = await memory.portsFor('router');
+    const router = memory.portsFor('router');
     const taken = await router.inbound.consume({
       member: 'router',
       handle: async ({ message }) => {

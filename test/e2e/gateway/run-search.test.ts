@@ -10,7 +10,7 @@ const key = keyOf('agent:main:main');
 /** A session with this many commits, its snapshot, and what of its log is read from now on, by the sequence after which. */
 const startLong = async (commits: number, position: Partial<Position> = {}) => {
   const { call, memory, ports } = await startWorld();
-  const { events, snapshots } = await memory.portsFor('writer');
+  const { events, snapshots } = memory.portsFor('writer');
   for (let rev = 1; rev <= commits; rev += 1) {
     const command = { id: `run-${rev}`, seq: rev, incarnation: 1 };
     await events.append(commitTo(key, { rev, command, events: [userMessage('hi')] }), rev - 1);

@@ -77,7 +77,7 @@ describe('sessions_list', () => {
       ['three', 'you said: three'],
     ]);
     expect((await rpc(call, 'sessions.list')).sessions[0]).not.toHaveProperty('messages');
-    const door = await memory.portsFor('gateway-2');
+    const door = memory.portsFor('gateway-2');
     const read: EventLog['read'] = (key, options) => {
       if (key === 'agent:main:cli:work') throw new NatterError('invalid', 'no such event');
       return door.events.read(key, options);
@@ -215,7 +215,7 @@ describe('sessions_send', () => {
     host.hold();
     const sent = await send(call, { sessionKey: 'main', message: 'slow', timeoutSeconds: 0.05 });
     expect(sent).toMatchObject({ status: 'timeout', error: { code: 'timeout' } });
-    const other = callerOf((await startReplica(await memory.portsFor('gateway-2'))).url);
+    const other = callerOf((await startReplica(memory.portsFor('gateway-2'))).url);
     await ready(other);
     expect(await rpc(other, 'agent.wait', { runId: sent.runId, timeoutMs: 10 })).toMatchObject({ status: 'timeout' });
     expect(await rpc(other, 'agent.wait', { runId: sent.runId, timeoutMs: 0 })).toMatchObject({ status: 'timeout' });

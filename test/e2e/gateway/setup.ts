@@ -49,10 +49,10 @@ export interface World {
 /** A gateway with a session host behind it, ready. */
 export const startWorld = async (options: { clock?: Clock; index?: boolean; session?: object } = {}): Promise<World> => {
   const memory = openBroker(options.clock);
-  const hostPorts = await memory.portsFor('host');
+  const hostPorts = memory.portsFor('host');
   const host = await startMiniHost(hostPorts, options);
   afterwards(() => host.close());
-  const ports = await memory.portsFor('gateway');
+  const ports = memory.portsFor('gateway');
   const { session = {} } = options;
   const gateway = await startDoor(ports, [], configSchema.parse({ ...config, session }));
   const call = callerOf(gateway.url);

@@ -55,7 +55,7 @@ describe('event streams', () => {
   it('resume on another replica in the middle of a commit, by Last-Event-ID or after', async () => {
     const { call, memory } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, text);
-    const other = await startDoor(await memory.portsFor('gateway-2'));
+    const other = await startDoor(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     const expected = (await idsInLog(call)).filter((id) => Number(id) > 3.1);
     expect(expected[0]).toBe('4.0');
@@ -74,7 +74,7 @@ describe('event streams', () => {
 
   it('a client that is cut off again and again, on two replicas, sees every event once while turns run', async () => {
     const { call, gateway, memory } = await startWorld();
-    const other = await startDoor(await memory.portsFor('gateway-2'));
+    const other = await startDoor(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     const seen: string[] = [];
     let done = false;
@@ -148,7 +148,7 @@ describe('event streams', () => {
     afterwards(async () => void slow.socket.destroy());
     await vi.waitFor(() => expect(slow.heard()).toContain(': after'));
     slow.socket.pause();
-    const { live } = await memory.portsFor('speaker');
+    const { live } = memory.portsFor('speaker');
     const text = 'x'.repeat(200_000);
     for (let step = 1; step <= 40; step++) {
       live.publish(keyOf(key), { turn: { id: 'a turn', attempt: 1 }, step, offset: 0, text });

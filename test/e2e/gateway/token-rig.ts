@@ -20,10 +20,10 @@ export interface Replicas {
 
 export const startReplicas = async (gateway: object = {}, clock: Clock = systemClock): Promise<Replicas> => {
   const memory = openBroker(clock);
-  const host = await startMiniHost(await memory.portsFor('host'), {});
+  const host = await startMiniHost(memory.portsFor('host'), {});
   afterwards(() => host.close());
   const config = configSchema.parse({ gateway: { port: 0, ...gateway } });
-  const start = async (name: string) => (await startDoor(await memory.portsFor(name), [], config)).url;
+  const start = async (name: string) => (await startDoor(memory.portsFor(name), [], config)).url;
   const urls = [await start('one'), await start('two')] as const;
   const as = (token: string | null, at: 0 | 1 = 0): Call => callerOf(urls[at], token);
   const admin = callerOf(urls[0]);

@@ -38,9 +38,9 @@ const cuttable = (ports: Ports) => {
 describe('trouble', () => {
   it('starts without the broker, answers 503 with Retry-After, and recovers by itself', async () => {
     const memory = openBroker();
-    const host = await startMiniHost(await memory.portsFor('host'));
+    const host = await startMiniHost(memory.portsFor('host'));
     afterwards(() => host.close());
-    const broker = cuttable(await memory.portsFor('gateway'));
+    const broker = cuttable(memory.portsFor('gateway'));
     broker.set(true);
     const gateway = await startDoor(broker.ports);
     const call = callerOf(gateway.url);
@@ -114,7 +114,7 @@ describe('trouble', () => {
       metrics: () => ({ sessions_resident: sessions, commits_total: 2 }),
       stop: async () => {},
     });
-    const gateway = await startDoor(await memory.portsFor('gateway'), [service(3), service(4)]);
+    const gateway = await startDoor(memory.portsFor('gateway'), [service(3), service(4)]);
     const call = callerOf(gateway.url);
     await ready(call);
     const { text, headers } = await call('GET', '/metrics');

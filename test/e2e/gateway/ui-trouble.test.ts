@@ -26,7 +26,7 @@ test.each([
   ['/v1/agui', { threadId: 'c', runId: 'r', messages: [{ role: 'user', id: 'm', content: 'hello' }] }],
 ])('%s: a gateway that stops before there is anything to tell gives no empty answer', async (path, body) => {
   const memory = openBroker();
-  const ports = await memory.portsFor('gateway');
+  const ports = memory.portsFor('gateway');
   const gateway = await startDoor(ports);
   const call = callerOf(gateway.url);
   await vi.waitFor(async () => expect((await call('GET', '/readyz')).status).toBe(200));

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listener } from '../../support/listener.ts';
 import { afterwards } from '../gateway/setup.ts';
 
 type Value = {
@@ -45,19 +46,21 @@ export const startCollector = async (
 ) => {
   const spans: Span[] = [];
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    bodies.push(body);
-    for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
-      const from = plainAll(resource.attributes);
-      for (const { spans: sent } of scopeSpans)
-        spans.push(...sent.map((span: OtlpSpan) => ({ ...span, attributes: plainAll(span.attributes), resource: from })));
-    }
-    response.setHeader('content-type', 'application/json');
-    answer(response);
-  });
+  const server = createServer(
+    listener(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      bodies.push(body);
+      for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
+        const from = plainAll(resource.attributes);
+        for (const { spans: sent } of scopeSpans)
+          spans.push(...sent.map((span: OtlpSpan) => ({ ...span, attributes: plainAll(span.attributes), resource: from })));
+      }
+      response.setHeader('content-type', 'application/json');
+      answer(response);
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async (): Promise<void> => {
     server.closeAllConnections();

@@ -22,14 +22,17 @@ const loadedWith = (path: string, seen = new Set<string>()): Set<string> => {
   return seen;
 };
 
-test('the client library loads itself and eventsource-parser alone: nothing of Node, no schemas', () => {
+test('the client library loads itself, the backoff and eventsource-parser alone: nothing of Node, no schemas', () => {
   expect(importsOf("import { x } from 'node:fs';\nimport type { Y } from 'zod';\nexport { z } from './z.ts';")).toEqual([
     'node:fs',
     './z.ts',
   ]);
   const loaded = [...loadedWith('shared/client/main.ts')];
   expect(loaded.length).toBeGreaterThan(8);
-  expect(loaded.filter((path) => !path.startsWith('shared/client/'))).toEqual(['eventsource-parser']);
+  expect(loaded.filter((path) => !path.startsWith('shared/client/')).sort()).toEqual([
+    'eventsource-parser',
+    'shared/kit/backoff.ts',
+  ]);
 });
 
 test('it needs nothing that browsers do not have', () => {

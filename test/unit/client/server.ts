@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createClient } from '../../../shared/client/main.ts';
+import { listener } from '../../support/listener.ts';
 
 /** A gateway that answers as told, until the test is over, and a client of it. */
-export const serve = async (listener: RequestListener) => {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+export const serve = async (answer: Parameters<typeof listener>[0]) => {
+  const server = createServer(listener(answer)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();

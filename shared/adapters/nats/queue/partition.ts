@@ -1,5 +1,6 @@
+import { backoffMs } from '../../../kit/backoff.ts';
 import type { ConsumeOptions } from '../../../ports/work-queue.ts';
-import { handleStored, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
+import { handleStored, handlingRetries, type StoredAckOutcome, type StoredHandling } from '../../streams/handle-stored.ts';
 import type { PullEvents, Pulled, PullStream } from '../pull-stream.ts';
 import type { DoneMessages } from './done-messages.ts';
 
@@ -222,7 +223,7 @@ export class Partition<T> {
     let fate = await work();
     while (fate === 'retry' && isOurs()) {
       inHand.failures += 1;
-      await this.#host.clock.sleep(Math.min(2_000, 50 * 2 ** Math.min(inHand.failures, 6)), this.#interrupt.signal);
+      await this.#host.clock.sleep(backoffMs(handlingRetries, inHand.failures), this.#interrupt.signal);
       if (isOurs()) fate = await work();
     }
     return fate;

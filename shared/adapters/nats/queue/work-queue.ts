@@ -2,6 +2,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { InboundEnvelope } from '../../../domain/routing/inbound-envelope.ts';
 import type { CheckpointRequest, CommandEnvelope } from '../../../domain/session/envelope.ts';
+import { backoffMs } from '../../../kit/backoff.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import { NatterError } from '../../../kit/errors.ts';
 import { escapeText } from '../../../kit/escape-text.ts';
@@ -39,6 +40,7 @@ export const checkpointQueue = (settings: WorkQueueSettings): WorkQueue<Checkpoi
 
 /** How long publishing is retried: long enough for most leader elections. */
 const publishBudgetMs = 5_000;
+const publishRetries = { firstMs: 50, mostMs: 1_000 };
 /** The broker drops a cancelled timer after this; its minimum. */
 const cancelledTtl = '1s';
 /** No later time works: the broker counts nanoseconds in 64 bits, and a time after 2262 is due at once. */
@@ -153,7 +155,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
       } catch (error) {
         const mayPass = ['unknown', 'unavailable'].includes(failureOf(error));
         if (!mayPass || clock.monotonic() >= deadline) throw toNatterError(error, `store a message of ${this.#binding.name}`);
-        await clock.sleep(Math.min(1_000, 50 * 2 ** attempt));
+        await clock.sleep(backoffMs(publishRetries, attempt));
       }
     }
   }

@@ -1,5 +1,5 @@
-import { assert, assertNever } from '../../../kit/assert.ts';
-import { messageOf } from '../commands.ts';
+import { assert } from '../../../kit/assert.ts';
+import { type CommandOf, type CommandType, messageOf } from '../commands.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { SessionState } from '../evolve.ts';
 import { expireApproval, requestApproval, resolveApproval } from './approval.ts';
@@ -13,6 +13,48 @@ import { recordResult, startCall } from './tools.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
 export type { Decision, RefusalCode } from './decision.ts';
+
+/** The rule of each command. A function for the wrong type of command does not compile (test/unit/session/handlers.test.ts). */
+export type Handlers = {
+  readonly [T in CommandType]: (given: Given<T>, view: SessionView, state: SessionState) => Decision;
+};
+
+export const handlers: Handlers = {
+  open_session: openSession,
+  post_message: postMessage,
+  append_message: appendMessage,
+  record_origin: recordOrigin,
+  stop,
+  reset,
+  fork,
+  request_checkpoint: requestCheckpoint,
+  record_introspection: recordIntrospection,
+  change_memory: changeMemory,
+  patch_session: patchSession,
+  post_notice: postNotice,
+  report: (given, _, state) => report(given, state),
+  deactivate_session: deactivate,
+  delete_session: deleteSession,
+  resume_turn: resumeTurn,
+  record_step: recordStep,
+  start_call: startCall,
+  record_result: recordResult,
+  compact,
+  record_compaction: recordCompaction,
+  request_approval: requestApproval,
+  resolve_approval: resolveApproval,
+  expire_approval: expireApproval,
+};
+
+type CommandTyped<T extends CommandType> = { readonly [K in T]: CommandOf<K> }[T];
+
+/** The envelope is put together again around its command, because TypeScript does not narrow an envelope by its data. */
+const dispatch = <T extends CommandType>(
+  data: CommandTyped<T>,
+  envelope: CommandEnvelope,
+  view: SessionView,
+  state: SessionState,
+): Decision => handlers[data.type]({ ...envelope, data }, view, state);
 
 /** A state as the rules see it. */
 const view = ({ machine: { value: status, context }, position }: SessionState): SessionView => {
@@ -33,59 +75,7 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
   const session = view(state);
   if (isMoved(envelope, session)) return refuse('precondition_failed', sessionMoved);
   if (isCancelled(envelope, session)) return refuseCancelled(envelope);
-  const given = envelope as Given<never>;
-  switch (data.type) {
-    case 'open_session':
-      return openSession(given, session);
-    case 'post_message':
-      return postMessage(given, session);
-    case 'append_message':
-      return appendMessage(given, session);
-    case 'record_origin':
-      return recordOrigin(given, session);
-    case 'stop':
-      return stop(given, session);
-    case 'reset':
-      return reset(given, session);
-    case 'fork':
-      return fork(given, session);
-    case 'request_checkpoint':
-      return requestCheckpoint(given, session);
-    case 'record_introspection':
-      return recordIntrospection(given, session);
-    case 'change_memory':
-      return changeMemory(given, session);
-    case 'patch_session':
-      return patchSession(given, session);
-    case 'post_notice':
-      return postNotice(given, session);
-    case 'report':
-      return report(given, state);
-    case 'deactivate_session':
-      return deactivate(given, session);
-    case 'delete_session':
-      return deleteSession(given, session);
-    case 'resume_turn':
-      return resumeTurn(given, session);
-    case 'record_step':
-      return recordStep(given, session);
-    case 'start_call':
-      return startCall(given, session);
-    case 'record_result':
-      return recordResult(given, session);
-    case 'compact':
-      return compact(given, session);
-    case 'record_compaction':
-      return recordCompaction(given, session);
-    case 'request_approval':
-      return requestApproval(given, session);
-    case 'resolve_approval':
-      return resolveApproval(given, session);
-    case 'expire_approval':
-      return expireApproval(given, session);
-    default:
-      return assertNever(data);
-  }
+  return dispatch(data, envelope, session, state);
 };
 
 /** True if the command expects the session at another sequence. */

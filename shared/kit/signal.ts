@@ -1,0 +1,34 @@
+import type { Clock } from './clock.ts';
+
+/** Wakes one waiter. A notification while nobody waits ends the next wait at once; several count as one. */
+export class Signal {
+  #isNotified = false;
+  #wake = (): void => {};
+
+  /** Bound, so that it can be handed on as a callback. */
+  readonly notify = (): void => {
+    this.#isNotified = true;
+    this.#wake();
+  };
+
+  /** Resolves once `notify` has been called since the last wait, or when `until` aborts. */
+  async wait(until: AbortSignal): Promise<void> {
+    if (!this.#isNotified && !until.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        until.addEventListener('abort', this.#wake);
+      });
+      until.removeEventListener('abort', this.#wake);
+    }
+    this.#isNotified = false;
+  }
+
+  /** Resolves once `notify` has been called since the last wait, or after `ms`. */
+  async waitAtMost(ms: number, clock: Pick<Clock, 'sleep'>): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    if (this.#isNotified) woken.abort();
+    await clock.sleep(ms, woken.signal);
+    this.#isNotified = false;
+  }
+}
