@@ -60,9 +60,7 @@ export const limits = {
   mcpCheckMs: 30_000,
   mcpRestartMs: 500,
   mcpRestartCapMs: 60_000,
-  /**
-   * Milliseconds that a host gives MCP servers to start before it resumes turns that may be in the middle of one of their calls.
-   */
+  /** Milliseconds a host gives MCP servers to start before it resumes turns, which may be in the middle of their calls. */
   mcpHeadStartMs: 5_000,
   /** Milliseconds to close the session with an MCP server over HTTP. */
   mcpGoodbyeMs: 1_000,
@@ -98,10 +96,7 @@ export const limits = {
   memoryCharacters: 4_000,
   /** Memory changes in one commit. */
   memoryChanges: 64,
-  /**
-   * Memories of one scope and their characters: beyond that the oldest is dropped. Changes of one memory whose log position is
-   * kept.
-   */
+  /** Memories of one scope and their characters; the oldest are dropped. Changes of one memory whose log position is kept. */
   scopeMemories: 10_000,
   scopeMemoryCharacters: 4_000_000,
   memoryPlaces: 32,
@@ -117,10 +112,7 @@ export const limits = {
   /** Memories shown to the introspection model, and changes in its answer. */
   introspectionMemories: 50,
   introspectionChanges: 32,
-  /**
-   * Invalid answers before an introspection fails; attempts when there is no answer; failed requests before only a person's
-   * request counts; gaps remembered.
-   */
+  /** Answers until one is valid; attempts without an answer; failed requests until only a person may ask again; gaps kept. */
   introspectionAnswers: 3,
   introspectionAttempts: 6,
   introspectionTries: 3,

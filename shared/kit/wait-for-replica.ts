@@ -1,7 +1,7 @@
 import { backoffMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
-/** Times in a row that a replica is asked again, and the waits before that: about 4 s in all. */
+/** Consecutive retries of a lagging replica, and the delays between them: about 4 s in all. */
 const lagRetries = 15;
 const lagWaits = { firstMs: 1, mostMs: 500 };
 

@@ -103,8 +103,7 @@ const storedAt = async ({ clock, memory }: MemoryProjectionOptions['ports'], pos
   const view = await memory.watch();
   try {
     for (const until = clock.monotonic() + replicaMs; view.position() < position; await clock.sleep(lookMs)) {
-      if (clock.monotonic() >= until)
-        throw new NatterError('unavailable', 'the memory cannot be read up to its position yet');
+      if (clock.monotonic() >= until) throw new NatterError('unavailable', 'the memory cannot be read up to its position yet');
     }
     return { entries: view.list({ scopes: 'all', limit: Number.POSITIVE_INFINITY }), gone: view.gone() };
   } finally {

@@ -125,10 +125,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     });
   }
 
-  /**
-   * Restarts the broker without consumer positions: what is still stored is delivered again, oldest first. Returns how many of
-   * these messages were done.
-   */
+  /** Restarts the broker without consumer positions: what is stored is delivered again. Returns how many of these were done. */
   forgetPositions(): number {
     const before = notDone(this.#partitions);
     this.#partitions.forEach(forgetPosition);

@@ -118,7 +118,9 @@ export class ChildTransport implements Transport {
     const { field, command, cwd } = this.#options;
     const folder = cwd === undefined ? '' : `, or the folder ${quoted(cwd)} does not exist`;
     const reason =
-      code === 'ENOENT' ? `no such program${folder}; install it or give its path` : `it cannot be started: ${code ?? message}`;
+      code === 'ENOENT'
+        ? `there is no such program${folder}; install it or give its path`
+        : `it does not start: ${code ?? message}`;
     return new NatterError('invalid', `${field}: ${quoted(command)}: ${reason}`, { field });
   }
 }

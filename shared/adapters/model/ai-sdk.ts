@@ -89,10 +89,7 @@ export class AiSdkModel implements Model {
     if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
-      throw new ModelTrouble(
-        'model_invalid_answer',
-        `the model used up its ${maxOutputTokens} tokens without an answer`,
-      );
+      throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
     tell(note);

@@ -75,7 +75,7 @@ const exitOf = (child: ChildProcess, file: string): Promise<Exit> =>
   new Promise((resolve, reject) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'ENOENT' ? 'no such program' : `it cannot be started: ${error.code ?? error.message}`;
+      const reason = error.code === 'ENOENT' ? 'there is no such program' : `it does not start: ${error.code ?? error.message}`;
       reject(new NatterError('invalid', `command.0: ${quoted(file)}: ${reason}`, { field: 'command.0', cause: error }));
     });
   });

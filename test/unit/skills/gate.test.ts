@@ -160,7 +160,7 @@ const rows: readonly Row[] = [
     'A15/173: another digest',
     skillOf('a'),
     factsWith({ entries: { a: { digest: 'e'.repeat(64) } } }),
-    not(/another version than the one that is allowed/),
+    not(/This version is not allowed/),
   ],
   [
     'A15/152: always skips what it requires',
@@ -270,7 +270,7 @@ describe('what is said of all of them', () => {
       factsWith(),
     );
     expect(explained.filter(({ status }) => status !== 'eligible').map(({ reasons }) => reasons)).toEqual([
-      ['The system prompt has no room for it; switch others off.'],
+      ['The system prompt has no room for it; disable other skills.'],
     ]);
     expect(eligibleSet(explained, new Set()).section.length).toBeLessThanOrEqual(limits.skillsPromptCharacters);
   });

@@ -173,7 +173,7 @@ test('A15/142: what cannot be used is a problem, told with its folder', async ()
   await from.refresh();
   expect(from.problems()).toEqual([
     expect.stringMatching(/^skill .*\/work\/skills\/a"?: SKILL\.md has no front matter/),
-    expect.stringMatching(/^[^\n]*its name has characters that cannot be seen[^\n]*$/),
+    expect.stringMatching(/^[^\n]*its name has invisible characters[^\n]*$/),
   ]);
 });
 

@@ -112,5 +112,5 @@ test('A15/173: what is read is what was listed, though a folder was exchanged fo
   const listing = listFolder(folder.at('work/skills/a'));
   renameSync(folder.at('work/skills/a/notes'), folder.at('old'));
   symlinkSync(folder.at('secret'), folder.at('work/skills/a/notes'));
-  expect(() => readListed(folder.at('work/skills/a'), listing)).toThrow(/changed while it was read/);
+  expect(() => readListed(folder.at('work/skills/a'), listing)).toThrow(/changed while it was being read/);
 });

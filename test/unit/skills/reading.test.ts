@@ -37,7 +37,7 @@ describe('A15/173: hostile front matter is refused', () => {
   ])('%s', (_, text, problem) => expect(() => read(text)).toThrow(problem));
 
   test('a key twice, however deep', () => {
-    expect(() => withFields('metadata: {natter: {os: linux, os: darwin}}')).toThrow(/"os" is there twice/);
+    expect(() => withFields('metadata: {natter: {os: linux, os: darwin}}')).toThrow(/"os" occurs twice/);
   });
   test('what cannot be seen is no part of a description', () => {
     expect(read('---\nname: a\ndescription: "b\\e[31m\\x85c\\u202ed"\n---\n').description).toBe('b [31m c d');

@@ -48,7 +48,7 @@ export const handlers: Handlers = {
 
 type CommandTyped<T extends CommandType> = { readonly [K in T]: CommandOf<K> }[T];
 
-/** The envelope is put together again around its command, because TypeScript does not narrow an envelope by its data. */
+/** Rebuilds the envelope around its command, because TypeScript does not narrow an envelope by its data. */
 const dispatch = <T extends CommandType>(
   data: CommandTyped<T>,
   envelope: CommandEnvelope,
