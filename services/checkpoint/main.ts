@@ -99,7 +99,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
   const mirror = config && startMirror({ config, ports, log, member });
   const memory = startMemory({ ports, log, member });
-  const introspection = await lookingBack(options);
+  const introspection = await startIntrospectionIfEnabled(options);
   return {
     name: 'checkpoint',
     problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
@@ -124,7 +124,10 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   };
 };
 
-const lookingBack = async ({ introspection, ...options }: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
+const startIntrospectionIfEnabled = async ({
+  introspection,
+  ...options
+}: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
   if (!introspection?.config.introspection.enabled) return undefined;
   const { config, env } = introspection;
   const model = introspection.model ?? createModels(config, env, options.ports.clock)(config.introspection.model);

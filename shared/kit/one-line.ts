@@ -1,7 +1,7 @@
 /** Makes untrusted text safe for a line that a person decides by: it can hide, reorder or imitate nothing. */
 
 /** Control and format characters, lone surrogates, unassigned characters, and all white space except the plain space. */
-const hiding = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const unsafeCharacters = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 const escapeOf = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
 /**
@@ -11,7 +11,7 @@ export const oneLine = (text: string, characters = 200): string => {
   const whole = text.length <= characters;
   const side = Math.floor(characters / 2);
   const shown = whole ? text : `${text.slice(0, side)} … ${text.length - 2 * side} characters … ${text.slice(-side)}`;
-  return shown.replace(hiding, escapeOf);
+  return shown.replace(unsafeCharacters, escapeOf);
 };
 
 /** Characters of the question in an approval: below the 2,000 of `approval_requested`, with room for escapes. */

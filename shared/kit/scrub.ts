@@ -51,7 +51,7 @@ const formsOf = (secret: string): string[] => [
 const secretCharacters = 6;
 
 /** Returns a function that hides these secrets and changes nothing else: for text that a model reads. */
-export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
+export const secretHider = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
   // Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one.
   forms.sort((one, other) => other.length - one.length);
@@ -60,6 +60,6 @@ export const hiding = (secrets: readonly string[]): ((text: string) => string) =
 
 /** A scrubber for log lines. Its result contains no known secret, no token pattern and no control character. */
 export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {
-  const hide = hiding(secrets);
+  const hide = secretHider(secrets);
   return (line) => shapes.reduce((clean, [shape, rest]) => clean.replace(shape, rest), hide(printable(line)));
 };

@@ -20,13 +20,13 @@ import { contextOf, traceparentOf } from './traceparent.ts';
  */
 
 /** How the work ended. `failure` is the code of an expected failure. */
-export interface Ending {
+export interface SpanEnd {
   readonly attributes?: Attributes;
   readonly failure?: string | undefined;
 }
 
 /** A piece of work and how its span describes it. */
-export interface Spanned<T> {
+export interface SpanDescription<T> {
   readonly name: string;
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
@@ -36,11 +36,11 @@ export interface Spanned<T> {
    */
   readonly parent?: string | null | undefined;
   /** Attributes and failure from the result. Of a rejection only its code is recorded. */
-  ended?(result: T): Ending;
+  ended?(result: T): SpanEnd;
 }
 
 /** Runs the work within a span if tracing is on; `describe` is only called then. Resolves and rejects as the work does. */
-export const traced = <T>(describe: () => Spanned<T>, work: () => Promise<T>): Promise<T> => {
+export const traced = <T>(describe: () => SpanDescription<T>, work: () => Promise<T>): Promise<T> => {
   const tracer = tracerNow();
   return tracer === undefined ? work() : inSpan(tracer, describe(), work);
 };
@@ -54,7 +54,7 @@ export const traceIdNow = (): string | undefined =>
   tracerNow() === undefined ? undefined : trace.getActiveSpan()?.spanContext().traceId;
 
 /** Starts a span for work that is not one function call; `null` without tracing. */
-export const beginSpan = (describe: () => Spanned<unknown>): OpenSpan | null => {
+export const beginSpan = (describe: () => SpanDescription<unknown>): OpenSpan | null => {
   const tracer = tracerNow();
   if (tracer === undefined) return null;
   const described = describe();
@@ -62,7 +62,7 @@ export const beginSpan = (describe: () => Spanned<unknown>): OpenSpan | null => 
   return {
     run: (work) => context.with(within, work),
     end: (ending) => {
-      tell(span, ending);
+      recordEnd(span, ending);
       span.end();
     },
   };
@@ -70,7 +70,7 @@ export const beginSpan = (describe: () => Spanned<unknown>): OpenSpan | null => 
 export interface OpenSpan {
   /** Runs a function within the span. */
   run<T>(work: () => T): T;
-  end(ending: Ending): void;
+  end(ending: SpanEnd): void;
 }
 
 /** True once an SDK has been started. Guards work that only spans need. */
@@ -83,21 +83,21 @@ const tracerNow = (): Tracer | undefined => {
   return provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(tracerName) : provider.getTracer(tracerName);
 };
 
-const inSpan = async <T>(tracer: Tracer, described: Spanned<T>, work: () => Promise<T>): Promise<T> => {
+const inSpan = async <T>(tracer: Tracer, described: SpanDescription<T>, work: () => Promise<T>): Promise<T> => {
   const [span, within] = start(tracer, described);
   try {
     const result = await context.with(within, work);
-    if (described.ended) tell(span, described.ended(result));
+    if (described.ended) recordEnd(span, described.ended(result));
     return result;
   } catch (error) {
-    tell(span, { failure: codeOf(error) });
+    recordEnd(span, { failure: codeOf(error) });
     throw error;
   } finally {
     span.end();
   }
 };
 
-const start = (tracer: Tracer, { name, kind, attributes, parent }: Omit<Spanned<never>, 'ended'>): [Span, Context] => {
+const start = (tracer: Tracer, { name, kind, attributes, parent }: Omit<SpanDescription<never>, 'ended'>): [Span, Context] => {
   const now = context.active();
   const from = parent === undefined ? now : contextOf(parent, ROOT_CONTEXT);
   const span = tracer.startSpan(
@@ -113,7 +113,7 @@ const linksBetween = (from: Context, now: Context): Link[] => {
   return active === undefined || active.traceId === trace.getSpanContext(from)?.traceId ? [] : [{ context: active }];
 };
 
-const tell = (span: Span, { attributes, failure }: Ending): void => {
+const recordEnd = (span: Span, { attributes, failure }: SpanEnd): void => {
   if (attributes) span.setAttributes(attributes);
   if (failure === undefined) return;
   span.setAttribute('error.type', failure);

@@ -155,7 +155,7 @@ export const auditRecord = z.object({
 }) satisfies z.ZodType<AuditRecord, unknown>;
 export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
 
-const told = z.array(z.string().max(1_000)).max(100);
+const texts = z.array(z.string().max(1_000)).max(100);
 const healthReport = z.object({
   v: z.literal(1),
   process: z.string().min(1).max(128),
@@ -164,7 +164,12 @@ const healthReport = z.object({
   at: z.number(),
   services: z
     .array(
-      z.object({ name: z.string().max(64), problems: told, warnings: told, metrics: z.record(z.string().max(128), z.number()) }),
+      z.object({
+        name: z.string().max(64),
+        problems: texts,
+        warnings: texts,
+        metrics: z.record(z.string().max(128), z.number()),
+      }),
     )
     .max(16),
 }) satisfies z.ZodType<HealthReport, unknown>;

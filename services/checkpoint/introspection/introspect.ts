@@ -15,7 +15,7 @@ import type { Model } from '../../../shared/ports/model.ts';
 /** The result of an introspection, as it is recorded. */
 export type IntrospectionResult = CommandOf<'record_introspection'>['result'];
 
-export interface Asking {
+export interface IntrospectionRequest {
   readonly model: Model;
   readonly key: SessionKey;
   /** The id of the introspection, for the model's turn reference. */
@@ -38,8 +38,8 @@ const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
  * Asks the model until its answer is valid, at most `limits.introspectionAnswers` times; after an invalid answer it is told the
  * problem. A valid answer counts as a whole, an invalid one not at all (A7/82). Without entries the model is not called.
  */
-export const introspect = async (asking: Asking): Promise<IntrospectionResult> => {
-  const { model, notes, entries, memories, reach } = asking;
+export const introspect = async (request: IntrospectionRequest): Promise<IntrospectionResult> => {
+  const { model, notes, entries, memories, reach } = request;
   if (entries.length === 0) return { kind: 'done', model: model.name, usage: noUsage };
   const lines = withLines(entries, reach);
   const remembers = reach.length > 0 && lines.some(({ line }) => line !== undefined);
@@ -48,8 +48,8 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
   let usage = noUsage;
   let problem = '';
   for (let step = 1; step <= limits.introspectionAnswers; step++) {
-    if (step > 1) asking.again();
-    const outcome = await ask(asking, { step, system, prompt, messages });
+    if (step > 1) request.again();
+    const outcome = await ask(request, { step, system, prompt, messages });
     if (outcome.kind === 'failed') return outcome;
     usage = sum(usage, outcome.usage);
     const read = readAnswer(outcome.text, { memories, lines });
@@ -71,7 +71,7 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
 type Step = { readonly step: number; readonly system: string; readonly prompt: string; readonly messages: ModelMessage[] };
 
 /** A model that throws has failed, unless it was aborted: then its output does not count. */
-const ask = async ({ model, key, id, signal }: Asking, step: Step): Promise<StepOutcome> => {
+const ask = async ({ model, key, id, signal }: IntrospectionRequest, step: Step): Promise<StepOutcome> => {
   const request = { key, turn: { id, attempt: 1 }, tools: [], purpose: 'introspection', ...step } as const;
   try {
     const outcome = await model.step({ ...request, messages: [...step.messages] }, () => {}, signal);

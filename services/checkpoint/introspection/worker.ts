@@ -13,8 +13,8 @@ import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { type IntrospectionResult, introspect } from './introspect.ts';
 import { memoriesOf } from './memories.ts';
-import { commandIdOf, type Past, readPast } from './past.ts';
-import { createTeller } from './tell.ts';
+import { createResultRecorder } from './record-result.ts';
+import { commandIdOf, type IntrospectionSlice, readNextSlice } from './slice.ts';
 
 export interface WorkerOptions {
   readonly config: Config;
@@ -41,18 +41,18 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
   const stopped = new AbortController();
   const inHand = new Map<number, AbortController>();
   const counts = { done: 0, failed: 0, retries: 0, slices: 0, seconds: 0 };
-  const tell = createTeller(ports);
+  const recordResult = createResultRecorder(ports);
   const room = charactersPerToken * roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
 
   /** Handles a request slice by slice; after each, the log shows what is left. */
-  const lookBack = async (request: CheckpointRequest, signal: AbortSignal): Promise<AckOutcome> => {
+  const handleRequest = async (request: CheckpointRequest, signal: AbortSignal): Promise<AckOutcome> => {
     // Half of the window: token estimates are inexact, and an invalid answer is sent back to the model.
     let characters = Math.min(limits.introspectionCharacters, Math.floor(room / 2));
     let refused = 0;
     for (let tries = 1; ; ) {
-      const past = await readPast(ports, request, characters);
-      if (past === null) return { kind: 'done' };
-      const result = await examine(request, past, characters, signal);
+      const slice = await readNextSlice(ports, request, characters);
+      if (slice === null) return { kind: 'done' };
+      const result = await examine(request, slice, characters, signal);
       if (result.kind === 'failed') {
         const { code, message } = result;
         log.warn({ key: request.key, request: request.id, code, reason: message }, 'an introspection failed');
@@ -67,18 +67,19 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
           continue;
         }
       }
-      const told = await tell(request, past, result, signal);
-      if (told.kind === 'retry' || told.kind === 'dead') return told;
+      const recorded = await recordResult(request, slice, result, signal);
+      if (recorded.kind === 'retry' || recorded.kind === 'dead') return recorded;
       // Only a success resets the retries: other requests are waiting behind this one.
       if (result.kind === 'done') tries = 1;
-      if (told.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
-      else if (refused === past.fromRev) return { kind: 'dead', reason: `${request.key} refuses results from rev ${refused} on` };
-      else refused = past.fromRev;
+      if (recorded.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
+      else if (refused === slice.fromRev)
+        return { kind: 'dead', reason: `${request.key} refuses results from rev ${refused} on` };
+      else refused = slice.fromRev;
     }
   };
   const examine = async (
     { key, id }: CheckpointRequest,
-    { fromRev, notes, notesSeq, entries }: Past,
+    { fromRev, notes, notesSeq, entries }: IntrospectionSlice,
     characters: number,
     signal: AbortSignal,
   ): Promise<IntrospectionResult> => {
@@ -94,7 +95,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
     inHand.set(partition, ours);
     const startedAt = clock.monotonic();
     try {
-      const verdict = await lookBack(request, AbortSignal.any([ours.signal, stopped.signal]));
+      const verdict = await handleRequest(request, AbortSignal.any([ours.signal, stopped.signal]));
       if (verdict.kind === 'retry') counts.retries += 1;
       else if (verdict.kind === 'done') counts.done += 1;
       return verdict;

@@ -14,8 +14,8 @@ import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-foll
 import type { Service } from '../../../shared/runtime/service.ts';
 import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
 import type { StoreConfig } from '../../../shared/runtime/transcripts/session-map.ts';
-import { createGathering } from '../gathering.ts';
 import { createSessionMaps } from './session-maps.ts';
+import { createTranscriptBatch } from './transcript-batch.ts';
 
 export interface MirrorOptions {
   readonly config: StoreConfig;
@@ -72,35 +72,35 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
     const after = await follower.start();
     counts.mirror_position = after;
     const view = await ports.index.watch();
-    const gathering = createGathering(after);
+    const batch = createTranscriptBatch(after);
     const files = new TranscriptFiles({ store, before: (key, seq) => linesBefore(events, key, seq) });
     const maps = createSessionMaps(view, config);
-    const gathered = new Signal();
+    const batchChanged = new Signal();
     const written = new Signal();
     const changed = new Signal();
 
     const read = (until: AbortSignal): Promise<void> =>
       follower.run(until, async (commit) => {
-        gathering.add(commit);
+        batch.add(commit);
         maps.note(commit.key, commit.seq);
         counts.mirror_maps_behind = maps.behind();
         counts.mirror_lag = commit.seq - counts.mirror_position;
-        gathered.notify();
+        batchChanged.notify();
         changed.notify();
-        while (gathering.isFull() && !until.aborted) await written.wait(until);
+        while (batch.isFull() && !until.aborted) await written.wait(until);
       });
     /** Files first, then the position: after a crash in between the same lines come again and are skipped. */
     const flush = async (): Promise<void> => {
-      const { news, position } = gathering.take();
+      const { news, position } = batch.take();
       counts.mirror_lines_total += await files.write(news);
       await cursor.save(position);
       counts.mirror_position = position;
-      counts.mirror_lag = gathering.position() - position;
+      counts.mirror_lag = batch.position() - position;
       written.notify();
     };
     const write = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
-        await gathered.wait(until);
+        await batchChanged.wait(until);
         if (!until.aborted) await flush();
       }
     };

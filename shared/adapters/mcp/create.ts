@@ -32,19 +32,19 @@ export interface McpSource extends ToolSource {
 export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptions): McpSource => {
   const entries = Object.entries(servers);
   for (const [name, { environment }] of entries) checkEnvironment(environment, `mcp.servers.${name}.environment`);
-  const begun = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
+  const mcpServers = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
   return {
-    of: () => begun.flatMap(({ tools }) => tools),
-    problems: () => begun.flatMap((server) => server.problems()),
+    of: () => mcpServers.flatMap(({ tools }) => tools),
+    problems: () => mcpServers.flatMap((server) => server.problems()),
     close: async () => {
-      await Promise.all(begun.map((server) => server.close()));
+      await Promise.all(mcpServers.map((server) => server.close()));
     },
-    started: headStart(begun, options.clock),
+    started: headStart(mcpServers, options.clock),
   };
 };
 
-const headStart = async (begun: readonly McpServer[], clock: Clock): Promise<void> => {
+const headStart = async (mcpServers: readonly McpServer[], clock: Clock): Promise<void> => {
   const settled = new AbortController();
-  void Promise.all(begun.map(({ started }) => started)).then(() => settled.abort());
+  void Promise.all(mcpServers.map(({ started }) => started)).then(() => settled.abort());
   await clock.sleep(limits.mcpHeadStartMs, settled.signal);
 };

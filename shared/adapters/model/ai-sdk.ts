@@ -44,17 +44,17 @@ export class AiSdkModel implements Model {
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     const { clock, limits } = this.#options;
     const watch = new Watch(clock, limits, signal);
-    let told = false;
-    const tell = (text: string): void => {
-      told = true;
+    let hasText = false;
+    const emitText = (text: string): void => {
+      hasText = true;
       onText(text);
     };
     try {
       for (let retry = 0; ; retry++) {
-        const outcome = await this.#ask(request, tell, watch);
+        const outcome = await this.#ask(request, emitText, watch);
         if (!(outcome instanceof ModelTrouble)) return outcome;
         const waitMs = outcome.afterMs ?? backoffMs(retries, retry);
-        const again = outcome.again && !told && retry < limits.retries && waitMs < watch.leftMs;
+        const again = outcome.again && !hasText && retry < limits.retries && waitMs < watch.leftMs;
         if (!again) return this.#failed(outcome);
         await clock.sleep(waitMs, watch.signal);
       }
@@ -64,7 +64,7 @@ export class AiSdkModel implements Model {
   }
 
   /** Sends the request once. */
-  async #ask(request: ModelRequest, tell: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
+  async #ask(request: ModelRequest, emitText: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
     const { model, clock, limits } = this.#options;
     try {
       watch.asked();
@@ -73,7 +73,7 @@ export class AiSdkModel implements Model {
         maxOutputTokens: limits.maxOutputTokens,
         abortSignal: watch.signal,
       });
-      return this.#outcome(request, await readAnswer(stream, tell, watch), tell);
+      return this.#outcome(request, await readAnswer(stream, emitText, watch), emitText);
     } catch (error) {
       return watch.stopped ?? troubleOf(error, clock.now());
     } finally {
@@ -81,19 +81,19 @@ export class AiSdkModel implements Model {
     }
   }
 
-  #outcome(request: ModelRequest, { text, calls, finish }: Answer, tell: (text: string) => void): StepOutcome {
+  #outcome(request: ModelRequest, { text, calls, finish }: Answer, emitText: (text: string) => void): StepOutcome {
     const usage =
       countedUsage(finish.usage) ?? estimateUsage(request, text + calls.map((call) => call.tool + call.arguments).join(''));
-    const said = { text: text.toWellFormed(), model: this.name, usage };
-    if (calls.length > 0) return { kind: 'continue', ...said, calls: [...calls] };
-    if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
+    const step = { text: text.toWellFormed(), model: this.name, usage };
+    if (calls.length > 0) return { kind: 'continue', ...step, calls: [...calls] };
+    if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...step };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
       throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
-    tell(note);
-    return { kind: 'reply', ...said, text: said.text + note };
+    emitText(note);
+    return { kind: 'reply', ...step, text: step.text + note };
   }
 
   #failed({ code, message }: ModelTrouble): StepOutcome {

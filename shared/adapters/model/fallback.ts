@@ -3,7 +3,7 @@ import type { StepOutcome } from '../../domain/values/types.ts';
 import type { Model } from '../../ports/model.ts';
 
 /** Failures of the provider, not of the request: another model may succeed. */
-const others = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
+const providerFailures = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
 
 /**
  * Tries models in order until one answers (`agent.fallbacks`). Once a model has produced text no other is tried, because people
@@ -22,17 +22,17 @@ export class FallbackModel implements Model {
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    let told = false;
-    const tell = (text: string): void => {
-      told = true;
+    let hasText = false;
+    const emitText = (text: string): void => {
+      hasText = true;
       onText(text);
     };
     const failures: { code: string; message: string }[] = [];
     for (const model of this.#models) {
-      const outcome = await model.step(request, tell, signal);
+      const outcome = await model.step(request, emitText, signal);
       if (outcome.kind !== 'failed') return outcome;
       failures.push({ code: outcome.code, message: `${model.name}: ${outcome.message}` });
-      if (told || signal.aborted || !others.has(outcome.code)) break;
+      if (hasText || signal.aborted || !providerFailures.has(outcome.code)) break;
     }
     const message = failures.map((failure) => failure.message).join('; ');
     return { kind: 'failed', code: failures[0]?.code ?? 'model_error', message: message.slice(0, 2_000) };

@@ -7,7 +7,7 @@ import { limits } from '../../kit/limits.ts';
  * What the offline model makes of a conversation (`docs/offline-model.md`): the first message says what it is about, the last exchange is what
  * is going on, and what people want remembered or forgotten they say in so many words, in lines that count.
  */
-export const lookedBack = (prompt: string): string => {
+export const offlineIntrospection = (prompt: string): string => {
   const { notes, memories, entries } = readPrompt(prompt);
   const said = entries.filter(({ text }) => text !== '');
   const people = said.filter(({ role }) => role === 'user');
@@ -30,7 +30,7 @@ const lastExchange = (said: readonly Entry[]): string => {
 };
 
 /** The beginning of a sentence about memory; the agent may be addressed by a name first. */
-const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
+const memoryRequest = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
 
 /** Characters of all changes: an answer has room for twice as many. */
 const changesCharacters = limits.commandBytes / 8;
@@ -42,7 +42,7 @@ const changes = (said: readonly Entry[], memories: readonly ShownMemory[]): obje
     line === undefined ? [] : text.split(/(?<=[.!?])\s+|\n+/).map((sentence) => ({ sentence, from: [line] })),
   );
   for (const { sentence, from } of sentences) {
-    const [, verb, fact] = wish.exec(sentence.trim()) ?? [];
+    const [, verb, fact] = memoryRequest.exec(sentence.trim()) ?? [];
     if (verb === undefined || fact === undefined) continue;
     const text = fact.slice(0, limits.memoryCharacters).toWellFormed();
     const known = memories.find((memory) => plain(memory.text) === plain(text));

@@ -2,7 +2,7 @@ import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-reque
 import type { RequestedCall, StepOutcome } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Model } from '../../ports/model.ts';
-import { lookedBack } from './offline-introspection.ts';
+import { offlineIntrospection } from './offline-introspection.ts';
 import { asksMemory, remembered } from './offline-memory.ts';
 import { type Script, scriptOf } from './offline-script.ts';
 import { estimateUsage } from './usage.ts';
@@ -24,7 +24,7 @@ export class OfflineModel implements Model {
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     if (request.purpose === 'compaction') return said(request, summaryOf(request.prompt));
     if (request.purpose === 'flush') return flush(request);
-    if (request.purpose === 'introspection') return said(request, lookedBack(request.prompt));
+    if (request.purpose === 'introspection') return said(request, offlineIntrospection(request.prompt));
     const script = scriptOf(request.prompt);
     if (isPlain(script) && asksMemory(request.prompt)) return said(request, remembered(request.system));
     const outcome = isPlain(script) ? plainAnswer(script, request.prompt) : outcomeOf(script, request);

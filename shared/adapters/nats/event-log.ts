@@ -58,7 +58,7 @@ export class NatsEventLog implements EventLog {
       // For a repeat, recognised by its id, the broker returns the sequence of the first: stored, and ours.
       const { subject, payload, headers } = request;
       const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
-      this.#nudge(subject, seq);
+      this.#notifyFollowers(subject, seq);
       return { kind: 'stored', seq };
     } catch (error) {
       return appendFailure(error);
@@ -144,7 +144,7 @@ export class NatsEventLog implements EventLog {
   }
 
   /** Notifies followers. Best effort: they also check once a second. */
-  #nudge(subject: string, seq: number): void {
+  #notifyFollowers(subject: string, seq: number): void {
     const { connection } = this.#options;
     if (!connection.isClosed()) connection.publish(this.#subjects.stored(subject), String(seq));
   }

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import { type Spanned, traced, traceparentNow } from '../../kit/trace.ts';
+import { type SpanDescription, traced, traceparentNow } from '../../kit/trace.ts';
 import type { AckOutcome, Delivery, WorkQueue } from '../../ports/work-queue.ts';
 
 /** A message that carries its trace. */
@@ -41,7 +41,7 @@ const attributesOf = (queue: string, { id }: Traceable) => ({
   'messaging.message.id': id,
 });
 
-const publishing = (queue: string, message: Traceable): Spanned<{ seq: number; duplicate: boolean }> => ({
+const publishing = (queue: string, message: Traceable): SpanDescription<{ seq: number; duplicate: boolean }> => ({
   name: `publish ${queue}`,
   kind: SpanKind.PRODUCER,
   attributes: { ...attributesOf(queue, message), 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' },
@@ -52,7 +52,7 @@ const publishing = (queue: string, message: Traceable): Spanned<{ seq: number; d
 const processing = <T extends Traceable>(
   queue: string,
   { message, traceparent, partition, attempt }: Delivery<T>,
-): Spanned<AckOutcome> => ({
+): SpanDescription<AckOutcome> => ({
   name: `process ${queue}`,
   kind: SpanKind.CONSUMER,
   parent: message.traceparent ?? traceparent ?? null,

@@ -24,7 +24,7 @@ export type Principal =
 export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
 
 /** The person a token speaks for, if it belongs to one. */
-export const personOf = (asking: Principal): string | undefined => ('principal' in asking ? asking.principal : undefined);
+export const personOf = (caller: Principal): string | undefined => ('principal' in caller ? caller.principal : undefined);
 
 /**
  * What access depends on. `participants` are principals as recorded; they are resolved on each check, so that merged identities
@@ -39,29 +39,29 @@ export interface Guarded {
  * The owner sees all sessions, others those they take part in. A channel token sees none outside its namespace, an approver none
  * at all.
  */
-export const canAccess = (asking: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
+export const canAccess = (caller: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
   const takesPart = (principal: string): boolean => {
     const person = resolve(principal);
     return participants.some((stored) => resolve(stored) === person);
   };
-  switch (asking.role) {
+  switch (caller.role) {
     case 'owner':
     case 'read-only':
       return true;
     case 'approver':
       return false;
     case 'participant':
-      return takesPart(asking.principal);
+      return takesPart(caller.principal);
     case 'channel':
-      return isWithin(asking.namespace, key) && (asking.principal === undefined || takesPart(asking.principal));
+      return isWithin(caller.namespace, key) && (caller.principal === undefined || takesPart(caller.principal));
   }
 };
 
 /** Who may see a session's pending approvals: everyone who may see the session, and approvers of its namespace (A5/62). */
-export const seesApproval = (asking: Principal, session: Guarded, identities: Identities): boolean =>
-  asking.role === 'approver'
-    ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
-    : canAccess(asking, session, identities);
+export const seesApproval = (caller: Principal, session: Guarded, identities: Identities): boolean =>
+  caller.role === 'approver'
+    ? caller.namespace === undefined || isWithin(caller.namespace, session.key)
+    : canAccess(caller, session, identities);
 
 /** What a call changes: sessions, approvals, or nothing. */
 export type ChangeKind = 'sessions' | 'approvals' | 'nothing';
@@ -82,10 +82,10 @@ export const isWithin = (namespace: string, key: SessionKey): boolean => bareKey
  * True when a direct message of this principal, and of nobody else, would be routed to `key` (A3/26–28). Callers other than the
  * owner may start such a session (A5/67). The main session is shared, so it belongs to nobody.
  */
-export const ownsKey = (asking: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
-  const person = asking.role === 'approver' ? undefined : personOf(asking);
+export const ownsKey = (caller: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
+  const person = caller.role === 'approver' ? undefined : personOf(caller);
   const { kind, channel, accountId } = parseKey(key, config.session.mainKey);
-  if (person === undefined || kind !== 'dm' || (asking.role === 'channel' && !isWithin(asking.namespace, key))) return false;
+  if (person === undefined || kind !== 'dm' || (caller.role === 'channel' && !isWithin(caller.namespace, key))) return false;
   const place = placing(config, identities);
   return addressesOf(person, config.session.identityLinks, channel).some((address) => {
     const placed = place({ ...direct, ...(accountId !== undefined && { accountId }), ...address });

@@ -19,7 +19,7 @@ const introspectionAnswer = z.object({
 export type IntrospectionAnswer = z.infer<typeof introspectionAnswer>;
 
 /** What the model was shown. Its answer may refer to nothing else. */
-export interface Shown {
+export interface ShownInput {
   readonly memories: readonly ShownMemory[];
   readonly lines: readonly Entry[];
 }
@@ -30,7 +30,7 @@ const answerCharacters = limits.commandBytes / 4;
 /** The answer, or its problem in words that the model can act on. One invalid part invalidates the whole answer. */
 export const readAnswer = (
   text: string,
-  shown: Shown,
+  shown: ShownInput,
 ): { readonly answer: IntrospectionAnswer } | { readonly problem: string } => {
   if (text.length > answerCharacters) return { problem: `it is longer than ${answerCharacters} characters` };
   let value: unknown;
@@ -49,7 +49,7 @@ export const readAnswer = (
 };
 
 /** The first change that refers to an unknown id or line, or repeats what only a tool or a program said. */
-const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }: Shown): string | undefined => {
+const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }: ShownInput): string | undefined => {
   if (changes.length === 0) return undefined;
   const ids = new Set(memories.map(({ id }) => id));
   const numbers = new Set(lines.map(({ line }) => line));

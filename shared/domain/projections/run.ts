@@ -44,7 +44,7 @@ const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
  * A run while it is searched for. `turnId` is the turn that answers it: its own, until it is merged into another turn or joins
  * one.
  */
-export interface Traced {
+export interface TrackedRun {
   readonly turnId: string;
   readonly run: Run | null;
 }
@@ -52,10 +52,10 @@ export interface Traced {
 /**
  * The run after one event, unchanged if the event is about something else. Exhaustive, so that a new event type must be handled.
  */
-const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced => {
+const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): TrackedRun => {
   const { turnId } = traced;
-  const when = (isOurs: boolean, run: Run): Traced => (isOurs ? { turnId, run } : traced);
-  const carriedBy = (id: string): Traced => ({ turnId: id, run: { runId, status: 'running' } });
+  const when = (isOurs: boolean, run: Run): TrackedRun => (isOurs ? { turnId, run } : traced);
+  const carriedBy = (id: string): TrackedRun => ({ turnId: id, run: { runId, status: 'running' } });
   switch (event.type) {
     case 'turn_queued':
       return when(event.turn.id === turnId, { runId, status: 'queued' });
@@ -117,17 +117,17 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
  * The run after a commit. A command that starts no turn is done with its commit. A notice is the reply to a command, or of a turn
  * that ends without an answer of the model (A11).
  */
-export const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: string): Traced => {
+export const afterCommitOf = (before: TrackedRun, commit: RecordedCommit, runId: string): TrackedRun => {
   const after = commit.events.reduce((traced, event) => afterEvent(traced, event, runId), before);
   const isCommand = after.run === null && commit.command.id === runId;
   const endsSilently = after.run?.status === 'ok' && after.run.reply === null && !isOver(before.run);
   if (!isCommand && !endsSilently) return after;
-  const told = commit.events.find((event) => event.type === 'notice');
-  return { ...after, run: { runId, status: 'ok', reply: told?.notice.text ?? null } };
+  const notice = commit.events.find((event) => event.type === 'notice');
+  return { ...after, run: { runId, status: 'ok', reply: notice?.notice.text ?? null } };
 };
 
 /** A run as of the log up to sequence `seq`. */
-export interface FoundRun extends Traced {
+export interface FoundRun extends TrackedRun {
   readonly seq: number;
 }
 

@@ -29,10 +29,10 @@ export const planCompaction = (
   { turnId, keepTokens, roomTokens }: CompactionSettings,
 ): CompactionPlan | null => {
   const most = Math.floor(roomTokens / 2);
-  const begun = said.findIndex((message) => message.turnId === turnId);
-  const turnTokens = begun === -1 ? 0 : tokensOf(said.slice(begun));
+  const turnStart = said.findIndex((message) => message.turnId === turnId);
+  const turnTokens = turnStart === -1 ? 0 : tokensOf(said.slice(turnStart));
   const latest = cutBefore(said, Math.min(keepTokens, most));
-  const cut = begun === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, begun));
+  const cut = turnStart === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, turnStart));
 
   const first = said[cut];
   const isAbout = (message: ConversationMessage): boolean => message.asks === true && message.turnId === turnId;
@@ -89,11 +89,11 @@ export const compactionPrompt = (
   const system = instructions === undefined ? rules : `${rules}\nThe user asks in particular: ${instructions}`;
   const around = 200;
   const room = (roomTokens - estimateTokens(system)) * charactersPerToken - around;
-  const prompt = `<conversation>\n${newest(older.map(told), room).join('\n\n')}\n</conversation>\nSummarise this conversation.`;
+  const prompt = `<conversation>\n${newest(older.map(asText), room).join('\n\n')}\n</conversation>\nSummarise this conversation.`;
   return { system, messages: [{ role: 'user', text: prompt }], tools: [], prompt, purpose: 'compaction' };
 };
 
-const told = (message: ModelMessage): string => {
+const asText = (message: ModelMessage): string => {
   switch (message.role) {
     case 'user':
       return `${message.name ?? 'user'}: ${message.text}`;

@@ -6,7 +6,7 @@ import type { InboundEnvelope } from './inbound-envelope.ts';
 /** Who may make the agent speak, and when (A6/72–76, C19). The rules are the same for every channel. */
 
 /** What happens to a message: `post` starts a turn, `append` only remembers it. */
-export interface GroupRuling {
+export interface GroupDecision {
   readonly verdict: 'post' | 'append';
   /** The text as the session stores it. */
   readonly text: string;
@@ -29,10 +29,10 @@ export const ownerAside =
 /**
  * Decides about a message. Direct messages always start a turn. `ownerTriggers` is the channel's setting of the owner rule (C19).
  */
-export const ruleOn = (
+export const groupDecision = (
   { conversation, text }: Pick<InboundEnvelope, 'conversation' | 'text'>,
   given: { readonly addressed: boolean; readonly role: Sender['role']; readonly ownerTriggers: boolean },
-): GroupRuling => {
+): GroupDecision => {
   if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post', text };
   return given.role === 'owner' && given.ownerTriggers
     ? { verdict: 'post', text: ownerAside + text }

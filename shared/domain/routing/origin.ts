@@ -7,10 +7,10 @@ export const originOf = (envelope: InboundEnvelope): Origin => {
   const { threadId } = conversation;
   const isDirect = conversation.kind === 'direct';
   const names = {
-    label: told(conversation.label),
-    subject: told(conversation.subject),
-    room: told(conversation.channel),
-    space: told(conversation.space),
+    label: nonEmpty(conversation.label),
+    subject: nonEmpty(conversation.subject),
+    room: nonEmpty(conversation.channel),
+    space: nonEmpty(conversation.space),
   };
   const provider = (envelope.provider ?? channel).trim().toLowerCase();
   const origin: Origin = {
@@ -19,7 +19,7 @@ export const originOf = (envelope: InboundEnvelope): Origin => {
     from: envelope.from ?? (isDirect ? sender.id : conversation.id),
     to: envelope.to ?? conversation.id,
   };
-  const label = names.label ?? (isDirect ? told(sender.name) : (names.subject ?? names.room));
+  const label = names.label ?? (isDirect ? nonEmpty(sender.name) : (names.subject ?? names.room));
   if (label !== undefined) origin.label = label;
   if (accountId !== undefined) origin.accountId = accountId;
   if (threadId !== undefined) origin.threadId = threadId;
@@ -31,7 +31,7 @@ export const originOf = (envelope: InboundEnvelope): Origin => {
   return origin;
 };
 
-const told = (text: string | undefined): string | undefined =>
+const nonEmpty = (text: string | undefined): string | undefined =>
   text === undefined || text.trim() === '' ? undefined : text.trim();
 
 type Names = Readonly<Record<'label' | 'subject' | 'room' | 'space', string | undefined>>;

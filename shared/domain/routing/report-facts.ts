@@ -2,14 +2,14 @@ import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
 import { dayAround, localTime, policyFor } from '../reset/reset.ts';
 import type { ReportFacts } from '../session/report.ts';
-import type { Asked } from './chat-answer.ts';
+import type { ChatCommandContext } from './chat-answer.ts';
 import { dangers } from './dm-safety.ts';
 import { queueRuleOf } from './queue-rule.ts';
 
 /** The facts of a report that come from the configuration (A11/123–124). */
 export const factsOf = (
   kind: ReportFacts['kind'],
-  { key, config, at, channel, occasion: { expiry } }: Pick<Asked, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
+  { key, config, at, channel, occasion: { expiry } }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
 ): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);

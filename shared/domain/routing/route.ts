@@ -4,10 +4,10 @@ import { identitiesOf } from '../keys/identity.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
-import { type Asked, commandForChat, mayCommand } from './chat-answer.ts';
+import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
-import { type ChannelRules, channelRules, nameFinder, ruleOn, usualRules } from './group.ts';
+import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
@@ -129,7 +129,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
         at,
       });
     }
-    const ruled = ruleOn(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
+    const ruled = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
     const said = { messageId: envelope.id, text: ruled.text, sender };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
@@ -141,7 +141,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
 };
 
 /** The occasion of an envelope. The connector's word on the source overrides what the key says (A3/42). */
-const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): Asked['occasion'] => {
+const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): ChatCommandContext['occasion'] => {
   const { channel, conversation, source: told } = envelope;
   const { id: chatId, threadId } = conversation;
   const type = conversation.kind === 'direct' ? 'direct' : 'group';

@@ -13,7 +13,7 @@ import type {
 } from '../values/types.ts';
 import type { ResolvedApproval } from './answered.ts';
 import type { EventOf, QueuedTurn } from './events.ts';
-import type { Review } from './introspection.ts';
+import type { IntrospectionState } from './introspection.ts';
 
 /** The data of a session besides its status, and how events change it. Plain data: it survives MessagePack and JSON unchanged. */
 
@@ -92,14 +92,14 @@ export interface SessionContext {
   readonly prompt: readonly PromptPart[];
   /** The skills that the model saw last (A15/166). */
   readonly skills: readonly SkillRef[];
-  readonly review: Review;
+  readonly review: IntrospectionState;
   /** Runs in other sessions that this one spawned and that have not ended (A11/125). */
   readonly spawned: readonly SpawnedRun[];
 }
 
 const noTokens: TokenCounts = { inputTokens: 0, outputTokens: 0, totalTokens: 0, contextTokens: 0, costUsd: 0 };
 /** The fields that a new generation resets. */
-export const blank = {
+export const emptyGeneration = {
   messages: 0,
   completedTurns: 0,
   compactions: 0,
@@ -115,8 +115,8 @@ export const blank = {
 } as const;
 
 /** The context before the first event. */
-export const nobody: SessionContext = {
-  ...blank,
+export const emptyContext: SessionContext = {
+  ...emptyGeneration,
   sessionId: '',
   generation: 0,
   epoch: 0,
@@ -139,7 +139,7 @@ export const withTurn = ({ turn }: SessionContext, change: Partial<ActiveTurn>):
 });
 const progress = { resumes: 0, stalls: 0 } as const;
 
-export const begun = (
+export const turnStarted = (
   { queue }: SessionContext,
   { turn, attempt, merged, quietUntil }: EventOf<'turn_started'>,
 ): ContextChange => {

@@ -21,7 +21,7 @@ import {
   turnTask,
   usage,
 } from '../values/types.ts';
-import { reviewEvents } from './introspection-events.ts';
+import { introspectionEvents } from './introspection-events.ts';
 
 /**
  * What has happened to a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`;
@@ -211,7 +211,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     /** The new generation continues from there; what came in between is not part of its conversation (B21). */
     forkedFrom: forkBase.optional(),
   }),
-  ...reviewEvents,
+  ...introspectionEvents,
   /**
    * The session is over and forgotten, with its running and queued turns (C9). `erased`: the history before this commit is being
    * removed, and the counts continue from here.

@@ -15,7 +15,7 @@ const range = {
 };
 
 /** The events of checkpoints and introspection, and changes of memories (A7/80–84). */
-export const reviewEvents = [
+export const introspectionEvents = [
   /** A checkpoint is requested for the revs `fromRev` to `toRev`, which are after the sequence `afterSeq` (A7/80–81). */
   z.object({
     type: z.literal('checkpoint_requested'),

@@ -6,7 +6,7 @@ import type { EventOf } from './events.ts';
 /**
  * The result of introspecting this generation, and the counts of messages and completed turns at the last checkpoint (A7/80–82).
  */
-export interface Review {
+export interface IntrospectionState {
   readonly messages: number;
   readonly turns: number;
   readonly workingMemory: string;

@@ -3,13 +3,12 @@ import { detachedString } from '../../kit/detached-string.ts';
 import { answered, requestOf } from './answered.ts';
 import {
   type ActiveTurn,
-  begun,
-  blank,
   callEnded,
   callStarted,
   compacted,
+  emptyContext,
+  emptyGeneration,
   joined,
-  nobody,
   remembered,
   resumed,
   runEnded,
@@ -17,6 +16,7 @@ import {
   type SessionContext,
   settingsAfter,
   stepped,
+  turnStarted,
 } from './context.ts';
 import type { EventOf, SessionEvent } from './events.ts';
 import { checkpointRequested, introspected } from './introspection.ts';
@@ -57,7 +57,7 @@ export const sessionMachine = setup({
     say: assign(({ context }) => ({ messages: context.messages + 1 })),
     note: assign(({ context }) => ({ messages: context.messages })),
     enqueue: assign(({ context }, p: EventOf<'turn_queued'>) => ({ queue: [...context.queue, p.turn] })),
-    begin: assign(({ context }, p: EventOf<'turn_started'>) => begun(context, p)),
+    begin: assign(({ context }, p: EventOf<'turn_started'>) => turnStarted(context, p)),
     join: assign(({ context }, p: EventOf<'turn_joined'>) => joined(context, p)),
     resume: assign(({ context }, p: EventOf<'turn_resumed'>) => resumed(context, p)),
     step: assign(({ context }, p: EventOf<'model_step'>) => stepped(context, p)),
@@ -72,14 +72,14 @@ export const sessionMachine = setup({
     ask: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
     answer: assign(({ context }, p: EventOf<'approval_resolved'>) => answered(context, p)),
     reset: assign(({ context }, p: EventOf<'session_reset'>) => ({
-      ...blank,
+      ...emptyGeneration,
       sessionId: detachedString(p.sessionId),
       generation: p.generation,
       epoch: context.epoch + 1,
       queue: p.keepsQueue ? context.queue : [],
     })),
     forget: assign((_, { sessionId, generation, epoch }: EventOf<'session_deleted'>) => ({
-      ...nobody,
+      ...emptyContext,
       sessionId: detachedString(sessionId),
       generation,
       epoch,
@@ -90,7 +90,7 @@ export const sessionMachine = setup({
 }).createMachine({
   id: 'session',
   initial: 'inactive',
-  context: nobody,
+  context: emptyContext,
   on: {
     user_message: { actions: { type: 'remember', params: ({ event }) => event } },
     message_refused: { actions: { type: 'refuse', params: ({ event }) => event } },

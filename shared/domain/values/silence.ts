@@ -21,28 +21,28 @@ export interface SilenceFilter {
  * surroundings, so nested beginnings are held back together.
  */
 export const silenceFilter = (): SilenceFilter => {
-  let begun: string[] = [];
+  let pending: string[] = [];
   let held = 0;
   const release = (): string => {
-    const text = begun.join('');
-    begun = [];
+    const text = pending.join('');
+    pending = [];
     held = 0;
     return text;
   };
   const take = (character: string): string => {
-    const grown = (begun.pop() ?? '') + character;
+    const grown = (pending.pop() ?? '') + character;
     const isMarker = markers.includes(grown);
-    if (!isMarker && isBeginning(grown)) begun.push(grown);
-    else if (!isMarker && character === '<') begun.push(grown.slice(0, -1), character);
+    if (!isMarker && isBeginning(grown)) pending.push(grown);
+    else if (!isMarker && character === '<') pending.push(grown.slice(0, -1), character);
     else if (!isMarker) return release() + grown;
-    held = begun.length === 0 ? 0 : held + 1;
+    held = pending.length === 0 ? 0 : held + 1;
     return '';
   };
   return {
     push: (text) => {
       let seen = '';
       for (let at = 0; at < text.length; at++) {
-        const next = begun.length > 0 ? at : text.indexOf('<', at);
+        const next = pending.length > 0 ? at : text.indexOf('<', at);
         if (next === -1) return seen + text.slice(at);
         seen += text.slice(at, next) + take(text.charAt(next));
         at = next;

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import { afterCommitOf, type FoundRun, isOver, type Run, type Traced, unknownRun } from '../../domain/projections/run.ts';
+import { afterCommitOf, type FoundRun, isOver, type Run, type TrackedRun, unknownRun } from '../../domain/projections/run.ts';
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
@@ -15,7 +15,7 @@ export const findRun = async (
   key: SessionKey,
   runId: string,
   oldest = 0,
-  each: (commit: RecordedCommit, found: Traced) => void = () => {},
+  each: (commit: RecordedCommit, found: TrackedRun) => void = () => {},
 ): Promise<FoundRun> => {
   const position = (await snapshots.get(key))?.position;
   const first = position?.window[0] ?? position?.seq ?? 1;
@@ -39,7 +39,7 @@ export const followRun = async (
   follow: (after: number, signal: AbortSignal) => AsyncIterable<RecordedCommit>,
   wait: { readonly runId: string; readonly found: FoundRun; readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<Run | null> => {
-  let known: Traced = wait.found;
+  let known: TrackedRun = wait.found;
   if (isOver(known.run)) return known.run;
   const expired = new AbortController();
   const signal = AbortSignal.any([wait.signal, expired.signal]);

@@ -12,7 +12,7 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { telling } from './generation.ts';
+import { noticeEvent } from './generation.ts';
 import { approvalRequested, ended, isBegun, openCall, starting } from './tools.ts';
 
 /**
@@ -38,13 +38,10 @@ export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionV
   const problem = problemOf(given, view);
   if (problem !== null) {
     const { code, message } = problem;
-    return data.notice ? accept(telling(settings, { ...data.notice, code, text: message })) : refuse(code, message);
+    return data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
   }
-  const told = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
-  return accept(
-    ...resolving(view as BusyView, data),
-    ...(data.notice ? [telling(settings, { ...data.notice, text: told })] : []),
-  );
+  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
+  return accept(...resolving(view as BusyView, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
 };
 
 /** The deadline passed without an answer. */

@@ -1,7 +1,7 @@
 import { isOpen } from '../covered.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { isNew, lookingBack, telling } from './generation.ts';
+import { checkpointRequests, isNew, noticeEvent } from './generation.ts';
 
 /** Checkpoints: when what was said is turned into memory, and the result (A7/80–84). */
 
@@ -10,11 +10,13 @@ export const requestCheckpoint = ({ at, data: { why, notice } }: Given<'request_
   const { settings } = view.context;
   if (isNew(view)) {
     const text = 'There is nothing to checkpoint yet.';
-    return notice ? accept(telling(settings, { ...notice, text })) : refuse('session_unknown', `${text} Send a message first.`);
+    return notice
+      ? accept(noticeEvent(settings, { ...notice, text }))
+      : refuse('session_unknown', `${text} Send a message first.`);
   }
-  const asked = isDue(view, why, at) ? lookingBack(view, why.reason, view.position.rev) : [];
-  const text = asked.length === 0 ? 'Nothing was said since the last checkpoint.' : 'Checkpoint requested.';
-  return accept(...asked, ...(notice ? [telling(settings, { ...notice, text })] : []));
+  const requests = isDue(view, why, at) ? checkpointRequests(view, why.reason, view.position.rev) : [];
+  const text = requests.length === 0 ? 'Nothing was said since the last checkpoint.' : 'Checkpoint requested.';
+  return accept(...requests, ...(notice ? [noticeEvent(settings, { ...notice, text })] : []));
 };
 
 const isDue = (
@@ -44,10 +46,10 @@ export const recordIntrospection = ({ data }: Given<'record_introspection'>, vie
     const { code, message } = result;
     return accept({ type: 'introspection_failed', v: 1, reason, ...range, toSeq, code, message });
   }
-  const { kind: _, memory, ...told } = result;
+  const { kind: _, memory, ...recordedFields } = result;
   // A late introspection of an older range says nothing about the present state.
   const isLate = sessionId === view.context.sessionId && toRev < view.context.review.notedRev;
-  const outcome = isLate ? { model: told.model, usage: told.usage } : told;
+  const outcome = isLate ? { model: recordedFields.model, usage: recordedFields.usage } : recordedFields;
   const remembered: SessionEvent[] = memory ? [{ type: 'memory_changed', v: 1, ...memory, by: 'introspection', ...range }] : [];
   return accept({ type: 'introspected', v: 1, reason, ...range, toSeq, ...outcome }, ...remembered);
 };

@@ -11,7 +11,7 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { isNew, telling } from './generation.ts';
+import { isNew, noticeEvent } from './generation.ts';
 import { completing } from './turn.ts';
 
 /** Compaction: a summary replaces older messages in the conversation; the events stay (A11/126). */
@@ -20,7 +20,7 @@ import { completing } from './turn.ts';
 export const compact = ({ id, data: { type: _, ...asked } }: Given<'compact'>, view: SessionView): Decision => {
   if (isNew(view) || view.context.messages === 0) {
     const text = 'There is nothing to compact yet.';
-    return asked.notice ? accept(telling(view.context.settings, { ...asked.notice, text })) : refuse('session_unknown', text);
+    return asked.notice ? accept(noticeEvent(view.context.settings, { ...asked.notice, text })) : refuse('session_unknown', text);
   }
   const turn = {
     id,
@@ -32,7 +32,7 @@ export const compact = ({ id, data: { type: _, ...asked } }: Given<'compact'>, v
     const position = view.context.queue.length + 1;
     if (position <= limits.queuedTurns) return accept({ type: 'turn_queued', v: 1, turn, position });
     const text = 'Too many messages are waiting in this session; try again later.';
-    return asked.notice ? accept(telling(view.context.settings, { ...asked.notice, text })) : refuse('session_busy', text);
+    return asked.notice ? accept(noticeEvent(view.context.settings, { ...asked.notice, text })) : refuse('session_busy', text);
   }
   const reopened: SessionEvent[] = view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
   return accept(...reopened, { type: 'turn_started', v: 1, turn, attempt: 1 });
@@ -61,5 +61,5 @@ const concluding = (view: BusyView, result: Result): SessionEvent[] => {
     result.kind === 'compacted'
       ? `Compacted: about ${result.tokensBefore} tokens of context became ${result.tokensAfter}.`
       : `Nothing was compacted: ${result.reason}.`;
-  return [...(notice ? [telling(view.context.settings, { ...notice, text })] : []), ...completing(view)];
+  return [...(notice ? [noticeEvent(view.context.settings, { ...notice, text })] : []), ...completing(view)];
 };

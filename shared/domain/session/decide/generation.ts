@@ -20,7 +20,7 @@ import { awaiting, refOf, type SessionView } from './decision.ts';
 const defaultSource: SessionSource = { kind: 'api', interactive: false };
 
 /** The events that end the running turn and clear the queue. */
-export const ending = (view: SessionView, reason: string): SessionEvent[] => {
+export const abortEvents = (view: SessionView, reason: string): SessionEvent[] => {
   if (view.turn === null) return [];
   const turnIds = view.context.queue.map(({ id }) => id);
   const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
@@ -28,7 +28,7 @@ export const ending = (view: SessionView, reason: string): SessionEvent[] => {
 };
 
 /** Runs that this session spawned end with it (A11/125). */
-export const stoppingRuns = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
+export const stopRunsEvents = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
   spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
 
 /** Makes the session id differ from the previous one: sources with a fixed id, such as `cli:work`, are numbered (C8). */
@@ -39,7 +39,7 @@ const freshId = (sessionId: string, { context: { sessionId: last, generation } }
  * The checkpoint requests up to `toRev`: for what was said in this generation since the last one, and for the failed ranges of
  * any generation. Failed ranges are retried automatically a limited number of times, then only for a person (A7/80).
  */
-export const lookingBack = (
+export const checkpointRequests = (
   { context: { messages, sessionId, review }, position: { covered, startedRev, startedSeq } }: SessionView,
   reason: CheckpointReason,
   toRev: number,
@@ -71,9 +71,9 @@ const resetting = (view: SessionView, sessionId: string, cause: ResetCause): Eve
  * Ends the old generation, requests a checkpoint if anything was said in it, and starts the new one (C10). If the queue is not
  * empty while no turn runs, an interruption has just ended the turn before it: the queue is kept.
  */
-export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
-  ...ending(view, cause.rule),
-  ...lookingBack(view, 'new_session', view.position.rev),
+export const renewalEvents = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
+  ...abortEvents(view, cause.rule),
+  ...checkpointRequests(view, 'new_session', view.position.rev),
   { ...resetting(view, sessionId, cause), ...(view.turn === null && view.context.queue.length > 0 && { keepsQueue: true }) },
 ];
 
@@ -88,7 +88,7 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const { sessionId, cause } = renews;
   // The checkpoint includes this very commit, in which the last turn ends.
   return [
-    ...lookingBack(view, 'new_session', view.position.rev + 1),
+    ...checkpointRequests(view, 'new_session', view.position.rev + 1),
     { ...resetting(view, sessionId, cause), keepsQueue: true },
     started,
   ];
@@ -122,9 +122,9 @@ export const isNew = ({ context }: SessionView): boolean => context.generation =
  * Prepares the session for a message or an opening at `at`: opens, reopens or renews it, and updates its origin. A session with a
  * turn is not renewed; see `renewal`.
  */
-export const readying = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
+export const readinessEvents = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
   ...beginning(view, occasion, at),
-  ...learning(view, occasion.origin),
+  ...originEvents(view, occasion.origin),
 ];
 
 const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
@@ -134,26 +134,26 @@ const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, a
   }
   if (view.turn !== null) return [];
   const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;
-  if (cause !== null) return renewing(view, sessionId, cause);
+  if (cause !== null) return renewalEvents(view, sessionId, cause);
   return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
 };
 
 /** Records a participant with the current identity (A5/66). */
-export const resolving = (by: Sender | undefined): SessionEvent[] =>
+export const participantEvents = (by: Sender | undefined): SessionEvent[] =>
   by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
 
 /**
  * Merges new facts about the origin into the known ones (A5/65, A13). Facts from another channel are replaced, since its ids mean
  * nothing here.
  */
-export const learning = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
+export const originEvents = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
   const isNews = Object.entries(given).some(([name, value]) => value !== known[name as keyof Origin]);
   const isElsewhere = known.provider !== undefined && given.provider !== undefined && known.provider !== given.provider;
   return isNews ? [{ type: 'origin_changed', v: 1, origin: isElsewhere ? given : { ...known, ...given } }] : [];
 };
 
 /** A change of settings, unless it changes nothing. */
-export const setting = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
+export const settingsEvents = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
   const isNews = Object.entries(changes ?? {}).some(
     ([name, value]) => (value ?? undefined) !== context.settings[name as keyof SettingsChange],
   );
@@ -161,7 +161,7 @@ export const setting = ({ context }: SessionView, changes: SettingsChange | unde
 };
 
 /** A notice by Natter itself, with the session's send policy at this moment (A9/96). */
-export const telling = ({ sendPolicy }: Settings, notice: Notice): SessionEvent => ({
+export const noticeEvent = ({ sendPolicy }: Settings, notice: Notice): SessionEvent => ({
   type: 'notice',
   v: 1,
   notice,

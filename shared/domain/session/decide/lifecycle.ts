@@ -3,7 +3,17 @@ import { isGroupKey } from '../../keys/session-key.ts';
 import type { ResetCause } from '../../values/expiry.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
+import {
+  abortEvents,
+  isNew,
+  noticeEvent,
+  originEvents,
+  participantEvents,
+  readinessEvents,
+  renewalEvents,
+  settingsEvents,
+  stopRunsEvents,
+} from './generation.ts';
 import { storeAndStartTurn } from './message.ts';
 
 /** Stop, reset, fork, deactivate and delete (A4/53–57, A5/63, A8/87–88, A11/125, C9). */
@@ -12,14 +22,14 @@ const many = (count: number, noun: string): string => `${count} ${noun}${count =
 
 /** Ends the running turn and clears the queue in one epoch step; a later message runs. */
 export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
-  const ended = [...ending(view, data.reason), ...stoppingRuns(view, data.reason)];
+  const ended = [...abortEvents(view, data.reason), ...stopRunsEvents(view, data.reason)];
   if (data.notice === undefined) return accept(...ended);
   const runs = (view.turn === null ? 0 : 1) + view.context.spawned.length;
   const text =
     ended.length === 0
       ? 'Nothing was running.'
       : `Stopped ${many(runs, 'run')} and cleared ${many(view.context.queue.length, 'waiting message')}.`;
-  return accept(...ended, telling(view.context.settings, { ...data.notice, text }));
+  return accept(...ended, noticeEvent(view.context.settings, { ...data.notice, text }));
 };
 
 /**
@@ -31,10 +41,15 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
   if (isNew(view) && message === undefined) {
     return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
   }
-  const begun: SessionEvent[] = isNew(view)
-    ? readying(view, { ...occasion, sessionId, origin }, at)
-    : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
-  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? storeAndStartTurn(id, message, view) : []));
+  const opening: SessionEvent[] = isNew(view)
+    ? readinessEvents(view, { ...occasion, sessionId, origin }, at)
+    : [...renewalEvents(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...originEvents(view, origin)];
+  return accept(
+    ...opening,
+    ...settingsEvents(view, settings),
+    ...participantEvents(by),
+    ...(message ? storeAndStartTurn(id, message, view) : []),
+  );
 };
 
 /**
@@ -52,10 +67,10 @@ export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Giv
     return refuse('fork_invalid', `after ${limits.forkDepth} nested forks the conversation must be compacted first`);
   }
   const cause: ResetCause = { trigger: 'fork', rule: `from sequence ${from.seq}`, lastUpdateAt: view.position.interactedAt };
-  const events = renewing(view, sessionId, cause).map(
+  const events = renewalEvents(view, sessionId, cause).map(
     (event): SessionEvent => (event.type === 'session_reset' ? { ...event, forkedFrom: from } : event),
   );
-  return accept(...events, ...resolving(by));
+  return accept(...events, ...participantEvents(by));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {
@@ -89,5 +104,5 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     ...awaiting(view.turn),
   };
   // An erased history starts with the erasure itself (C9).
-  return mode === 'erased' ? accept(deleted, ...stoppingRuns(view, reason)) : accept(...stoppingRuns(view, reason), deleted);
+  return mode === 'erased' ? accept(deleted, ...stopRunsEvents(view, reason)) : accept(...stopRunsEvents(view, reason), deleted);
 };

@@ -5,23 +5,23 @@ import type { ActiveTurn } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
-import { isNew, isSamePlace, learning, readying, renewal, resolving } from './generation.ts';
+import { isNew, isSamePlace, originEvents, participantEvents, readinessEvents, renewal } from './generation.ts';
 
 /** Opening and messages (A5/64–70, A13/138, B6). */
 
 /** Opening a stale session shows its content; only the next message ends it (A4/43, 58). */
 export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
-  accept(...readying(view, occasion, at), ...resolving(by));
+  accept(...readinessEvents(view, occasion, at), ...participantEvents(by));
 
 /** There is no message, so an inactive session stays inactive (A5/63). */
 export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: SessionView): Decision => {
   const { expiry: _, deliverTo, ...occasion } = data;
-  const known = isNew(view) ? readying(view, occasion, at) : learning(view, data.origin);
+  const known = isNew(view) ? readinessEvents(view, occasion, at) : originEvents(view, data.origin);
   return accept(...known, ...(deliverTo ? [{ type: 'route_changed', v: 1, deliverTo } as const] : []));
 };
 
 export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
-  accept(...readying(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
+  accept(...readinessEvents(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
 
 /**
  * A run's result has no more rights than the sender who started the run; the result of an unknown run has those of a participant.
@@ -59,7 +59,7 @@ export const postMessage = (posted: Given<'post_message'>, view: SessionView): D
   switch (view.status) {
     case 'idle':
     case 'inactive':
-      return accept(...readying(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
+      return accept(...readinessEvents(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
     case 'running':
     case 'awaiting_approval':
       return whileBusy(given, view);
@@ -77,7 +77,7 @@ const isQuiet = ({ at }: Given<'post_message'>, { step, quietUntil: until }: Act
 const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const { id: turnId, at, data } = given;
   const { message, queue: { mode, limit } = { mode: 'followup' } } = data;
-  const ready = readying(view, data, at);
+  const ready = readinessEvents(view, data, at);
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
@@ -119,7 +119,7 @@ const interrupting = (given: Given<'post_message'>, { context, position, turn }:
   const idle: SessionView = { status: 'idle', turn: null, context: { ...context, turn: null, approval: null }, position };
   return [
     { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
-    ...readying(idle, given.data, given.at),
+    ...readinessEvents(idle, given.data, given.at),
     ...storeAndStartTurn(given.id, given.data.message, idle, quietUntil(given)),
   ];
 };

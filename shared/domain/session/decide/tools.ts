@@ -101,7 +101,11 @@ export const approvalRequested = (
  * The immediate effect of the policy's decisions on a step's calls: allowed calls start, denied ones end, and if none runs, the
  * first approval is requested.
  */
-export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], rulings: readonly Ruling[]): SessionEvent[] => {
+export const toolDecisionEvents = (
+  { context, turn }: BusyView,
+  calls: readonly ToolCall[],
+  rulings: readonly Ruling[],
+): SessionEvent[] => {
   const events: SessionEvent[] = [];
   let question: SessionEvent | null = null;
   for (const [index, { callId, tool }] of calls.entries()) {

@@ -16,7 +16,7 @@ import {
   unfinished,
 } from './decision.ts';
 import { nextTurn } from './generation.ts';
-import { ruled } from './tools.ts';
+import { toolDecisionEvents } from './tools.ts';
 
 /** The turn: recorded step by step, and resumed without repeating a step (B16, I6). */
 
@@ -67,7 +67,7 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
   if (ends) return accept(...recorded, ...completing(afterAnswer(view)));
   if (step >= limits.turnSteps)
     return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
-  return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
+  return accept(...recorded, ...toolDecisionEvents(view, calls, data.rulings ?? []));
 };
 
 /** The view for the rest of the commit of an answer: it counts the answer, so that a checkpoint includes it (A7/80). */

@@ -1,12 +1,12 @@
-import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { linesOf, type TranscriptLine } from '../../shared/domain/projections/transcript-line.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../shared/domain/session/evolve.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import type { TranscriptNews } from '../../shared/runtime/transcripts/files.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { TranscriptNews } from '../../../shared/runtime/transcripts/files.ts';
 
 /** Collects commits that have been read and not yet written into transcripts, starting after the sequence `after`. */
-export const createGathering = (after: number) => {
+export const createTranscriptBatch = (after: number) => {
   let news = new Map<SessionKey, TranscriptNews & { readonly lines: TranscriptLine[] }>();
   let commits = 0;
   let characters = 0;

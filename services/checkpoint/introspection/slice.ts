@@ -8,7 +8,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 
 /** The next slice of a request to introspect: as many whole commits as the model takes at a time. */
-export interface Past {
+export interface IntrospectionSlice {
   readonly fromRev: number;
   readonly toRev: number;
   /** Sequence of the commit `toRev`. */
@@ -32,7 +32,7 @@ type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | '
  * all of it has been introspected or has failed in this request, or the session was deleted or erased. Only events of the
  * request's generation are read. Throws `unavailable` or `quarantined`.
  */
-export const readPast = async (ports: LogPorts, request: Wanted, characters: number): Promise<Past | null> => {
+export const readNextSlice = async (ports: LogPorts, request: Wanted, characters: number): Promise<IntrospectionSlice | null> => {
   const last = await orQuarantined(ports.events.last(request.key));
   if (last === null || last.seq < request.throughSeq) return null;
   for (let wanted = request; ; ) {
@@ -47,7 +47,12 @@ export const readPast = async (ports: LogPorts, request: Wanted, characters: num
  */
 type Left = Pick<Wanted, 'fromRev' | 'toRev' | 'afterSeq'>;
 
-const readSlice = async (ports: LogPorts, wanted: Wanted, through: number, characters: number): Promise<Past | Left | null> => {
+const readSlice = async (
+  ports: LogPorts,
+  wanted: Wanted,
+  through: number,
+  characters: number,
+): Promise<IntrospectionSlice | Left | null> => {
   const slice = createSlice(wanted, characters);
   let notes: Notes = { workingMemory: '', description: '' };
   let notesSeq = 0;
