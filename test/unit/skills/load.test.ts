@@ -135,25 +135,25 @@ describe('A15/173: hostile folders are refused', () => {
 
   test('a link to a file outside', async () => {
     symlinkSync(folder.at('secret'), inside('notes'));
-    expect(await only()).toEqual(['workspace notes: is a link that leads out of the folder']);
+    expect(await only()).toEqual(['workspace notes: is a link that points out of the folder']);
   });
   test('a link to a folder outside, and one that leads nowhere', async () => {
     mkdirSync(inside('deep'));
     symlinkSync('/', inside('deep/root'));
-    expect(await only()).toEqual(['workspace deep/root: is a link that leads out of the folder']);
+    expect(await only()).toEqual(['workspace deep/root: is a link that points out of the folder']);
     renameSync(inside('deep'), folder.at('away'));
     symlinkSync('nowhere', inside('x'));
-    expect(await only()).toEqual(['workspace x: is a link that leads out of the folder']);
+    expect(await only()).toEqual(['workspace x: is a link that points out of the folder']);
   });
   test('a SKILL.md that is a link outside', async () => {
     renameSync(inside('SKILL.md'), folder.at('elsewhere.md'));
     symlinkSync(folder.at('elsewhere.md'), inside('SKILL.md'));
-    expect(await only()).toEqual(['workspace SKILL.md: is a link that leads out of the folder']);
+    expect(await only()).toEqual(['workspace SKILL.md: is a link that points out of the folder']);
   });
   test('a folder of a skill that is a link elsewhere', async () => {
     put('elsewhere/b', 'b');
     symlinkSync(folder.at('elsewhere/b'), folder.at('work/skills/b'));
-    expect(await only()).toEqual(['workspace a', 'workspace is a link that leads elsewhere; copy the skill']);
+    expect(await only()).toEqual(['workspace a', 'workspace is a link that points elsewhere; copy the skill']);
   });
   test('a link within the folder is part of it', async () => {
     const [before] = await load();
@@ -173,7 +173,7 @@ describe('A15/173: hostile folders are refused', () => {
     truncateSync(inside('SKILL.md'), limits.skillFileBytes + 1);
     expect(await only()).toEqual([expect.stringMatching(/^workspace SKILL\.md: is larger than 262144 bytes/)]);
     truncateSync(inside('SKILL.md'), 1024 ** 3);
-    expect(await only()).toEqual([expect.stringMatching(/^workspace SKILL\.md: is too much/)]);
+    expect(await only()).toEqual([expect.stringMatching(/^workspace SKILL\.md: is too large/)]);
   });
   test('too many files, and too deep', async () => {
     for (let number = 0; number < limits.skillFiles; number++) folder.write(`work/skills/a/f${number}`, '');
@@ -304,7 +304,7 @@ describe('A15/165: reading again', () => {
     put('work/skills/a', 'a', '', 'Second.');
     expect(readSkillText(skill)).toBe('Second.');
     symlinkSync('/etc/passwd', folder.at('work/skills/a/x'));
-    expect(() => readSkillText(skill)).toThrow(/leads out of the folder/);
+    expect(() => readSkillText(skill)).toThrow(/points out of the folder/);
   });
 });
 

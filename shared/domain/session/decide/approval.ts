@@ -81,7 +81,7 @@ const problemOf = (
       : { code: 'approval_resolved', message: `approval ${approvalId} was ${earlier.verdict} by ${earlier.by} already` };
   }
   if (!mayAnswer(approval, by)) {
-    return { code: 'approval_forbidden', message: `you may not answer approval ${approvalId}; ask the owner` };
+    return { code: 'approval_forbidden', message: `approval ${approvalId} is not yours to answer; ask the owner` };
   }
   if (at > approval.expiresAt) {
     return { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` };
