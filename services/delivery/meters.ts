@@ -15,7 +15,7 @@ export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {
   });
   const durations = new Histogram({
     name: 'natter_delivery_duration_seconds',
-    help: 'Time from taking an outgoing message in hand to its final state, with all its tries.',
+    help: 'Time from reading an outgoing message to its final state, including all attempts.',
     labelNames: ['channel', 'state'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
     registers: [series],

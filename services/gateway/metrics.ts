@@ -51,8 +51,8 @@ export class GatewayMetrics {
     const registry = new Registry();
     const gauge = <L extends string>(name: string, help: string, labelNames: L[] = []): Gauge<L> =>
       new Gauge({ name, help, labelNames, registers: [registry] });
-    const pending = gauge('natter_approvals_pending', 'Questions that wait for a person, in the whole system.');
-    const oldest = gauge('natter_approval_oldest_age_seconds', 'Age of the oldest question that waits; 0 without one.');
+    const pending = gauge('natter_approvals_pending', 'Pending approvals, in the whole system.');
+    const oldest = gauge('natter_approval_oldest_age_seconds', 'Age of the oldest pending approval; 0 without one.');
     const queues = gauge('natter_queue_messages', 'Messages in a queue that are not done yet, in the whole system.', ['queue']);
     const lag = gauge('natter_index_lag_commits', 'Sequences of the log that the session index does not reflect yet.');
 

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../shared/kit/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 
-/** The one place where codes become HTTP (RFC 9457). A code never changes meaning; `docs/http-api.md` lists them all. */
+/** The one place where codes become HTTP (RFC 9457). A code never changes meaning; `docs/integrate/http-api.md` lists them all. */
 
 /** Codes of the door itself and of the domain's refusals, beside those of `NatterError`. */
 export type ProblemCode =

@@ -18,19 +18,19 @@ export class SessionMeters {
   ]);
   readonly #turnTime = this.#histogram(
     'natter_turn_duration_seconds',
-    'Time from the beginning of a turn to its end, with what it waited for a person.',
+    'Time from the start of a turn to its end, including the wait for approvals.',
     ['outcome'],
     [...workSeconds, 1_800, 3_600],
   );
-  readonly #steps = this.#histogram('natter_model_step_duration_seconds', 'Time of one step of a model.', ['model', 'outcome']);
-  readonly #tools = this.#histogram('natter_tool_call_duration_seconds', 'Time of one call of a tool.', ['tool', 'outcome']);
+  readonly #steps = this.#histogram('natter_model_step_duration_seconds', 'Time of one model step.', ['model', 'outcome']);
+  readonly #tools = this.#histogram('natter_tool_call_duration_seconds', 'Time of one tool call.', ['tool', 'outcome']);
   readonly #commits = this.#histogram(
     'natter_commit_duration_seconds',
-    'Time of one try to append a commit; "unknown" is a conflict, or no answer in time.',
+    'Time of one attempt to append a commit; "unknown" is a conflict, or no answer in time.',
     ['result'],
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
   );
-  readonly #tokens = this.#counter('natter_tokens_total', 'Tokens of the recorded steps of models.', ['model', 'direction']);
+  readonly #tokens = this.#counter('natter_tokens_total', 'Tokens of the recorded model steps.', ['model', 'direction']);
 
   /** `seconds` where its beginning was seen here. */
   turnEnded(outcome: 'completed' | 'failed' | 'aborted', code: string, seconds?: number): void {

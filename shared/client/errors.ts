@@ -16,7 +16,7 @@ export interface ProblemDetails {
 }
 
 /**
- * The gateway said no, or nobody answered. Decide by `code`: those of docs/http-api.md, and four of the client's own: `unreachable` (no
+ * The gateway said no, or nobody answered. Decide by `code`: those of docs/integrate/http-api.md, and four of the client's own: `unreachable` (no
  * answer came), `timeout` (not in time), `unexpected` (an answer that is none of the gateway's) and `closed` (by us). `status` is HTTP's; 0: none came by HTTP.
  */
 export class NatterApiError extends Error {

@@ -7,7 +7,7 @@ import { Connection, type ConnectOptions } from './socket.ts';
 import type { WebSocketConstructor } from './socket-frames.ts';
 import type { StreamItem } from './types.ts';
 
-/** The client of Natter's gateway for browsers and Node (docs/client.md): all of its HTTP, its event streams and its WebSocket. */
+/** The client of Natter's gateway for browsers and Node (docs/integrate/client.md): all of its HTTP, its event streams and its WebSocket. */
 
 export { NatterApiError, type ProblemItem } from './errors.ts';
 export type { FollowOptions } from './event-stream.ts';
@@ -34,7 +34,7 @@ export const createClient = (options: ClientOptions) => {
   const http = createHttp(options);
   return {
     url: http.url,
-    /** Any other call of docs/http-api.md, by its path. */
+    /** Any other call of docs/integrate/http-api.md, by its path. */
     get: <T>(path: string, given?: CallOptions): Promise<T> => http.call('GET', path, undefined, given),
     post: <T>(path: string, body: unknown, given?: CallOptions): Promise<T> => http.call('POST', path, body, given),
     delete: <T>(path: string, given?: CallOptions): Promise<T> => http.call('DELETE', path, undefined, given),

@@ -52,7 +52,7 @@ export class Connection {
     });
   }
 
-  /** Makes a call (docs/http-api.md, "Methods by name"). Throws `NatterApiError`, or the reason of the signal. */
+  /** Makes a call (docs/integrate/http-api.md, "Methods by name"). Throws `NatterApiError`, or the reason of the signal. */
   async call<T>(
     method: string,
     params: object = {},

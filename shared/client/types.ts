@@ -6,7 +6,7 @@ import type { PlainState } from '../domain/session/evolve.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
-/** What the gateway takes and tells, as docs/openapi.json has it. Times are milliseconds since 1970; all come from the schemas, as types alone. */
+/** What the gateway takes and tells, as docs/integrate/openapi.json has it. Times are milliseconds since 1970; all come from the schemas, as types alone. */
 
 export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
 

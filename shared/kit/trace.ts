@@ -15,7 +15,7 @@ import { NatterError } from './errors.ts';
 import { contextOf, traceparentOf } from './traceparent.ts';
 
 /**
- * The one way to spans (`docs/observability.md`). Without an SDK that somebody has started there are none, and asking costs some
+ * The one way to spans (`docs/operate/observability.md`). Without an SDK that somebody has started there are none, and asking costs some
  * nanoseconds. Attributes never hold what was said, a call's arguments, a session's key or a secret.
  */
 

@@ -10,7 +10,7 @@ import { type Setup, setups } from './system.ts';
 
 /**
  * `npm run chaos -- [--scenario host-kill,zombie] [--setup r1,r3] [--runs 5] [--seed N] [--rate 150] [--keys 160] [--max-ack-pending 1]`:
- * real servers, real session hosts, real kills, and a check of everything that is left (`docs/chaos.md`). Ends with 1 when anything was
+ * real servers, real session hosts, real kills, and a check of everything that is left (`docs/develop/chaos.md`). Ends with 1 when anything was
  * lost, doubled, reordered or torn, or when a fault did not show what it is for. `--out FILE` keeps the reports as JSON lines,
  * `--keep` the history of every run and not only of a bad one.
  */

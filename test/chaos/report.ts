@@ -32,7 +32,7 @@ export const lineOf = (report: RunReport): string => {
   ].join('\n');
 };
 
-/** All runs of a scenario together, as the table in `docs/chaos.md` has them. */
+/** All runs of a scenario together, as the table in `docs/develop/chaos.md` has them. */
 export const totalsOf = (reports: readonly RunReport[]): string => {
   const sum = (of: (report: RunReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
   const counted = reports.filter(({ missed }) => missed.length === 0);

@@ -4,7 +4,7 @@ import { run } from '../chaos/run.ts';
 import { hostOf, killHostInMidTurn, killServer, onlyNode, type Scenario } from '../chaos/scenarios.ts';
 import { startServer } from '../support/nats.ts';
 
-/** The short form of `npm run chaos` (`docs/chaos.md`): real processes, one kill each. */
+/** The short form of `npm run chaos` (`docs/develop/chaos.md`): real processes, one kill each. */
 const twoKills: Scenario = {
   title: 'kill -9 of a session host in mid-turn, then of the server',
   setups: ['r1'],

@@ -55,12 +55,6 @@ export const citingPartsOf = (path: string, text: string): string[] => {
   return [...text.matchAll(token)].map(([part]) => part).filter((part) => part.startsWith('/') || path.startsWith('test/'));
 };
 
-/** The files a document links to, without headings: `[text](path)`, and `[name]: path` on a line of its own. */
-export const linksIn = (text: string): string[] =>
-  [...prose(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)]
-    .map(([, inline = '', defined = '']) => (inline || defined).replace(/#.*/, ''))
-    .filter((link) => link !== '' && !/^[a-z]+:/.test(link));
-
 /** The citations of test files, given as path and text. */
 export const citationsIn = (files: readonly (readonly [path: string, text: string])[]): Citations => {
   const found = new Map<string, Citation[]>();

@@ -1,6 +1,6 @@
 import { type ConfigField, configFields, configJsonSchema, type SchemaNode } from '../../shared/domain/config/schema-text.ts';
 
-/** `docs/configuration.md`, made from the schema. A test compares the committed file with this. */
+/** `docs/use/configuration.md`, made from the schema. A test compares the committed file with this. */
 const banner = '<!-- Generated from the code by `npx vitest run test/unit/config-docs.test.ts -u`. Do not edit. -->';
 
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
@@ -46,8 +46,8 @@ export const configurationMarkdown = (): string => {
 
 const opening = `# Configuration
 
-Nothing is required. \`~/.natter/natter.json\` is read if it is there; \`--config FILE\` or \`NATTER_CONFIG\` names another one. It is JSON5:
-comments, trailing commas and keys without quotes are fine. A key that does not exist is refused, with its line and a suggestion.
+Nothing is required. Natter reads \`~/.natter/natter.json\` if it exists; \`--config FILE\` or \`NATTER_CONFIG\` names another file. It
+is JSON5: comments, trailing commas and keys without quotes are fine. Unknown keys are refused, with the line and a suggestion.
 
 \`\`\`json5
 {
@@ -63,16 +63,17 @@ comments, trailing commas and keys without quotes are fine. A key that does not 
 }
 \`\`\`
 
-- \`natter config validate [FILE]\` says what is wrong with a file. \`natter config get PATH\` prints what is in force, \`natter config schema\` a
-  JSON Schema for editors.
-- Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATTER_HOST\`, \`NATTER_PORT\`,
-  \`NATTER_TOKEN\` (\`gateway.token\`), \`NATTER_MODEL\` (\`agent.model\`), \`NATTER_LOG_LEVEL\`.
-- A running system follows the file. At once: \`session\` (but \`mainKey\`, \`residents\` and \`store\`), \`agent.owners\`, \`agent.names\`, \`channels\`,
-  \`model.aliases\`, \`log.level\`. All else needs a restart, and the log says so. A file that cannot be used is logged as an error; the last good
-  configuration stays in force. On a network disk changes may go unseen: restart.
-- **Several people and direct messages.** With \`session.dmScope: 'main'\` everybody who may write direct messages shares one session, and can
-  learn what the others wrote. If that may be more than one person, set \`per-channel-peer\`. The start, \`natter status\` and \`natter doctor\` warn;
-  with \`session.strict: true\` such a configuration is refused.
+- \`natter config validate [FILE]\` says what is wrong with a file. \`natter config get PATH\` prints the value in force, \`natter config
+  schema\` a JSON Schema for editors.
+- Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATTER_HOST\`,
+  \`NATTER_PORT\`, \`NATTER_TOKEN\` (\`gateway.token\`), \`NATTER_MODEL\` (\`agent.model\`), \`NATTER_LOG_LEVEL\`.
+- A running system follows the file. These take effect at once: \`session\` (except \`mainKey\`, \`residents\` and \`store\`),
+  \`agent.owners\`, \`agent.names\`, \`channels\`, \`model.aliases\`, \`log.level\`. Everything else needs a restart, and the log says so.
+  A file that cannot be used is logged as an error, and the last good configuration stays in force. On a network disk, changes may go
+  unnoticed: restart.
+- **Several people and direct messages.** With \`session.dmScope: 'main'\`, everyone who may write direct messages shares one session and
+  can learn what the others wrote. If that may be more than one person, set \`per-channel-peer\`. The start, \`natter status\` and
+  \`natter doctor\` warn; with \`session.strict: true\` such a configuration is refused.
 
-In a key, \`<name>\` stands for a name you choose and \`[]\` for an entry of a list. A default within a part that is optional, such as
-\`session.reset\`, counts once the part is there.`;
+In a key, \`<name>\` stands for a name that you choose and \`[]\` for an entry of a list. A default within an optional part, such as
+\`session.reset\`, applies only if that part is there.`;

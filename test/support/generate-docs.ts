@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { type EventType, eventTypes, type SessionEvent, sessionEvent } from '../../shared/domain/session/events.ts';
 import { headlineOf } from '../../shared/domain/session/headline.ts';
 import { sessionMachine } from '../../shared/domain/session/machine.ts';
+import { eventMeanings } from './event-meanings.ts';
 import { type Golden, pathOf, readCommits } from './golden.ts';
 
-/** Documentation made from the code: `docs/events.md` and `docs/machine.md`. A test compares the committed files with this. */
+/** Documentation made from the code: `docs/integrate/events.md` and `docs/develop/machine.md`. A test compares the committed files with this. */
 const banner = '<!-- Generated from the code by `npx vitest run test/unit/session/docs.test.ts -u`. Do not edit. -->';
 
 interface Schema {
@@ -53,9 +54,10 @@ const eventSection = (option: (typeof sessionEvent.options)[number]): string => 
   const schema = z.toJSONSchema(option) as Schema;
   const subject = ranked.includes(type)
     ? `Headline: \`natter.event.${type}.<key path>\`.`
-    : 'No headline of its own, unless nothing else in its commit has one and it comes first.';
+    : 'Not a headline, unless its commit contains no headline type and it comes first.';
   return [
     `## ${type}`,
+    eventMeanings[type],
     `Version ${option.shape.v.value}. ${subject}`,
     ['| field | type | |', '|---|---|---|', ...fieldRows(schema)].join('\n'),
     `\`\`\`json\n${exampleOf(type)}\n\`\`\``,
@@ -66,7 +68,7 @@ export const eventsMarkdown = (): string =>
   `${[
     banner,
     '# Events',
-    'What can happen to a session. An event is never refused and never edited. Each is an entry of the list `events` of a commit (`wire.md`); a reader ignores fields it does not know.',
+    'What can happen to a session. Events are never refused and never edited. Each is an entry of the list `events` of a commit ([wire format](wire.md)); readers ignore fields that they do not know.',
     `A commit is filed under one event type, its headline: the first of ${ranked.map((type) => `\`${type}\``).join(', ')} that is in it, else the type of its first event.`,
     ...sessionEvent.options.map(eventSection),
   ].join('\n\n')}\n`;
@@ -93,15 +95,15 @@ export const machineMarkdown = (): string => {
   return `${[
     banner,
     '# The session machine',
-    'Its events are recorded facts (`events.md`), never commands. Entering `running` starts the turn, the one effect, and leaving it ends the turn; both only in a live session, never in a replay.',
+    'Its events are recorded facts ([events](../integrate/events.md)), never commands. Entering `running` starts the turn, the one effect, and leaving it ends the turn; both only in a live session, never in a replay.',
     `\`\`\`mermaid\n${[
       'stateDiagram-v2',
       `  [*] --> ${String(initial)}`,
       ...arrows.flatMap(({ source, event, target, again }) =>
-        target === null ? [] : [`  ${source} --> ${target}: ${event}${again ? ' (the turn begins again)' : ''}`],
+        target === null ? [] : [`  ${source} --> ${target}: ${event}${again ? ' (the turn starts again)' : ''}`],
       ),
     ].join('\n')}\n\`\`\``,
-    'Events that change what a session knows, not its status:',
+    'Events that change the context of a session and not its status:',
     [
       '| in | events |',
       '|---|---|',
@@ -113,6 +115,6 @@ export const machineMarkdown = (): string => {
             .join(', ')} |`,
       ),
     ].join('\n'),
-    'Any other event in any other status is a hole in the history: the session is quarantined.',
+    'Any other combination means that the history has a hole: the session is quarantined.',
   ].join('\n\n')}\n`;
 };

@@ -5,9 +5,11 @@ import { configSchema } from '../../shared/domain/config/schema.ts';
 import { configFields, schemaTree } from '../../shared/domain/config/schema-text.ts';
 import { configurationMarkdown } from '../support/config-docs.ts';
 
-describe('docs/configuration.md (A14/140, 141)', () => {
+describe('docs/use/configuration.md (A14/140, 141)', () => {
   test('is what the schema says', async () => {
-    await expect(configurationMarkdown()).toMatchFileSnapshot(new URL('../../docs/configuration.md', import.meta.url).pathname);
+    await expect(configurationMarkdown()).toMatchFileSnapshot(
+      new URL('../../docs/use/configuration.md', import.meta.url).pathname,
+    );
   });
 
   test('tells of every key what it does, and of no other', () => {

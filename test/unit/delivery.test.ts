@@ -160,7 +160,7 @@ describe('small rules', () => {
     expect(retryMs(1, 0, 86_400_000)).toBe(limits.deliveryRetryAfterMs);
   });
 
-  it('the signature is the one that docs/webhooks.md promises', () => {
+  it('the signature is the one that docs/integrate/webhooks.md promises', () => {
     expect(signatureOf('secret', '1700000000', '7.0', '{}')).toBe(
       'v1=6a5811f6c94702bdb56a917d44195ce4e4d28ffe3bd481eedec5cd2c89b30908',
     );

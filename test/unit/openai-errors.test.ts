@@ -13,7 +13,7 @@ const source = readdirSync(folder)
   .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
   .join('\n');
 
-test('docs/openai-api.md has each code that is only there, and no other', () => {
+test('docs/integrate/openai-api.md has each code that is only there, and no other', () => {
   const thrown = [...source.matchAll(/new Failure\(\s*\d+,\s*'(\w+)'/g)].map(([, code]) => code);
   const found = [...source.matchAll(/code: '(\w+_not_found)'/g)].map(([, code]) => code);
   const route = readFileSync('services/gateway/routes/openai.ts', 'utf8');
@@ -21,7 +21,7 @@ test('docs/openai-api.md has each code that is only there, and no other', () => 
   const renamed = [...(/knownCodes[^=]*= \{([^}]*)\}/.exec(source)?.[1] ?? '').matchAll(/: '(\w+)'/g)].map(([, code]) => code);
   const general = ['unavailable'];
   const codes = new Set([...thrown, ...found, ...read, ...renamed].filter((code) => !general.includes(code ?? '')));
-  const table = readFileSync('docs/openai-api.md', 'utf8').split('## Errors')[1] ?? '';
+  const table = readFileSync('docs/integrate/openai-api.md', 'utf8').split('## Errors')[1] ?? '';
   const documented = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
   expect(documented.sort()).toEqual([...codes].sort());
 });

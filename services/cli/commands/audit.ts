@@ -34,7 +34,7 @@ const oneLineOf = (parts: readonly string[]): string =>
     .map((part) => oneLine(part, 300))
     .join('  ');
 
-/** `natter audit`: who did, or tried, what concerns security (docs/access.md). */
+/** `natter audit`: who did, or tried, what concerns security (docs/operate/access.md). */
 export const auditCommand = (program: Command, world: World): void => {
   program
     .command('audit')

@@ -32,7 +32,7 @@ const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: 
       : pc.yellow('its snapshot is blank; its row in the index will be when the checkpoint service is back'),
   );
   terminal.out(
-    pc.dim(`what stays: that it was erased, commit ${seq}. About the disk see "Erasing a session" in docs/operations.md`),
+    pc.dim(`what stays: that it was erased, commit ${seq}. About the disk see "Erasing a session" in docs/operate/operations.md`),
   );
 };
 

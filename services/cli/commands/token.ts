@@ -52,7 +52,7 @@ const tell = ({ terminal }: World, made: Token, json: boolean | undefined): void
   );
 };
 
-/** `natter token create|list|revoke|rotate`: tokens made while the system runs; the administrator's alone (docs/access.md). */
+/** `natter token create|list|revoke|rotate`: tokens made while the system runs; the administrator's alone (docs/operate/access.md). */
 export const tokenCommand = (program: Command, world: World): void => {
   const token = program.command('token').description('tokens that let others in');
   token

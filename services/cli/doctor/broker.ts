@@ -65,7 +65,7 @@ export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cur
   return fail(
     'log',
     `the log ends at ${lastSeq}, but ${ahead.map(({ name, seq }) => `${name} has seen ${seq}`).join(', ')}`,
-    'the log lost its end: stop writing, restore the store from a backup (docs/operations.md)',
+    'the log lost its end: stop writing, restore the store from a backup (docs/operate/operations.md)',
   );
 };
 
@@ -130,5 +130,5 @@ export const deadLetters = ({ deadLetters: count }: Pick<BrokerReport, 'deadLett
     : warn(
         'dead letters',
         `${count} messages could not be processed`,
-        'natter dead-letters says which and why; see "Dead letters" in docs/operations.md',
+        'natter dead-letters says which and why; see "Dead letters" in docs/operate/operations.md',
       );

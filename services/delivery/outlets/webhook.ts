@@ -16,7 +16,7 @@ export interface WebhookOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** `v1=<hex>`: HMAC-SHA256 over `<timestamp>.<id>.<body>`, as `docs/webhooks.md` promises. */
+/** `v1=<hex>`: HMAC-SHA256 over `<timestamp>.<id>.<body>`, as `docs/integrate/webhooks.md` promises. */
 export const signatureOf = (secret: string, timestamp: string, id: string, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${id}.${body}`).digest('hex')}`;
 

@@ -33,7 +33,7 @@ export interface Channel {
 
 export const parameters = {
   headline: {
-    description: 'the event type that the commit is filed under (docs/events.md)',
+    description: 'the event type that the commit is filed under (docs/integrate/events.md)',
     enum: eventTypes,
   },
   keyPath: {

@@ -7,7 +7,7 @@ import { type Json, schemas } from './schemas.ts';
 
 const description = `The application described is Natter: what it sends, you may receive. Every message is plain MessagePack; the schemas are of
 what that decodes to, and a whole number may arrive as an integer or as float64. Subjects, escaping, headers, numbers and how to skip repeats are in
-docs/wire.md, each event type with an example in docs/events.md. Ignore fields you do not know. The HTTP API has a document of its own, OpenAPI, at
+docs/integrate/wire.md, each event type with an example in docs/integrate/events.md. Ignore fields you do not know. The HTTP API has a document of its own, OpenAPI, at
 \`/v1/openapi.json\`.`;
 
 const nats = { nats: { bindingVersion: '0.1.0' } };

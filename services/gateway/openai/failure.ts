@@ -3,7 +3,7 @@ import type { Run } from '../../../shared/domain/projections/run.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { type Problem, problemFrom } from '../problem.ts';
 
-/** Errors in OpenAI's shape, so that its clients raise their own error classes. `docs/openai-api.md` lists the codes. */
+/** Errors in OpenAI's shape, so that its clients raise their own error classes. `docs/integrate/openai-api.md` lists the codes. */
 
 export interface OpenAiError {
   readonly message: string;

@@ -101,7 +101,7 @@ export const messages = z.object({
   ...page,
 });
 
-const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/events.md.' });
+const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
 const commit = z.object({ ...commitShape.shape, events: z.array(fact), seq, recordedAt: z.number() }).meta({ id: 'Commit' });
 export const commits = z.object({ commits: z.array(commit), ...page });
 
@@ -152,7 +152,7 @@ export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: 
 
 const memory = memoryEntry
   .omit({ changes: true })
-  .meta({ id: 'Memory', description: 'One thing that is remembered; `source` is its last change. See docs/memory.md.' });
+  .meta({ id: 'Memory', description: 'One thing that is remembered; `source` is its last change. See docs/use/memory.md.' });
 export const memories = z.object({ memories: z.array(memory), nextCursor });
 export const memoryRead = memory.extend({
   history: z.array(

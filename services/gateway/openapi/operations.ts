@@ -26,7 +26,7 @@ const call = z.union(
 const stream = 'text/event-stream';
 const dark = ['quarantined'] as const;
 
-/** Every call of the native API, in the order of `docs/http-api.md`. A test compares it with the routes that are registered. */
+/** Every call of the native API, in the order of `docs/integrate/http-api.md`. A test compares it with the routes that are registered. */
 export const operations: readonly Operation[] = [
   {
     ...{ id: 'inbound', method: 'post', path: '/v1/inbound', tag: 'messages' },
@@ -187,11 +187,11 @@ export const operations: readonly Operation[] = [
 
 /** Routes of protocols with a description of their own, each with the page that tells of it. */
 export const elsewhere: Readonly<Record<string, string>> = {
-  '/mcp': 'docs/mcp.md',
-  '/v1/ws': 'docs/websocket.md',
-  '/v1/models': 'docs/openai-api.md',
-  '/v1/chat/completions': 'docs/openai-api.md',
-  '/v1/responses': 'docs/openai-api.md',
-  '/v1/ui/chat': 'docs/ui-streams.md',
-  '/v1/agui': 'docs/ui-streams.md',
+  '/mcp': 'docs/integrate/mcp.md',
+  '/v1/ws': 'docs/integrate/websocket.md',
+  '/v1/models': 'docs/integrate/openai-api.md',
+  '/v1/chat/completions': 'docs/integrate/openai-api.md',
+  '/v1/responses': 'docs/integrate/openai-api.md',
+  '/v1/ui/chat': 'docs/integrate/ui-streams.md',
+  '/v1/agui': 'docs/integrate/ui-streams.md',
 };

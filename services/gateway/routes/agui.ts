@@ -7,7 +7,7 @@ import { noQuery, queryOf } from '../input.ts';
 import { streamRun } from '../run-door.ts';
 import { tellAnswered, tellMessage } from '../run-stream.ts';
 
-/** AG-UI 1.0: `POST /v1/agui`; see `docs/ui-streams.md`. */
+/** AG-UI 1.0: `POST /v1/agui`; see `docs/integrate/ui-streams.md`. */
 export const aguiRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   app.post('/v1/agui', async (request, reply) => {
     queryOf(noQuery, request);

@@ -31,7 +31,7 @@ interface Form {
   readonly whole: (answer: Answer) => object;
 }
 
-/** OpenAI's interface: `/v1/models`, `/v1/chat/completions` and `/v1/responses`; see `docs/openai-api.md`. */
+/** OpenAI's interface: `/v1/models`, `/v1/chat/completions` and `/v1/responses`; see `docs/integrate/openai-api.md`. */
 export const openAiRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   const answer = async (
     request: FastifyRequest,

@@ -7,7 +7,7 @@ import { runIdFor, runningIn, tellAnswered, tellMessage } from '../run-stream.ts
 import { uiChunks } from '../ui/chunks.ts';
 import { uiAsked } from '../ui/input.ts';
 
-/** The UI message stream of the AI SDK 6: `POST /v1/ui/chat` and `GET /v1/ui/chat/{id}/stream`; see `docs/ui-streams.md`. */
+/** The UI message stream of the AI SDK 6: `POST /v1/ui/chat` and `GET /v1/ui/chat/{id}/stream`; see `docs/integrate/ui-streams.md`. */
 export const uiRoutes = (app: FastifyInstance, context: GatewayContext): void => {
   app.post('/v1/ui/chat', async (request, reply) => {
     queryOf(noQuery, request);

@@ -14,7 +14,7 @@ const path = '/v1/ws';
 /** How long clients have for their goodbye when the gateway stops. */
 const goodbyeMs = 1_000;
 
-/** `GET /v1/ws`: calls and events over one WebSocket (docs/websocket.md). A program may show its token in the header, others in the first frame. */
+/** `GET /v1/ws`: calls and events over one WebSocket (docs/integrate/websocket.md). A program may show its token in the header, others in the first frame. */
 export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, guard: Guard): void => {
   const { clock } = context.ports;
   const frames = new EventFrames((_, event) => JSON.stringify(event));
@@ -58,7 +58,9 @@ export const webSocketRoutes = (app: FastifyInstance, context: GatewayContext, g
         callers.set(request, caller);
       },
       handler: () => {
-        throw new NatterError('invalid', 'upgrade: this address is for WebSockets (docs/websocket.md)', { field: 'upgrade' });
+        throw new NatterError('invalid', 'upgrade: this address is for WebSockets (docs/integrate/websocket.md)', {
+          field: 'upgrade',
+        });
       },
       wsHandler: (socket: WebSocket, request: FastifyRequest) => {
         const admit = (token: string): Caller => {

@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/kit/log.ts';
 import { checked, readJson } from '../input.ts';
 import { problemFrom } from '../problem.ts';
 
-/** What goes over a WebSocket: JSON objects, one in a text message (docs/websocket.md). */
+/** What goes over a WebSocket: JSON objects, one in a text message (docs/integrate/websocket.md). */
 
 export const protocolVersion = 1;
 

@@ -4,7 +4,7 @@ import { readPrompt, type ShownMemory } from '../../domain/introspection/prompt.
 import { limits } from '../../kit/limits.ts';
 
 /**
- * What the offline model makes of a conversation (`docs/offline-model.md`): the first message says what it is about, the last exchange is what
+ * What the offline model makes of a conversation (`docs/use/offline-model.md`): the first message says what it is about, the last exchange is what
  * is going on, and what people want remembered or forgotten they say in so many words, in lines that count.
  */
 export const offlineIntrospection = (prompt: string): string => {

@@ -1,4 +1,4 @@
-/** What the offline model makes of what is remembered (`docs/offline-model.md`). */
+/** What the offline model makes of what is remembered (`docs/use/offline-model.md`). */
 
 /** True of a message that asks what the agent remembers. */
 export const asksMemory = (prompt: string): boolean => /\[\[memory\]\]|\bwhat do you remember\b/i.test(prompt);

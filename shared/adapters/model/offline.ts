@@ -8,7 +8,7 @@ import { type Script, scriptOf } from './offline-script.ts';
 import { estimateUsage } from './usage.ts';
 
 /**
- * The built-in model: no key, no network, the same answer to the same message (`docs/offline-model.md`). It answers `You said: …`; words
+ * The built-in model: no key, no network, the same answer to the same message (`docs/use/offline-model.md`). It answers `You said: …`; words
  * in double brackets make it behave like a real one: it calls tools, takes its time, says much or nothing, fails.
  */
 export class OfflineModel implements Model {

@@ -1,7 +1,7 @@
 import { APICallError, EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
 import { errorMessage } from '../../kit/errors.ts';
 
-/** Why a model's step failed (`docs/models.md`). They are part of the log: a code never changes meaning. */
+/** Why a model's step failed (`docs/use/models.md`). They are part of the log: a code never changes meaning. */
 export type TroubleCode =
   | 'model_auth'
   | 'model_rate_limited'

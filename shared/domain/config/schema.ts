@@ -177,7 +177,7 @@ export const configSchema = z.strictObject({
     .default({}),
   outlets: z
     .strictObject({
-      /** One webhook per channel name: replies to that channel are posted there, signed with the secret (`docs/webhooks.md`). */
+      /** One webhook per channel name: replies to that channel are posted there, signed with the secret (`docs/integrate/webhooks.md`). */
       webhooks: z
         .record(
           z.string(),

@@ -11,7 +11,7 @@ export interface Measured {
   readonly name: string;
   /** Plain numbers, by name without the prefix: `sessions_resident`, `commits_total`, … */
   metrics(): Readonly<Record<string, number>>;
-  /** Histograms and counters with labels (`docs/metrics.md`). */
+  /** Histograms and counters with labels (`docs/operate/metrics.md`). */
   readonly series?: MetricSource;
 }
 

@@ -17,7 +17,7 @@ import { startServer, type TestServer } from '../../support/nats.ts';
 /** A7/83 on a real broker with real session hosts: no process has the timer, so killing any of them, or the broker, neither loses nor doubles it. */
 const key = 'agent:main:irc:dm:ann' as SessionKey;
 const idleMs = 3_000;
-/** What the broker and a host of ours may be late together (issue 6; `docs/checkpoints.md` has what they are). */
+/** What the broker and a host of ours may be late together (issue 6; `docs/use/checkpoints.md` has what they are). */
 const lateMs = 1_000;
 const folder = mkdtempSync(join(tmpdir(), 'natter-idle-'));
 const settings = { nats: { partitions: 1 }, introspection: { idleMinutes: idleMs / 60_000 } };

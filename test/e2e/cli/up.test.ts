@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-/** The whole product as people meet it: `natter up` with two host processes, and the commands and snippets of the README against it. */
+/** The whole product as people meet it: `natter up` with two host processes, its commands, and the snippets of the README and the tour. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'dist/services/cli/main.js');
 const dataDir = mkdtempSync(join(tmpdir(), 'natter-up-'));
@@ -83,14 +83,19 @@ afterAll(async () => {
   for (const folder of [dataDir, home]) rmSync(folder, { recursive: true, force: true });
 });
 
-describe('the README', () => {
-  const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/<!-- tested(.*?) -->\n```sh\n([\s\S]*?)```/g)].map(
-    ([, when = '', code = '']) => ({ when, code }),
+describe('the README and the tour', () => {
+  const pages = ['README.md', 'docs/use/tour.md'];
+  const blocks = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/<!-- tested(.*?) -->\n```sh\n([\s\S]*?)```/g)].map(
+      ([, when = '', code = ''], index) => ({ name: `${page}, snippet ${index + 1}`, page, when, code }),
+    ),
   );
 
-  test('has snippets to run', () => expect(blocks.length).toBeGreaterThanOrEqual(3));
-  test.each(blocks.map((block, index) => [index + 1, block] as const))(
-    'snippet %i does what it says',
+  test.each(pages)('%s has snippets to run', (name) => {
+    expect(blocks.filter(({ page }) => page === name).length).toBeGreaterThanOrEqual(2);
+  });
+  test.each(blocks.map((block) => [block.name, block] as const))(
+    '%s does what it says',
     async (_, { when, code }) => {
       if (when.includes('kill -9')) for (const pid of hostPids()) process.kill(pid, 'SIGKILL');
       const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, cwd: root });
@@ -112,7 +117,9 @@ describe('the README', () => {
         expect(stdout).toMatch(/^id: 1\.0\nevent: session_opened\ndata: \{/m);
         expect(stdout).toMatch(/\n1\.0 session_opened agent:main:main\n[\s\S]*\nYou said: hello from a program\n$/);
       }
+      // After a kill the hosts have to start and to take over first.
     },
+    90_000,
   );
 });
 

@@ -117,8 +117,8 @@ test('it runs where there is nothing of Node', async () => {
   expect(first).toBe('session_opened');
 });
 
-describe('the examples of docs/client.md', () => {
-  const text = readFileSync(join(root, 'docs/client.md'), 'utf8');
+describe('the examples of docs/integrate/client.md', () => {
+  const text = readFileSync(join(root, 'docs/integrate/client.md'), 'utf8');
   const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const [first = '', ...others] = blocks;
   const begin = first.slice(0, first.indexOf('const { runId }'));

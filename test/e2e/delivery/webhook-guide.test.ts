@@ -20,8 +20,8 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-it('the example of docs/webhooks.md takes genuine messages once and refuses the others', async () => {
-  const guide = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+it('the example of docs/integrate/webhooks.md takes genuine messages once and refuses the others', async () => {
+  const guide = await readFile(new URL('../../../docs/integrate/webhooks.md', import.meta.url), 'utf8');
   const example = /```js\n(.*?)```/s.exec(guide)?.[1] ?? '';
   const port = await freePort();
   const receiver = spawn(process.execPath, ['--input-type=module', '--eval', example], {

@@ -36,8 +36,8 @@ const validator = (schema: any): z.ZodType => {
 const schemaOf = (name: string) => validator(document.components.schemas[name]);
 const problemsOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues ?? [];
 
-test('docs/asyncapi.json is what the schemas and subjects say', async () => {
-  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(`${root}docs/asyncapi.json`);
+test('docs/integrate/asyncapi.json is what the schemas and subjects say', async () => {
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(`${root}docs/integrate/asyncapi.json`);
 });
 
 test('GET /v1/asyncapi.json serves it to whoever has a token', async () => {

@@ -169,8 +169,8 @@ describe('GET /v1/audit', () => {
     expect((await call('GET', `/v1/audit?${query}`)).body).toMatchObject({ code: 'invalid', field });
   });
 
-  test('docs/access.md has each kind', () => {
-    const page = readFileSync(new URL('../../../docs/access.md', import.meta.url), 'utf8').split('\n## Audit')[1] ?? '';
+  test('docs/operate/access.md has each kind', () => {
+    const page = readFileSync(new URL('../../../docs/operate/access.md', import.meta.url), 'utf8').split('\n## Audit')[1] ?? '';
     for (const kind of auditKinds) expect(page).toContain(`| \`${kind}\` |`);
   });
 });

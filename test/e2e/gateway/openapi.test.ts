@@ -32,8 +32,8 @@ const registered = async () => {
   }
 };
 
-test('docs/openapi.json is what the schemas of the routes say', async () => {
-  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(`${root}docs/openapi.json`);
+test('docs/integrate/openapi.json is what the schemas of the routes say', async () => {
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(`${root}docs/integrate/openapi.json`);
 });
 
 test('every route is in the document, in the description of its own protocol, or is not there', async () => {
@@ -55,8 +55,8 @@ test('GET /v1/openapi.json serves it to whoever has a token', async () => {
   expect((await call('GET', '/v1/openapi.json', { headers: { authorization: 'Bearer no' } })).status).toBe(401);
 });
 
-test('docs/http-api.md and the document have each code of a problem, and no other', () => {
-  const table = readFileSync(`${root}docs/http-api.md`, 'utf8').split('\n## Errors')[1] ?? '';
+test('docs/integrate/http-api.md and the document have each code of a problem, and no other', () => {
+  const table = readFileSync(`${root}docs/integrate/http-api.md`, 'utf8').split('\n## Errors')[1] ?? '';
   const rows = [...table.matchAll(/^\| (`[a-z_`, ]+`) \| (\d{3}) \|/gm)].flatMap(([, codes = '', status]) =>
     [...codes.matchAll(/`([a-z_]+)`/g)].map(([, code]) => [code, Number(status)] as const),
   );

@@ -124,8 +124,8 @@ describe('frames', () => {
   });
 });
 
-test('docs/websocket.md has each code that a connection is closed with, and no other but that of the protocol', () => {
-  const table = readFileSync('docs/websocket.md', 'utf8').split('## Pings and closing')[1] ?? '';
+test('docs/integrate/websocket.md has each code that a connection is closed with, and no other but that of the protocol', () => {
+  const table = readFileSync('docs/integrate/websocket.md', 'utf8').split('## Pings and closing')[1] ?? '';
   const documented = [...table.matchAll(/^\| (\d{4}) /gm)].map(([, code]) => Number(code));
   expect(documented).toEqual([...Object.values(closeCodes), 1009].sort());
 });
@@ -216,9 +216,9 @@ describe('subscriptions', () => {
     expect(client.ids()).toHaveLength(seen);
   });
 
-  it('come to the client of docs/websocket.md as it stands there', async () => {
+  it('come to the client of docs/integrate/websocket.md as it stands there', async () => {
     const { gateway } = await startWorld();
-    const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/websocket.md', 'utf8')) ?? [];
+    const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/integrate/websocket.md', 'utf8')) ?? [];
     const there = program.replace('ws://127.0.0.1:4600', gateway.url.replace('http', 'ws'));
     const env = { ...process.env, NATTER_TOKEN: token };
     const child = spawn(process.execPath, ['--input-type=module', '-e', there], { env });

@@ -5,7 +5,7 @@ import { keyOf } from '../../support/commits.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
 import { startWhole, type Whole } from '../whole.ts';
 
-/** The page for Prometheus, and what `docs/metrics.md` says of it. */
+/** The page for Prometheus, and what `docs/operate/metrics.md` says of it. */
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 const pageOfDoor = async (whole: Whole): Promise<string> => (await whole.as.owner('GET', '/metrics')).text;
@@ -30,9 +30,9 @@ const typesOf = (page: string): Map<string, string> =>
 const helpsOf = (page: string): Map<string, string> =>
   new Map([...page.matchAll(/^# HELP (natter_\w+) (.*)$/gm)].map(([, name = '', help = '']) => [name, help]));
 
-/** The rows of the tables of `docs/metrics.md`. */
+/** The rows of the tables of `docs/operate/metrics.md`. */
 const documented = (): { name: string; type: string; labels: string[]; help: string }[] =>
-  [...read('docs/metrics.md').matchAll(/^\| `(natter_\w+)` \| (\w+) \| (.*?) \| (.*?) \|$/gm)].map(
+  [...read('docs/operate/metrics.md').matchAll(/^\| `(natter_\w+)` \| (\w+) \| (.*?) \| (.*?) \|$/gm)].map(
     ([, name = '', type = '', labels = '', help = '']) => ({
       ...{ name, type, help },
       labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
@@ -54,7 +54,7 @@ const lived = async (): Promise<Whole> => {
 /** Told only where hosts are processes of their own, a mirror is kept, or sessions are looked back on. */
 const elsewhere = /^natter_(hosts_ready|host_restarts_total|mirror_\w+|introspection_\w+)$/;
 
-test('docs/metrics.md has what is exposed, and nothing else: names, types, labels and meanings', async () => {
+test('docs/operate/metrics.md has what is exposed, and nothing else: names, types, labels and meanings', async () => {
   const whole = await lived();
   const page = await pageOfDoor(whole);
   const rows = documented();

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../shared/client/main.ts';
 
-/** docs/client.md; its examples run in test/e2e/client/package.test.ts. */
-const text = readFileSync(new URL('../../../docs/client.md', import.meta.url), 'utf8');
+/** docs/integrate/client.md; its examples run in test/e2e/client/package.test.ts. */
+const text = readFileSync(new URL('../../../docs/integrate/client.md', import.meta.url), 'utf8');
 const client = createClient({ url: 'http://127.0.0.1:1', token: '' });
 const namesIn = (row: string): string[] => [...row.matchAll(/`(\w+)/g)].map(([, name = '']) => name).sort();
 

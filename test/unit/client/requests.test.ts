@@ -6,7 +6,7 @@ import type { EventFilter, NatterClient, NewMessage, WriteOptions } from '../../
 import { serve } from './server.ts';
 import { type MethodName, type Row, table } from './table.ts';
 
-/** What the client sends is what the routes take, and all that they take (docs/openapi.json is made of the same operations). */
+/** What the client sends is what the routes take, and all that they take (docs/integrate/openapi.json is made of the same operations). */
 
 const key = 'agent:main:irc:group:#a/b';
 const write: WriteOptions = { idempotencyKey: 'once', ifMatch: 17 };
@@ -198,7 +198,7 @@ test('all that a route takes can be said', async () => {
   expect([...said, ...Object.keys(unsaid)].sort()).toEqual(taken.sort());
 });
 
-test('every operation of docs/openapi.json is made by a method, or not for a reason', () => {
+test('every operation of docs/integrate/openapi.json is made by a method, or not for a reason', () => {
   const made = new Set(names.flatMap((name) => [...table[name].operations]));
   expect([...made, ...Object.keys(unmade)].sort()).toEqual(operations.map(({ id }) => id).sort());
   const paths = operations.filter(({ id }) => unmade[id]?.includes(byPath));

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import * as answers from '../../../services/gateway/openapi/answers.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
 
-/** Which operation of docs/openapi.json each method of the client makes, and the schema of its answer. `item`: of what a list hands out. */
+/** Which operation of docs/integrate/openapi.json each method of the client makes, and the schema of its answer. `item`: of what a list hands out. */
 
 type Of<Group extends 'sessions' | 'runs' | 'approvals'> = `${Group}.${Extract<keyof NatterClient[Group], string>}`;
 /** `client.get` and its like take any path; `connect` makes no call. */

@@ -275,8 +275,8 @@ const serve = async (port: number) => {
   return child;
 };
 
-it('the example in docs/mcp-servers.md is a configuration', () => {
-  const page = readFileSync(new URL('../../../docs/mcp-servers.md', import.meta.url), 'utf8');
+it('the example in docs/use/mcp-servers.md is a configuration', () => {
+  const page = readFileSync(new URL('../../../docs/use/mcp-servers.md', import.meta.url), 'utf8');
   const [, example = ''] = /```json5\n([\s\S]*?)```/.exec(page) ?? [];
   expect(configSchema.parse(JSON5.parse(example)).mcp.servers.files?.command).toBe('npx');
   expect(() => configSchema.parse({ mcp: { servers: { a__b: { command: 'x' } } } })).toThrow('without');

@@ -46,7 +46,7 @@ const turn = async (prompt: string, before: readonly ModelMessage[] = []): Promi
   return outcomes;
 };
 
-describe('the grammar of the offline model (docs/offline-model.md)', () => {
+describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
   it.each([
     ['hello', 1, said('You said: hello'), 0],
     ['  much   space ', 1, said('You said: much   space'), 0],
