@@ -15,8 +15,8 @@ import { NatterError } from './errors.ts';
 import { contextOf, traceparentOf } from './traceparent.ts';
 
 /**
- * The one way to spans (`docs/operate/observability.md`). Without an SDK that somebody has started there are none, and asking costs some
- * nanoseconds. Attributes never hold what was said, a call's arguments, a session's key or a secret.
+ * The only access to spans (`docs/operate/observability.md`). Without a started SDK there are none, and the check costs some
+ * nanoseconds. Attributes never contain messages, a call's arguments, session keys or secrets.
  */
 
 /** How the work ended. `failure` is the code of an expected failure. */

@@ -1,6 +1,6 @@
 import type { Measured } from './telemetry/metrics.ts';
 
-/** A part of the system that runs: a router, a session host, a gateway. Created in its `main.ts`, stopped by whoever started it. */
+/** A running part of the system: a router, a session host, a gateway. Created in its `main.ts`, stopped by its creator. */
 export interface Service extends Measured {
   /** Why it cannot do its work now; empty if it is ready. */
   problems(): readonly string[];

@@ -6,7 +6,7 @@ import type { MemoryStore } from '../../ports/memory-store.ts';
 import { memoryCodec, positionCodec } from '../../wire/records.ts';
 import type { KeyValue } from './key-value.ts';
 import { entryKey, goneKey, goneMark, memoryItemOf, positionKey } from './memory-item.ts';
-import { openMemoryView } from './memory-view.ts';
+import { createMemoryView } from './memory-view.ts';
 
 /** Concurrent writes. */
 const writesAtOnce = 64;
@@ -67,6 +67,6 @@ export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore =
     reset: async () => {
       await bucket.put(positionKey, positionCodec.encode({ seq: 0 }));
     },
-    watch: () => openMemoryView(bucket, clock),
+    watch: () => createMemoryView(bucket, clock),
   };
 };

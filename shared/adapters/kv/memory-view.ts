@@ -5,7 +5,7 @@ import type { Entry, KeyValue } from './key-value.ts';
 import { memoryItemOf, memoryPart } from './memory-item.ts';
 
 /** A live, searchable copy of memory. Rejects with `unavailable` when the first load fails. */
-export const openMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
+export const createMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
   // The database is loaded only when memory is watched.
   const { SearchIndex } = await import('./memory-search-index.ts');
   const empty = () => ({ index: new SearchIndex(), gone: new Set<string>(), position: 0 });

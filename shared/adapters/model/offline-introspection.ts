@@ -4,8 +4,8 @@ import { readPrompt, type ShownMemory } from '../../domain/introspection/prompt.
 import { limits } from '../../kit/limits.ts';
 
 /**
- * What the offline model makes of a conversation (`docs/use/offline-model.md`): the first message says what it is about, the last exchange is what
- * is going on, and what people want remembered or forgotten they say in so many words, in lines that count.
+ * The offline model's introspection (`docs/use/offline-model.md`). The description is the first message, the working memory is
+ * the last exchange, and a memory is added or forgotten only if a numbered line asks for it literally.
  */
 export const offlineIntrospection = (prompt: string): string => {
   const { notes, memories, entries } = readPrompt(prompt);

@@ -1,4 +1,4 @@
-/** What the offline model makes of what is remembered (`docs/use/offline-model.md`). */
+/** How the offline model uses memory (`docs/use/offline-model.md`). */
 
 /** True of a message that asks what the agent remembers. */
 export const asksMemory = (prompt: string): boolean => /\[\[memory\]\]|\bwhat do you remember\b/i.test(prompt);

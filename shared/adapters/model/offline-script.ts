@@ -1,7 +1,7 @@
 import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
 
-/** What a message asks of the offline model, in words in double brackets (`docs/use/offline-model.md`). */
+/** Instructions to the offline model in a message, as words in double brackets (`docs/use/offline-model.md`). */
 export interface Script {
   /** The message without the bracketed words. */
   readonly text: string;

@@ -8,8 +8,9 @@ import { type Script, scriptOf } from './offline-script.ts';
 import { estimateUsage } from './usage.ts';
 
 /**
- * The built-in model: no key, no network, the same answer to the same message (`docs/use/offline-model.md`). It answers `You said: …`; words
- * in double brackets make it behave like a real one: it calls tools, takes its time, says much or nothing, fails.
+ * The built-in model: no key, no network, the same answer to the same message (`docs/use/offline-model.md`). It answers `You
+ * said: …`; words in double brackets make it behave like a real model: call tools, take time, answer at length or not at all,
+ * fail.
  */
 export class OfflineModel implements Model {
   readonly name = 'offline';

@@ -1,7 +1,7 @@
 import { APICallError, EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
 import { errorMessage } from '../../kit/errors.ts';
 
-/** Why a model's step failed (`docs/use/models.md`). They are part of the log: a code never changes meaning. */
+/** Why a model step failed (`docs/use/models.md`). The codes are part of the log: a code never changes its meaning. */
 export type TroubleCode =
   | 'model_auth'
   | 'model_rate_limited'

@@ -48,7 +48,7 @@ const isUpdatable = ({ field, wanted }: Drift): boolean =>
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
   field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
 
-const madeAnew = '(the stream has to be made anew, see "Older streams" in docs/operate/broker.md)';
+const madeAnew = '(the stream has to be recreated, see "Older streams" in docs/operate/broker.md)';
 
 /** A cluster elects leaders for new streams and consumers; for 128 of them this took 2 s. */
 const patienceMs = 30_000;

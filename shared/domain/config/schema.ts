@@ -177,7 +177,10 @@ export const configSchema = z.strictObject({
     .default({}),
   outlets: z
     .strictObject({
-      /** One webhook per channel name: replies to that channel are posted there, signed with the secret (`docs/integrate/webhooks.md`). */
+      /**
+       * One webhook per channel name: replies to that channel are posted to it, signed with the secret
+       * (`docs/integrate/webhooks.md`).
+       */
       webhooks: z
         .record(
           z.string(),

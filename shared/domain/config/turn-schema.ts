@@ -152,7 +152,10 @@ export const mcpConfig = z.strictObject({
   startMs: z.int().min(100).default(30_000),
 });
 
-/** `followup`: it waits; `collect`: it waits and is answered with the others; `steer`: the running turn hears it; see `docs/use/queue-modes.md`. */
+/**
+ * `followup`: it waits. `collect`: it waits and is answered together with the others. `steer`: the running turn sees it. See
+ * `docs/use/queue-modes.md`.
+ */
 const queue = {
   mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
   limit: z.int().min(0).max(100),

@@ -5,13 +5,13 @@ import { allowedOn } from './group.ts';
 
 /** Finds risky settings in a configuration, above all several people who share one direct session (A3/31). */
 
-type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
+type AccessConfig = Pick<Config, 'agent' | 'session' | 'channels'>;
 
 /**
  * How many people may write: those on the allow lists, with linked ids counted once (A3/29), and the owner, who is always
  * admitted and sees everything anyway.
  */
-const countPeople = ({ agent, session, channels }: Places): number => {
+const countPeople = ({ agent, session, channels }: AccessConfig): number => {
   const identities = identitiesOf(session.identityLinks);
   const owners = new Set(agent.owners.map(identities.resolve));
   const allowed = Object.entries(channels).flatMap(([channel, rules]) => [...allowedOn(channel, rules, identities)]);
@@ -22,10 +22,10 @@ const countPeople = ({ agent, session, channels }: Places): number => {
  * The risks of this configuration, each with its fix; empty if none is found. Without configured channels it is unknown who could
  * write.
  */
-export const dangers = (config: Places): string[] => [...sharing(config), ...nobodies(config)];
+export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config)];
 
 /** Owners that no sender can match: entries without a channel that are not linked names. */
-const nobodies = ({ agent, session }: Places): string[] =>
+const nobodies = ({ agent, session }: AccessConfig): string[] =>
   agent.owners
     .filter((owner) => !owner.includes(':') && !Object.hasOwn(session.identityLinks, owner))
     .map(
@@ -33,7 +33,7 @@ const nobodies = ({ agent, session }: Places): string[] =>
         `agent.owners: ${JSON.stringify(owner)} matches nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
     );
 
-const sharing = (config: Places): string[] => {
+const sharing = (config: AccessConfig): string[] => {
   const { session, channels } = config;
   if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
   const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
@@ -46,7 +46,7 @@ const sharing = (config: Places): string[] => {
 };
 
 /** With `session.strict`, throws `invalid` if several people would share one direct session. */
-export const refuseDangers = (config: Places): void => {
+export const refuseDangers = (config: AccessConfig): void => {
   const [danger] = config.session.strict ? sharing(config) : [];
   if (danger !== undefined) throw new NatterError('invalid', `session.strict: ${danger}`, { field: 'session.dmScope' });
 };

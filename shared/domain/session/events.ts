@@ -24,8 +24,9 @@ import {
 import { introspectionEvents } from './introspection-events.ts';
 
 /**
- * What has happened to a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`;
- * when a shape changes the version is raised and `upcast.ts` gains a step; a new optional field is no such change. `docs/integrate/events.md` is generated from these schemas.
+ * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
+ * Changing a shape increases the version and adds a step to `upcast.ts`; a new optional field does not.
+ * `docs/integrate/events.md` is generated from these schemas.
  */
 const v1 = z.literal(1);
 const id = z.string();

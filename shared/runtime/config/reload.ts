@@ -37,7 +37,7 @@ const settleMs = 100;
 const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
 
 /** The gateway settings that are fixed once it listens; tokens and limits are looked up on each call. */
-const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
+const fixedGatewaySettings = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
   ...{ host, port, token, allowPublicBind, trustedProxies, maxConnections },
 });
 
@@ -47,7 +47,7 @@ const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies, maxCo
  */
 const applied = (running: Config, read: Config): Config => ({
   ...running,
-  gateway: { ...read.gateway, ...fixedAtDoor(running.gateway) },
+  gateway: { ...read.gateway, ...fixedGatewaySettings(running.gateway) },
   session: { ...read.session, ...fixedIn(running.session) },
   agent: { ...running.agent, owners: read.agent.owners, names: read.agent.names },
   model: { ...running.model, aliases: read.model.aliases },

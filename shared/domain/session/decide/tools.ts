@@ -104,16 +104,16 @@ export const approvalRequested = (
 export const toolDecisionEvents = (
   { context, turn }: BusyView,
   calls: readonly ToolCall[],
-  rulings: readonly Ruling[],
+  toolPolicyDecisions: readonly Ruling[],
 ): SessionEvent[] => {
   const events: SessionEvent[] = [];
   let question: SessionEvent | null = null;
   for (const [index, { callId, tool }] of calls.entries()) {
-    const ruling = rulings[index];
+    const decision = toolPolicyDecisions[index];
     const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
-    if (ruling?.kind === 'run') events.push(starting(turn, call, { spawn: ruling.spawn }));
-    if (ruling?.kind === 'deny') events.push(...ended(turn, call, ruling.invalid ? 'error' : 'denied', ruling.reason));
-    if (ruling?.kind === 'ask') question ??= approvalRequested(context, turn, { ...ruling.request, callId, tool });
+    if (decision?.kind === 'run') events.push(starting(turn, call, { spawn: decision.spawn }));
+    if (decision?.kind === 'deny') events.push(...ended(turn, call, decision.invalid ? 'error' : 'denied', decision.reason));
+    if (decision?.kind === 'ask') question ??= approvalRequested(context, turn, { ...decision.request, callId, tool });
   }
   const runs = events.some(({ type }) => type === 'tool_call_started');
   return question === null || runs ? events : [...events, question];
