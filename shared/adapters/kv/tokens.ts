@@ -12,7 +12,7 @@ import type { Entry, KeyValue } from './key-value.ts';
 const tokenPart = 'token';
 const tokenKey = (id: string): string => bucketKey(tokenPart, id);
 const ticketKey = (sha256: string): string => bucketKey('ticket', sha256);
-/** How long the mark of a used ticket stays: longer than the ticket could live. */
+/** How long the mark of a used ticket stays: until the ticket would have expired. */
 const usedMs = 60_000;
 
 /** The decoded value; `null` if there is none or it is unreadable, which grants no access. */

@@ -41,8 +41,8 @@ const sharing = (config: AccessConfig): string[] => {
   if (open.length === 0 && people < 2) return [];
   const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people} people may write`;
   const scope = session.scope === 'global' ? 'session.scope "global"' : 'session.dmScope "main"';
-  const mend = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
-  return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${mend}`];
+  const fix = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
+  return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${fix}`];
 };
 
 /** With `session.strict`, throws `invalid` if several people would share one direct session. */
