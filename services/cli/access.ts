@@ -7,39 +7,44 @@ import { type Config, type ConfigSource, loadConfig } from '../../shared/runtime
 import { installationIn } from './installation.ts';
 import type { World } from './terminal.ts';
 
-/** Options that every command takes. */
+/** The options every command takes. */
 export interface CommonOptions {
   readonly url?: string;
   readonly token?: string;
   readonly tokenFile?: string;
   readonly config?: string;
   readonly dataDir?: string;
+  /** Print times in UTC. */
+  readonly utc?: boolean;
 }
 
-/** Where a command's configuration comes from: the file, the environment, and `--data-dir` before both. */
+/** The sources of a command's configuration: `--data-dir`, then the environment, then the file. */
 export const sourceOf = ({ env, home }: World, { config, dataDir }: CommonOptions): ConfigSource => ({
   env: dataDir === undefined ? env : { ...env, NATTER_DATA_DIR: dataDir },
   home,
   ...(config !== undefined && { file: config }),
 });
 
-/** The configuration a command works with. */
+/** The configuration of a command. */
 export const configOf = (world: World, options: CommonOptions): Config => loadConfig(sourceOf(world, options));
 
-/** Where the broker of this installation is, for the commands that work there; they would change another system than a `--url` names. */
+/** The configuration of a command that works at this installation's broker. Throws when `--url` is given: it could name another system. */
 export const atBroker = (world: World, options: CommonOptions): Config => {
   if (options.url === undefined) return configOf(world, options);
-  const advice = 'name that with --data-dir, or NATS_URL';
-  throw new NatterError('invalid', `--url: this command works at the broker of an installation, not at a gateway; ${advice}`);
+  const advice = 'use --data-dir or NATS_URL to name the installation';
+  throw new NatterError('invalid', `--url: this command works at the broker, not at a gateway; ${advice}`);
 };
 
-/** The gateway and its token: `--url` and `--token` or `--token-file`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` wrote down here. */
+/** The gateway and its token: `--url` and `--token` or `--token-file`, else `NATTER_URL` and `NATTER_TOKEN`, else what `natter up` stored here. */
 export const gatewayOf = (world: World, options: CommonOptions): { url: string; token: string } => {
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
   const url = options.url ?? world.env.NATTER_URL ?? written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    throw new NatterError('invalid', `"${url}" is no address of a gateway; use for example http://127.0.0.1:4600`);
+    throw new NatterError(
+      'invalid',
+      `"${url}" is not the address of a gateway; set --url or NATTER_URL to one such as http://127.0.0.1:4600`,
+    );
   // The token of the installation here is for the gateway here; another one never gets to see it.
   const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
   const given = options.token ?? (options.tokenFile === undefined ? undefined : tokenIn(options.tokenFile));
@@ -54,21 +59,21 @@ const tokenIn = (file: string): string => {
   }
 };
 
-/** A client of that gateway. A command that is to go on trying says so: a person waits for it. */
+/** A client of that gateway. It does not retry unless a call asks for it: a person is waiting. */
 export const clientOf = (world: World, options: CommonOptions): NatterClient =>
   createClient({ ...gatewayOf(world, options), WebSocket, patienceMs: 0 });
 
-/** What went wrong, and what to do about it. */
+/** What went wrong, and how to fix it. */
 export const explained = (error: unknown): string => {
   const message = errorMessage(error);
   if (!(error instanceof NatterApiError)) return message;
-  if (error.code === 'unreachable') return `${message}; is it running? Start it with "natter up", or name another with --url`;
+  if (error.code === 'unreachable') return `${message}; is it running? Start it with "natter up", or use --url for another one`;
   if (error.status === 401)
-    return `${message}; give the token with --token-file or NATTER_TOKEN, or use the data directory of "natter up"`;
+    return `${message}; pass the token with --token-file or NATTER_TOKEN, or use the data directory of "natter up"`;
   return message;
 };
 
-/** Reads a whole number of the command line. */
+/** Parses an option that is a whole number in a range. */
 export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {

@@ -6,13 +6,13 @@ import { check } from '../../shared/wire/codec.ts';
 
 const recorded = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number() });
 
-/** Reads a commit as the gateway sends it. Throws `NatterError('invalid')` on anything this version cannot read. */
+/** Parses a commit as the gateway sends it. Throws `NatterError('invalid')` if this version cannot read it. */
 const commitFromJson = (value: unknown): RecordedCommit => {
   const shape = check(recorded, value);
   return { ...shape, events: shape.events.map(upcast) };
 };
 
-/** A session's commits with `seq > after`, oldest first, page by page to the end there is now. */
+/** A session's commits with `seq > after`, oldest first, page by page up to the last one there is now. */
 export async function* commitsOf(client: NatterClient, key: string, after = 0): AsyncGenerator<RecordedCommit> {
   for await (const commit of client.sessions.export(key, { after, patienceMs: 10_000 })) yield commitFromJson(commit);
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { NatterError } from '../../shared/kit/errors.ts';
 import type { World } from './terminal.ts';
 
-/** Asks a person, who has to type `word`. Throws `NatterError('invalid')` where nobody can answer; `option` is what to use there. */
+/** Asks the user to type `word`. Throws `NatterError('invalid')` where there is no terminal; `option` is what to use instead. */
 export const isConfirmed = async (
   { terminal, input, output }: World,
   question: string,
@@ -10,10 +10,10 @@ export const isConfirmed = async (
   option = '--yes',
 ): Promise<boolean> => {
   if (!terminal.interactive)
-    throw new NatterError('invalid', `nobody is here to be asked; add ${option} to ${word} without a question`);
+    throw new NatterError('invalid', `no terminal to confirm on; use ${option} to ${word} without confirmation`);
   const prompt = createInterface({ input, output });
   try {
-    return (await prompt.question(`${question} Type "${word}" to go on: `)).trim() === word;
+    return (await prompt.question(`${question} Type "${word}" to continue: `)).trim() === word;
   } finally {
     prompt.close();
   }

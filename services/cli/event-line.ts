@@ -2,11 +2,12 @@ import pc from 'picocolors';
 import type { NatterEvent } from '../../shared/client/main.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { oneLine } from './terminal.ts';
+import { timeText } from './time.ts';
 
 const width = 100;
 
-/** What an event says, in a few words. */
-export const gist = (event: SessionEvent): string => {
+/** An event in a few words. */
+export const summaryOf = (event: SessionEvent): string => {
   switch (event.type) {
     case 'user_message':
       return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
@@ -57,7 +58,7 @@ export const gist = (event: SessionEvent): string => {
     case 'skills_changed':
       return `${event.skills.length} skills`;
     case 'turn_joined':
-      return `message ${event.messageId} joins turn ${event.turn.id}`;
+      return `message ${event.messageId} joined turn ${event.turn.id}`;
     case 'prompt_changed':
       return `system prompt of ${event.parts.length} parts`;
     case 'tool_call_started':
@@ -76,14 +77,14 @@ export const gist = (event: SessionEvent): string => {
   }
 };
 
-/** One line for one event. */
-export const eventLine = (event: NatterEvent): string =>
+/** An event on one line; its time in `zone`. */
+export const eventLine = (event: NatterEvent, zone: string): string =>
   [
     pc.dim(event.id.padStart(8)),
-    pc.dim(new Date(event.at).toISOString().slice(11, 23)),
+    pc.dim(timeText(event.at, zone, 'millisecond')),
     pc.cyan(oneLine(event.key, 60)),
     pc.bold(event.type),
-    gist(event),
+    summaryOf(event),
   ]
     .join('  ')
     .trimEnd();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../shared/runtime/config/load.ts';
 
-/** What a running `natter up` tells the other commands on this machine, in files of the data directory that only the user can read. */
+/** What a running `natter up` leaves for the other commands on this machine: files in the data directory that only the user can read. */
 const gatewayFile = z.object({ url: z.string(), token: z.string(), pid: z.number().optional() });
 export type GatewayFile = z.infer<typeof gatewayFile>;
 const brokerFile = z.object({ servers: z.string(), token: z.string().optional(), pid: z.number().optional() });
@@ -18,7 +18,7 @@ const read = <T>(path: string, schema: z.ZodType<T>): T | null => {
   }
 };
 
-/** Replaces a file whole or not at all; only the user can read it. */
+/** Replaces a file atomically; only the user can read it. */
 const writePrivate = (path: string, value: unknown): void => {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -34,7 +34,7 @@ export const installationIn = (dataDir: string) => {
   };
   return {
     paths,
-    /** Makes the directory if it is missing, for the user alone. */
+    /** Creates the directory if it is missing, for this user only. */
     prepare: () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }),
     gateway: () => read(paths.gateway, gatewayFile),
     writeGateway: (file: GatewayFile) => writePrivate(paths.gateway, file),
@@ -45,11 +45,11 @@ export const installationIn = (dataDir: string) => {
 };
 export type Installation = ReturnType<typeof installationIn>;
 
-/** The token clients must bear: the configured one, else the one made on the first start, else a new one of 256 random bits. */
+/** The token of this installation: the configured one, else the one created on the first start, else a new one of 256 random bits. */
 export const gatewayToken = (config: Config, installation: Installation): string =>
   config.gateway.token ?? installation.gateway()?.token ?? `natter_${randomBytes(32).toString('base64url')}`;
 
-/** True when a process with this id exists. */
+/** True if a process with this id exists. */
 export const isAlive = (pid: number | undefined): boolean => {
   if (pid === undefined) return false;
   try {

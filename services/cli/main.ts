@@ -2,41 +2,16 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import pc from 'picocolors';
 import { NatterApiError } from '../../shared/client/main.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 import { explained } from './access.ts';
-import { approvalsCommand } from './commands/approvals.ts';
-import { auditCommand } from './commands/audit.ts';
-import { checkpointCommand } from './commands/checkpoint.ts';
-import { compactCommand } from './commands/compact.ts';
-import { completionsCommand } from './commands/completions.ts';
-import { configCommand } from './commands/config.ts';
-import { deadLettersCommand } from './commands/dead-letters.ts';
-import { diffCommand } from './commands/diff.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { eraseCommand } from './commands/erase.ts';
-import { exportCommand } from './commands/export.ts';
-import { forkCommand } from './commands/fork.ts';
-import { gatewayCommand } from './commands/gateway.ts';
-import { ingestCommand } from './commands/ingest.ts';
-import { mcpCommand } from './commands/mcp.ts';
-import { memoryCommand } from './commands/memory.ts';
-import { natsCommand } from './commands/nats.ts';
-import { replayCommand } from './commands/replay.ts';
-import { sendCommand } from './commands/send.ts';
-import { serviceCommand } from './commands/service.ts';
-import { sessionsCommand } from './commands/sessions.ts';
-import { skillsCommand } from './commands/skills.ts';
-import { statusCommand } from './commands/status.ts';
-import { tailCommand } from './commands/tail.ts';
-import { tokenCommand } from './commands/token.ts';
-import { upCommand } from './commands/up.ts';
-import { whyResetCommand } from './commands/why-reset.ts';
+import { createProgram } from './commands/program.ts';
 import { createTerminal, type World } from './terminal.ts';
+import { machineTimeZone } from './time.ts';
 
-/** The first signal asks for a good end, the second one ends at once. Commands that do not ask for the signal end by it as ever. */
+/** The first signal asks the command to stop, the second ends the process. A command that does not ask for the signal ends on the first. */
 const interruption = (): (() => AbortSignal) => {
   let controller: AbortController | null = null;
   const interrupt = (): void => {
@@ -53,7 +28,7 @@ const interruption = (): (() => AbortSignal) => {
   };
 };
 
-/** Version of the nearest `package.json` above: from the sources and from `dist` alike. */
+/** Version in the nearest `package.json` above; works from the sources and from `dist`. */
 const versionOf = (): string => {
   for (const up of ['../..', '../../..']) {
     try {
@@ -68,7 +43,7 @@ const createWorld = (): World => {
   const interrupted = interruption();
   const interactive = stdin.isTTY === true && stdout.isTTY === true;
   return {
-    // An empty variable is one that is not set.
+    // An empty variable counts as not set.
     env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     home: homedir(),
     terminal: createTerminal({ out: stdout, err: stderr, interactive, now: () => Date.now() }),
@@ -76,6 +51,7 @@ const createWorld = (): World => {
     output: stdout,
     program: argv[1] ?? fileURLToPath(import.meta.url),
     version: versionOf(),
+    timeZone: machineTimeZone(),
     now: () => Date.now(),
     get interrupted() {
       return interrupted();
@@ -83,65 +59,20 @@ const createWorld = (): World => {
   };
 };
 
-const createProgram = (world: World): Command => {
-  const program = new Command('natter')
-    .description('Natter: the durable session runtime for chat agents')
-    .version(world.version)
-    .option('--url <url>', 'the gateway (or NATTER_URL)')
-    .option('--token <token>', 'its token (better: NATTER_TOKEN, which other users cannot see)')
-    .option('--token-file <file>', 'a file that has its token')
-    .option('--config <file>', 'the configuration file (or NATTER_CONFIG)')
-    .option('--data-dir <folder>', 'the data directory (or NATTER_DATA_DIR)')
-    .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(natter <command> --help tells more)')
-    .exitOverride();
-  for (const add of [
-    upCommand,
-    statusCommand,
-    sessionsCommand,
-    skillsCommand,
-    gatewayCommand,
-    sendCommand,
-    approvalsCommand,
-    checkpointCommand,
-    compactCommand,
-    memoryCommand,
-    forkCommand,
-    tailCommand,
-    replayCommand,
-    diffCommand,
-    whyResetCommand,
-    ingestCommand,
-    doctorCommand,
-    deadLettersCommand,
-    auditCommand,
-    exportCommand,
-    eraseCommand,
-    configCommand,
-    tokenCommand,
-    mcpCommand,
-    natsCommand,
-    serviceCommand,
-    completionsCommand,
-  ])
-    add(program, world);
-  return program;
-};
-
-/** 2: what was asked cannot be; 1: it could be, and failed. */
+/** 2: the command line or the request is invalid; 1: it is valid, and failed. */
 const exitCodeOf = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const code = error instanceof NatterError || error instanceof NatterApiError ? error.code : '';
   return code === 'invalid' ? 2 : 1;
 };
 
-// A reader that has seen enough (`natter tail | head`) is no failure.
+// A reader that closes the pipe (`natter tail | head`) is not a failure.
 stdout.on('error', (error: NodeJS.ErrnoException) => exit(error.code === 'EPIPE' ? 0 : 1));
 const world = createWorld();
 try {
   await createProgram(world).parseAsync(argv);
 } catch (error) {
-  // Commander has told its own errors already.
+  // Commander has printed its own errors already.
   if (!(error instanceof CommanderError)) world.terminal.note(`${pc.red('natter:')} ${explained(error)}`);
   if (env.NATTER_LOG_LEVEL === 'debug' && error instanceof Error) world.terminal.note(error.stack ?? '');
   process.exitCode = exitCodeOf(error);

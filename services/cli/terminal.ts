@@ -1,32 +1,34 @@
 import pc from 'picocolors';
 import { escapeControls, printable } from '../../shared/kit/scrub.ts';
 
-/** What a command may know of the world. `main.ts` makes the real one. */
+/** Everything a command may use of the outside world. `main.ts` makes the real one. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly terminal: Terminal;
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Path of this program, to start it again as another process. */
+  /** Path of this program, to start it again as a child process. */
   readonly program: string;
   readonly version: string;
+  /** The local time zone, such as `Europe/Berlin`. */
+  readonly timeZone: string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Aborts when the user or the system wants the command to end; who reads it takes over the ending. */
+  /** Aborts on SIGINT or SIGTERM. A command that reads it must end by itself; one that does not is ended by the signal. */
   readonly interrupted: AbortSignal;
 }
 
 export interface Terminal {
-  /** True when a person reads the output and can type. */
+  /** True when both input and output are a terminal. */
   readonly interactive: boolean;
   /** One line of the result, on standard output. */
   out(line: string): void;
-  /** A part of a line, for text that arrives piece by piece. */
+  /** Part of a line, for text that arrives in pieces. */
   write(text: string): void;
-  /** One line beside the result: hints, problems, on standard error. */
+  /** One line that is not the result (a hint, a problem), on standard error. */
   note(line: string): void;
-  /** Says how far a long work is: one line that is replaced on a terminal, one line every five seconds elsewhere. */
+  /** Shows progress: one line that is replaced on a terminal, one line every five seconds elsewhere. */
   progress(text: string): void;
   /** Ends the progress line. */
   settled(): void;
@@ -39,7 +41,7 @@ interface Stream {
   write(text: string): unknown;
 }
 
-/** A terminal on two streams. All text is made printable here: what strangers wrote must not command a terminal. */
+/** A terminal on two streams. All text is made printable here: text from outside must not control the terminal. */
 export const createTerminal = (options: { out: Stream; err: Stream; interactive: boolean; now: () => number }): Terminal => {
   const { out, err, interactive, now } = options;
   let shown = false;
@@ -71,7 +73,7 @@ export const createTerminal = (options: { out: Stream; err: Stream; interactive:
   };
 };
 
-/** Our own colours are the only escape sequences that pass. */
+/** Only our own colours pass as escape sequences. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is the character that starts a colour.
 const colour = /\u001b\[\d{1,2}m/g;
 const safe = (text: string): string => {
@@ -82,17 +84,17 @@ const safe = (text: string): string => {
     .join('');
 };
 
-/** JSON for a program or a person: what a terminal would obey stands as an escape, so that nothing is lost. */
+/** JSON for a program or a person. Control characters are written as JSON escapes. */
 export const asJson = (value: unknown, indent = 0): string => escapeControls(JSON.stringify(value, null, indent));
 
-/** Text of strangers on one line, at most `width` characters. */
+/** Text from outside on one line, at most `width` characters. */
 export const oneLine = (text: string, width: number): string => {
   const line = printable(text.replace(/\s+/gu, ' ')).trim();
   const characters = [...line];
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
 };
 
-/** Lines of a table with a bold head; columns as wide as their widest cell. */
+/** Lines of a table with a bold head; each column is as wide as its widest cell. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => [...(row[column] ?? '')].length)));
   const line = (cells: readonly string[]): string =>

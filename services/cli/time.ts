@@ -1,29 +1,49 @@
+import { Temporal } from 'temporal-polyfill';
 import { NatterError } from '../../shared/kit/errors.ts';
+import type { CommonOptions } from './access.ts';
+import type { World } from './terminal.ts';
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** The time zone of this machine; UTC where `TZ` names none that is known. */
+export const machineTimeZone = (): string => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return !timeZone || timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
+};
+
+/** The time zone for the times a command prints: the local one, or UTC with `--utc`. */
+export const zoneOf = ({ timeZone }: Pick<World, 'timeZone'>, { utc }: Pick<CommonOptions, 'utc'>): string =>
+  utc ? 'UTC' : timeZone;
+
 /**
- * Reads a time that a person typed: an ISO date or time (`2026-11-21`, `2026-11-21T10:00Z`), or a span from `now` such as `+10m`, `-2h`.
+ * A time for people, in ISO 8601 with the offset of the zone at that time: `2026-11-21T11:00:00+01:00`, in UTC `2026-11-21T10:00:00Z`. It
+ * can be pasted into any option that takes a time. `at` is in milliseconds since 1970.
+ */
+export const timeText = (at: number, zone: string, precision: 'second' | 'millisecond' = 'second'): string => {
+  const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(at));
+  if (zone === 'UTC') return instant.toString({ smallestUnit: precision });
+  return instant.toZonedDateTimeISO(zone).toString({ smallestUnit: precision, timeZoneName: 'never' });
+};
+
+/**
+ * Reads the time given to `option`: an ISO date or time (`2026-11-21`, `2026-11-21T10:00Z`), or a span from `now` such as `+10m`, `-2h`.
  * Milliseconds since 1970. Throws `NatterError('invalid')`.
  */
-export const parseTime = (text: string, now: number): number => {
+export const parseTime = (option: string, text: string, now: number): number => {
   const span = /^([+-])(\d{1,9})([smhd])$/.exec(text);
   if (span) return now + (span[1] === '-' ? -1 : 1) * Number(span[2]) * units[span[3] as keyof typeof units];
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time))
-    throw new NatterError('invalid', `"${text}" is no time; use for example 2026-11-21T10:00Z, +10m or -2h`);
+    throw new NatterError('invalid', `${option}: "${text}" is not a time; use for example 2026-11-21T10:00Z, +10m or -2h`);
   return time;
 };
 
-/** Reads a place in the log: a sequence such as `1234`, or a time. */
-export const parsePlace = (text: string, now: number): { seq: number } | { time: number } =>
-  /^\d{1,15}$/.test(text) ? { seq: Number(text) } : { time: parseTime(text, now) };
-
-/** A place in the log as the gateway takes it: a sequence, or a time in ISO 8601. Throws `NatterError('invalid')`. */
-export const momentAt = (text: string, now: number): string => {
-  const place = parsePlace(text, now);
-  return 'seq' in place ? String(place.seq) : new Date(place.time).toISOString();
-};
+/**
+ * The place in the log given to `option`, as the gateway takes it: a sequence such as `1234`, or a time in ISO 8601. Throws
+ * `NatterError('invalid')`.
+ */
+export const logPlace = (option: string, text: string, now: number): string =>
+  /^\d{1,15}$/.test(text) ? String(Number(text)) : new Date(parseTime(option, text, now)).toISOString();
 
 /** How long ago, for people: `now`, `45s`, `12m`, `3h`, `9d`. */
 export const ago = (time: number, now: number): string => {

@@ -5,19 +5,19 @@ import { withoutSilence } from '../../shared/domain/values/silence.ts';
 import { type DeliveryTarget, type Settings, sessionChannel } from '../../shared/domain/values/types.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 
-/** What an event says to whom. To another session it says how a run ended, whatever way it did, and what a person is to be told. */
+/** The text an event sends, and to whom. Another session also learns how a run ended, and gets the notices for its person. */
 export interface Content extends Pick<Outbound, 'kind' | 'text' | 'turnId'> {
   readonly target: DeliveryTarget | undefined;
-  /** The session's own word on sending, as it was when this was said (A9/96). */
+  /** The session's own send policy at that time (A9/96). */
   readonly override?: Settings['sendPolicy'];
 }
 
-/** In whose name delivery asks sessions for something. A run that it has stopped itself is nothing to tell: whoever wanted that knows. */
+/** The actor of the commands that delivery sends. A run it has stopped itself is not reported: the one who asked for it knows. */
 export const deliveryActor = 'delivery';
 
 const toSession = (target: DeliveryTarget | undefined): boolean => target?.channel === sessionChannel;
 
-/** What is said to another session before the run is over. */
+/** The target of a message to another session that does not end the run. */
 const withoutRun = (target: DeliveryTarget | undefined): DeliveryTarget | undefined => {
   if (target === undefined || !toSession(target)) return target;
   const { threadId: _, ...session } = target;
@@ -27,8 +27,8 @@ const withoutRun = (target: DeliveryTarget | undefined): DeliveryTarget | undefi
 export const contentOf = (event: SessionEvent, { key, correlationId, actor }: RecordedCommit): Content | null => {
   switch (event.type) {
     case 'assistant_message': {
-      const said = withoutSilence(event.text);
-      const text = said.trim() === '' ? '' : said;
+      const reply = withoutSilence(event.text);
+      const text = reply.trim() === '' ? '' : reply;
       const target = event.interim || event.unfinished ? withoutRun(event.deliverTo) : event.deliverTo;
       return { target, kind: 'assistant_message', text, turnId: event.turn.id, override: event.sendPolicy };
     }
@@ -43,7 +43,7 @@ export const contentOf = (event: SessionEvent, { key, correlationId, actor }: Re
     case 'session_deleted':
       if (!toSession(event.deliverTo) || actor === deliveryActor) return null;
       return ended(event.deliverTo, correlationId, `There is no answer, the run was stopped: ${event.reason}`);
-    // The session's own word opens the way for what Natter says and does not close it: who turns sending on or off is told so.
+    // The session's own policy may allow Natter's notices, but not deny them: turning sending on or off must be confirmed.
     case 'notice': {
       const { deliverTo: target, text } = event.notice;
       return { target, kind: 'notice', text, turnId: correlationId, override: opening(event.sendPolicy) };

@@ -6,7 +6,7 @@ import { sessionChannel } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 
-/** Knows which sessions were erased, so that what is still to be sent of them is neither sent nor put aside as a dead letter (C9). */
+/** Remembers which sessions were erased, so that nothing of theirs is sent later or kept as a dead letter (C9). */
 export const createErasures = () => {
   const erasedAt = new LRUCache<SessionKey, number>({ max: limits.deliveryWindow });
   return {
@@ -14,14 +14,15 @@ export const createErasures = () => {
       if (isErasure(commit)) erasedAt.set(commit.key, commit.seq);
     },
     /**
-     * The outbound as it is now: without its text once its session was erased. Another session is told all the same that a run has ended,
-     * or is to end.
+     * The outbound as it is now: without its text once its session was erased. Another session still learns that a run has ended or must
+     * end.
      */
     revised: (outbound: Outbound): Outbound => {
       const isErased = outbound.seq < (erasedAt.get(outbound.key) ?? 0);
       if (!isErased || outbound.kind === 'stop') return outbound;
       const isResult = outbound.target.channel === sessionChannel && outbound.kind === 'assistant_message';
-      return { ...outbound, text: '', ...(!isResult && { withheld: 'its session was erased' }) };
+      return { ...outbound, text: '', ...(!isResult && { suppressedReason: 'its session was erased' }) };
     },
   };
 };
+export type Erasures = ReturnType<typeof createErasures>;

@@ -4,7 +4,7 @@ import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 import { boundedLabel } from '../../shared/runtime/telemetry/labels.ts';
 
-/** What becomes of outbounds, by channel and state. The channels are those of the configuration, and bounded. */
+/** Counts and times deliveries, by channel and state. The number of channels is bounded. */
 export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {
   const series = new Registry();
   const deliveries = new Counter({
@@ -26,17 +26,17 @@ export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {
 
   return {
     series,
-    marked: (state: CustodyState, { id, target }: Outbound): void => {
+    recorded: (state: CustodyState, { id, target }: Outbound): void => {
       deliveries.inc({ channel: channelOf(target.channel), state });
       states.set(id, state);
     },
     /**
-     * Measures `carry`, which resolves with true when the outbound is in its final state. Resolves with that state; `known`: it had been in
-     * one before; `left`: it is in none yet.
+     * Measures `deliver`, which resolves with true when the outbound is in a final state. Resolves with that state; `known`: it was in a
+     * final state before; `left`: it is not in one yet.
      */
-    timed: async ({ id, target }: Outbound, carry: () => Promise<boolean>): Promise<CustodyState | 'known' | 'left'> => {
+    timed: async ({ id, target }: Outbound, deliver: () => Promise<boolean>): Promise<CustodyState | 'known' | 'left'> => {
       const began = clock.monotonic();
-      const isFinal = await carry();
+      const isFinal = await deliver();
       const state = states.get(id);
       states.delete(id);
       if (!isFinal) return 'left';
@@ -46,3 +46,4 @@ export const createDeliveryMeters = (clock: Pick<Clock, 'monotonic'>) => {
     },
   };
 };
+export type DeliveryMeters = ReturnType<typeof createDeliveryMeters>;

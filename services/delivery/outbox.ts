@@ -1,22 +1,22 @@
 import { limits } from '../../shared/kit/limits.ts';
 import { Signal } from '../../shared/kit/signal.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
-import { conversationOf } from './custodian.ts';
+import { conversationOf } from './delivery-log.ts';
 
 export interface OutboxOptions {
-  /** The log is done with up to this sequence. */
+  /** Everything up to this sequence is done. */
   readonly after: number;
-  /** Aborts when waiting has no point any more. */
+  /** Aborts when there is nothing left to wait for. */
   readonly held: AbortSignal;
-  /** Brings an outbound to its final state; false when it was left before. */
-  carry(outbound: Outbound): Promise<boolean>;
+  /** Brings an outbound to its final state; false when it had to leave it before that. */
+  deliver(outbound: Outbound): Promise<boolean>;
 }
 
 /**
- * The window of outbounds in hand. Each conversation is a chain, so its outbounds go out strictly in the order of the log; chains run side
- * by side, and one that hangs holds up nothing but itself and the cursor.
+ * The window of outbounds in hand. Each conversation is a chain, so its outbounds go out strictly in the order of the log. Chains run in
+ * parallel: one that hangs holds up only itself and the cursor.
  */
-export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
+export const createOutbox = ({ after, held, deliver }: OutboxOptions) => {
   /** Outbounds not yet final, per commit, in log order: the first one bounds the cursor. */
   const unfinished = new Map<number, number>();
   const chains = new Map<string, Promise<void>>();
@@ -44,14 +44,14 @@ export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
     characters += outbound.text.length;
     unfinished.set(outbound.seq, (unfinished.get(outbound.seq) ?? 0) + 1);
     const chain = (chains.get(conversation) ?? Promise.resolve()).then(async () => {
-      finish(outbound, await carry(outbound));
+      finish(outbound, await deliver(outbound));
       if (chains.get(conversation) === chain) chains.delete(conversation);
     });
     chains.set(conversation, chain);
   };
 
   return {
-    /** Takes what the commit at `seq` sends, as soon as there is room. */
+    /** Takes the outbounds of the commit at `seq`, as soon as the window has room. */
     async accept(seq: number, outbounds: readonly Outbound[]): Promise<void> {
       if (outbounds.length > 0)
         await waitUntil(() => count < limits.deliveryWindow && characters < limits.deliveryWindowCharacters);
@@ -59,7 +59,7 @@ export const createOutbox = ({ after, held, carry }: OutboxOptions) => {
       for (const outbound of outbounds) enqueue(outbound);
       head = seq;
     },
-    /** Everything up to this sequence is in a final state. */
+    /** The sequence up to which everything is in a final state. */
     position: (): number => {
       const first = unfinished.keys().next();
       return first.done ? head : first.value - 1;

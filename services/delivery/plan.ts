@@ -8,8 +8,8 @@ import { traceHeader } from '../../shared/wire/cloudevents.ts';
 import { type Content, contentOf } from './content.ts';
 
 /**
- * The headlines under which a commit with something to send can be filed; the other commits are not read at all. A notice stands alone or
- * beside one of the others, and so do runs that are to end; a deletion may be the end of a run.
+ * The headlines of commits that may have something to send; other commits are not read at all. A notice may come alone or beside one of the
+ * others, and so may runs that must end; a deletion may end a run.
  */
 export const outboundHeadlines: readonly EventType[] = [
   'approval_requested',
@@ -23,8 +23,8 @@ export const outboundHeadlines: readonly EventType[] = [
 ];
 
 /**
- * What a commit sends to whom, in order, and what of it is withheld for which reason. Pure: the same commit gives the same outbounds with
- * the same ids on every read, which is what makes reading the log again harmless. Messages without `deliverTo` are not here: their readers
+ * What a commit sends, to whom and in which order; what is not sent has its `suppressedReason`. Pure: the same commit gives the same
+ * outbounds with the same ids on every read, so reading the log again is harmless. Messages without `deliverTo` are not here: their readers
  * follow the event stream, which needs no custody.
  */
 export const plan = (commit: RecordedCommit, policy: Config['session']['sendPolicy']): Outbound[] =>
@@ -33,14 +33,14 @@ export const plan = (commit: RecordedCommit, policy: Config['session']['sendPoli
     if (event.type === 'runs_stopped') return stops(commit, event, id);
     const content = contentOf(event, commit);
     if (content?.target === undefined) return [];
-    const { override: _, target, ...said } = content;
-    const withheld = withheldBy(commit, content, policy);
-    const outbound = { id, seq: commit.seq, key: commit.key, target, ...said, ...traceHeader(commit) };
-    return [{ ...outbound, ...(withheld !== undefined && { withheld }) }];
+    const { override: _, target, ...rest } = content;
+    const suppressedReason = suppressionOf(commit, content, policy);
+    const outbound = { id, seq: commit.seq, key: commit.key, target, ...rest, ...traceHeader(commit) };
+    return [{ ...outbound, ...(suppressedReason !== undefined && { suppressedReason }) }];
   });
 
-/** Between sessions no rule counts, they are about people (A9/98), and that a run has ended is told even if there is nothing else to say. */
-const withheldBy = (
+/** Why an outbound is not sent. The send policy is about people, not about sessions (A9/98); the end of a run is always sent. */
+const suppressionOf = (
   { key }: RecordedCommit,
   { target, text, override }: Content,
   policy: Config['session']['sendPolicy'],
@@ -53,7 +53,7 @@ const withheldBy = (
 };
 const nothingToSay = 'there is nothing to say';
 
-/** One for each run that is to end (A11/125). */
+/** One outbound for each run that must end (A11/125). */
 const stops = (commit: RecordedCommit, { runs, reason }: EventOf<'runs_stopped'>, id: string): Outbound[] =>
   runs.map((run, index) => ({
     id: `${id}.${index}`,

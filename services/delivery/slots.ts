@@ -1,4 +1,4 @@
-/** Lets at most `size` callers be inside at a time; the others wait in the order they came. */
+/** Runs at most `size` callers at a time; the others wait in the order they came. */
 export const createSlots = (size: number) => {
   let free = size;
   const waiting: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api';
 import type { SpanDescription } from '../../shared/kit/trace.ts';
 import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 
-/** An outgoing message from the log to its final state, in the trace of the commit that has it. */
+/** The span of an outgoing message, from the log to its final state, in the trace of its commit. */
 export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): SpanDescription<CustodyState | 'known' | 'left'> => ({
   name: `deliver ${target.channel}`,
   kind: SpanKind.PRODUCER,

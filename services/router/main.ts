@@ -15,8 +15,8 @@ export interface RouterOptions {
   readonly member: string;
 }
 
-/** The route under the configuration of the moment, worked out anew only when that changes. */
-const compiled = (config: Current<Config>): (() => Route) => {
+/** The route for the current configuration, rebuilt only when that changes. */
+const currentRoute = (config: Current<Config>): (() => Route) => {
   let known = config.current();
   let route = createRoute(known);
   return () => {
@@ -26,26 +26,26 @@ const compiled = (config: Current<Config>): (() => Route) => {
   };
 };
 
-/** Turns inbound envelopes into commands, in order per conversation. */
+/** Starts the service that turns inbound envelopes into commands, in order per conversation. */
 export const startRouter = async ({ config, ports, log, member }: RouterOptions): Promise<Service> => {
-  const routeOf = compiled(config);
+  const route = currentRoute(config);
   const counts = { routed_total: 0, duplicates_total: 0, dropped_total: 0, unroutable_total: 0, retries_total: 0 };
 
-  /** The configuration wants it so: nothing is wrong with the envelope, and nobody has to look at it again. */
+  /** The configuration drops it (`dmPolicy`): the envelope is valid, and nobody needs to look at it. */
   const dropped = (envelope: InboundEnvelope, reason: string): AckOutcome => {
     counts.dropped_total += 1;
-    log.info({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope is dropped');
+    log.info({ inboundId: envelope.id, channel: envelope.channel, reason }, 'inbound envelope dropped');
     return { kind: 'done' };
   };
 
   const unroutable = (envelope: InboundEnvelope, reason: string): AckOutcome => {
     counts.unroutable_total += 1;
-    log.warn({ inboundId: envelope.id, channel: envelope.channel, reason }, 'an inbound envelope goes to the dead letters');
+    log.warn({ inboundId: envelope.id, channel: envelope.channel, reason }, 'inbound envelope moved to the dead letters');
     return { kind: 'dead', reason };
   };
 
   const handle = async ({ message: envelope, attempt }: Delivery<InboundEnvelope>): Promise<AckOutcome> => {
-    const routed = routeOf()(envelope, ports.clock.now());
+    const routed = route()(envelope, ports.clock.now());
     if ('dropped' in routed) return dropped(envelope, routed.dropped);
     if ('unroutable' in routed) return unroutable(envelope, routed.unroutable);
     try {
@@ -55,10 +55,7 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
     } catch (error) {
       if (hasCode(error, 'too_large') || hasCode(error, 'invalid')) return unroutable(envelope, errorMessage(error));
       counts.retries_total += 1;
-      log.warn(
-        { inboundId: envelope.id, attempt, reason: errorMessage(error) },
-        'a command cannot be published; its partition waits',
-      );
+      log.warn({ inboundId: envelope.id, attempt, reason: errorMessage(error) }, 'command not published; its partition waits');
       return { kind: 'retry' };
     }
   };

@@ -17,7 +17,7 @@ export interface Outbound {
   /** The trace of its commit. */
   readonly traceparent?: string;
   /** Why it is not sent: there is nothing to say (A6/78), or a rule denies it (A9/98). Recorded as `suppressed`. */
-  readonly withheld?: string;
+  readonly suppressedReason?: string;
 }
 export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
-import { memoryCommand } from '../../services/cli/commands/memory.ts';
+import { memoryCommand } from '../../services/cli/commands/approvals-and-memory/memory.ts';
 import { type Gateway, startGateway } from '../../services/gateway/main.ts';
 import { startRouter } from '../../services/router/main.ts';
 import { startSession } from '../../services/session/main.ts';

@@ -9,7 +9,12 @@ type Add = (program: Command, world: World) => void;
 export const natterWith =
   (
     commands: readonly Add[],
-    { home, env = {}, now = () => 0 }: { home: string; env?: Readonly<Record<string, string>>; now?: () => number },
+    {
+      home,
+      env = {},
+      now = () => 0,
+      timeZone = 'UTC',
+    }: { home: string; env?: Readonly<Record<string, string>>; now?: () => number; timeZone?: string },
   ) =>
   /** Resolves with what it prints on standard output. */
   async (...words: readonly string[]): Promise<string> => {
@@ -27,10 +32,11 @@ export const natterWith =
       output: new PassThrough(),
       program: 'natter',
       version: '0',
+      timeZone,
       now,
       interrupted: new AbortController().signal,
     };
-    const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
+    const program = new Command('natter').option('--url <url>').option('--token <token>').option('--utc').exitOverride();
     for (const add of commands) add(program, world);
     await program.parseAsync(words, { from: 'user' });
     return printed;

@@ -115,7 +115,7 @@ it.each<[string, readonly Line[], string[]]>([
         { ...answer('for the others'), turn: { id: 'run-2' } },
       ],
     ],
-    [...asked, ...['It waits for the turn that runs.', 'Denied: run exec', 'for two', 'for the others']],
+    [...asked, ...['Queued behind the running turn.', 'Denied: run exec', 'for two', 'for the others']],
   ],
   [
     'B6: an answer while others have joined is not the last',

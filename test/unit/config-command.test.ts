@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { configCommand } from '../../services/cli/commands/config.ts';
+import { configCommand } from '../../services/cli/commands/setup/config.ts';
 import { createTerminal, type World } from '../../services/cli/terminal.ts';
 
 let home: string;
@@ -39,6 +39,7 @@ const natter = async (...words: string[]): Promise<{ out: string; note: string; 
     output: new PassThrough(),
     program: 'natter',
     version: '0',
+    timeZone: 'UTC',
     now: () => 0,
     interrupted: new AbortController().signal,
   };

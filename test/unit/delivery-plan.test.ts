@@ -60,8 +60,12 @@ describe('plan: what a commit sends', () => {
     ['a notice of a failed turn', [failed], [{ id: '7.0', kind: 'notice', text: expect.stringContaining('no tokens left') }]],
     ['both, in order', [said('a', target), failed, said('b', target)], [{ id: '7.0' }, { id: '7.1' }, { id: '7.2', text: 'b' }]],
     ['text without a silence marker (A6/79)', [said('Sure. <NO_REPLY>', target)], [{ text: 'Sure.' }]],
-    ['silence, withheld (A6/78)', [said(' <NO_REPLY> ', target)], [{ text: '', withheld: 'there is nothing to say' }]],
-    ['an empty reply, withheld', [said(' \n', target)], [{ text: '', withheld: 'there is nothing to say' }]],
+    [
+      'silence is suppressed (A6/78)',
+      [said(' <NO_REPLY> ', target)],
+      [{ text: '', suppressedReason: 'there is nothing to say' }],
+    ],
+    ['an empty reply is suppressed', [said(' \n', target)], [{ text: '', suppressedReason: 'there is nothing to say' }]],
     ['a notice, as part of the run', [told], [{ id: '7.0', kind: 'notice', text: 'Sending is on.', turnId: 'r', target }]],
     ['no notice without a target', [{ ...told, notice: { code: 'status', text: 'fine' } } as SessionEvent], []],
   ])('%s', (_, events, expected) => expect(plan(commit(...events), policy())).toMatchObject(expected));
@@ -78,7 +82,7 @@ describe('plan: what a commit sends', () => {
     ['A9/96: the session allows what a rule denies', under(said('hi', target), 'allow'), denyIrc, undefined],
     ['A9/94: /send off is confirmed', under(told, 'deny'), policy(), undefined],
     ['A9/94: /send on is confirmed though a rule denies', under(told, 'allow'), denyIrc, undefined],
-  ])('%s', (_, event, sendPolicy, withheld) => expect(plan(commit(event), sendPolicy)[0]?.withheld).toBe(withheld));
+  ])('%s', (_, event, sendPolicy, reason) => expect(plan(commit(event), sendPolicy)[0]?.suppressedReason).toBe(reason));
 
   const back = { channel: 'session', to: 'agent:main:main', threadId: 'run-1', accountId: '2' };
   const goesOn = { channel: 'session', to: 'agent:main:main', accountId: '2' };
@@ -124,11 +128,11 @@ describe('plan: what a commit sends', () => {
   ])('A9/98: between sessions no rule counts: %s', (_, event, expected) => {
     const outbounds = plan(commit(event), denyAll);
     expect(outbounds).toMatchObject(expected);
-    for (const { withheld } of outbounds) expect(withheld).toBeUndefined();
+    for (const { suppressedReason } of outbounds) expect(suppressedReason).toBeUndefined();
   });
   it('silence before the end is nothing to tell', () => {
     expect(plan(commit(ofRun(said(''), { unfinished: true })), policy())).toMatchObject([
-      { withheld: 'there is nothing to say' },
+      { suppressedReason: 'there is nothing to say' },
     ]);
   });
   it('a person is told of no abort, and nobody of one that delivery itself has asked for', () => {
@@ -165,8 +169,8 @@ describe('plan: what a commit sends', () => {
     expect(question?.text).not.toContain(not);
   });
   it('A9/96: /send off keeps no question back; a rule does', () => {
-    expect(plan(commit(asks({ sendPolicy: 'deny' })), policy())[0]?.withheld).toBeUndefined();
-    expect(plan(commit(asks()), denyIrc)[0]?.withheld).toBe(byRule);
+    expect(plan(commit(asks({ sendPolicy: 'deny' })), policy())[0]?.suppressedReason).toBeUndefined();
+    expect(plan(commit(asks()), denyIrc)[0]?.suppressedReason).toBe(byRule);
   });
 
   const carriers = new Set<string>([

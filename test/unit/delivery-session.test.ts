@@ -104,12 +104,12 @@ describe('the way between sessions', () => {
 describe('an erasure', () => {
   it.each<[string, Partial<Outbound>, object]>([
     ['a result loses its text, and that the run has ended is told', {}, { text: '' }],
-    ['a question is not asked', { kind: 'notice' }, { text: '', withheld: 'its session was erased' }],
+    ['a question is not asked', { kind: 'notice' }, { text: '', suppressedReason: 'its session was erased' }],
     ['a run that is to end ends', { kind: 'stop' }, { text: 'done' }],
     [
-      'an answer to a person is withheld',
+      'an answer to a person is suppressed',
       { target: { channel: 'irc', to: 'ann' } },
-      { text: '', withheld: 'its session was erased' },
+      { text: '', suppressedReason: 'its session was erased' },
     ],
   ])('C9: %s', (_, change, expected) => {
     const erasures = createErasures();

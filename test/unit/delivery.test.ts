@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { markAfter, nextMark } from '../../services/delivery/custody.ts';
+
+import { nextState, stateAfter } from '../../services/delivery/delivery-state.ts';
+
 import { createOutbox } from '../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../services/delivery/outlets/webhook.ts';
@@ -11,7 +13,7 @@ import type { SendResult } from '../../shared/ports/outlet.ts';
 
 const key = 'agent:main:main' as SessionKey;
 const target = { channel: 'irc', to: '#ubuntu' };
-const outbound = (id: string, withheld?: string): Outbound => ({
+const outbound = (id: string, suppressedReason?: string): Outbound => ({
   id,
   seq: Number(id.split('.')[0]),
   key,
@@ -19,7 +21,7 @@ const outbound = (id: string, withheld?: string): Outbound => ({
   kind: 'assistant_message',
   text: 'hi',
   turnId: 't1',
-  ...(withheld !== undefined && { withheld }),
+  ...(suppressedReason !== undefined && { suppressedReason }),
 });
 describe('custody: the next record by the last one (I6, I9)', () => {
   const last = (outboundId: string, state: CustodyState, attempt = 1): CustodyRecord => ({
@@ -45,7 +47,13 @@ describe('custody: the next record by the last one (I6, I9)', () => {
     ['unknown is over', last('7.0', 'unknown'), outbound('7.0'), knows, null],
     ['failed is over', last('7.0', 'failed'), outbound('7.0'), knows, null],
     ['suppressed is over', last('7.0', 'suppressed'), outbound('7.0', 'silence'), knows, null],
-    ['what is withheld is suppressed', null, outbound('7.0', 'silence'), knows, { state: 'suppressed', detail: 'silence' }],
+    [
+      'what has a reason not to be sent is suppressed',
+      null,
+      outbound('7.0', 'silence'),
+      knows,
+      { state: 'suppressed', detail: 'silence' },
+    ],
     ['also where there is no outlet', null, outbound('7.0', 'silence'), undefined, { state: 'suppressed', detail: 'silence' }],
     [
       'A9/98: what was prepared under another policy is not sent',
@@ -78,9 +86,9 @@ describe('custody: the next record by the last one (I6, I9)', () => {
     ['lost while sending, and nobody can tell: unknown', last('7.0', 'sending'), outbound('7.0'), forgets, { state: 'unknown' }],
     ['attempts are bounded', last('7.0', 'prepared', 4), outbound('7.0'), knows, { state: 'failed', attempt: 3 }],
   ])('%s', (_, before, next, way, expected) => {
-    const mark = nextMark(before, next, way);
-    if (expected === null) expect(mark).toBeNull();
-    else expect(mark).toMatchObject(expected as object);
+    const state = nextState(before, next, way);
+    if (expected === null) expect(state).toBeNull();
+    else expect(state).toMatchObject(expected as object);
   });
 
   it.each<[SendResult, typeof knows, unknown]>([
@@ -89,20 +97,20 @@ describe('custody: the next record by the last one (I6, I9)', () => {
     [{ kind: 'retry', afterMs: 0, detail: 'HTTP 429' }, forgets, { state: 'prepared', attempt: 3, detail: 'HTTP 429' }],
     [{ kind: 'unknown', detail: 'reset' }, knows, { state: 'prepared', attempt: 3 }],
     [{ kind: 'unknown', detail: 'reset' }, forgets, { state: 'unknown', attempt: 2 }],
-  ])('after %j', (result, way, expected) => expect(markAfter(result, 2, way)).toMatchObject(expected as object));
+  ])('after %j', (result, way, expected) => expect(stateAfter(result, 2, way)).toMatchObject(expected as object));
 });
 
 describe('the outbox', () => {
   const opened = () => {
     const waiting = new Map<string, (isFinal: boolean) => void>();
     const held = new AbortController();
-    const carry = ({ id }: Outbound) => new Promise<boolean>((resolve) => waiting.set(id, resolve));
+    const deliver = ({ id }: Outbound) => new Promise<boolean>((resolve) => waiting.set(id, resolve));
     const finish = async (id: string, isFinal = true) => {
       waiting.get(id)?.(isFinal);
       waiting.delete(id);
       await new Promise(setImmediate);
     };
-    return { outbox: createOutbox({ after: 3, held: held.signal, carry }), waiting, finish, held };
+    return { outbox: createOutbox({ after: 3, held: held.signal, deliver }), waiting, finish, held };
   };
   const to = (id: string, name: string): Outbound => ({ ...outbound(id), target: { channel: 'irc', to: name } });
 

@@ -2,8 +2,8 @@ import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { createProjection } from '../../services/checkpoint/session-index/projection.ts';
 import { eraseSession } from '../../services/cli/runtime/erasure.ts';
-import { createCourier } from '../../services/delivery/courier.ts';
-import { createCustodian } from '../../services/delivery/custodian.ts';
+import { createDeliveryLog } from '../../services/delivery/delivery-log.ts';
+import { createDeliveryWorker } from '../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../services/delivery/erasures.ts';
 import { EventFeed } from '../../services/gateway/event-feed.ts';
 import { Conversations } from '../../services/session/conversations.ts';
@@ -74,28 +74,28 @@ describe('an erasure', () => {
         release.push(() => resolve({ kind: 'sent' }));
       });
     const common = { clock: systemClock, random: () => 0, held: open };
-    const carry = createCourier({
+    const deliver = createDeliveryWorker({
       ...common,
       outlets: [{ channel: 'irc', idempotent: true, send }],
-      custodian: createCustodian({ ...common, custody: ports.custody, member: 'test' }),
+      deliveryLog: createDeliveryLog({ ...common, custody: ports.custody, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      giveUp: async () => {},
-      marked: () => {},
+      deadLetter: async () => {},
+      recorded: () => {},
       revised: erasures.revised,
     });
     const outbound = (to: string, of: Outbound['key'], text: string): Outbound => ({
       ...{ id: '1.0', seq: 1, key: of, target: { channel: 'irc', to }, kind: 'assistant_message', text, turnId: 't' },
     });
-    const others = Array.from({ length: limits.deliverySends }, (_, at) => carry(outbound(`${at}`, freshKey(), 'hello')));
+    const others = Array.from({ length: limits.deliverySends }, (_, at) => deliver(outbound(`${at}`, freshKey(), 'hello')));
     await vi.waitFor(() => expect(sent).toHaveLength(limits.deliverySends));
     const ours = outbound('us', key, 'a secret');
-    const carried = carry(ours);
+    const delivered = deliver(ours);
     await vi.waitFor(async () => expect((await ports.custody.last(ours.target))?.record?.state).toBe('prepared'));
     await record(3);
     for (const commit of commits) erasures.note(commit);
     for (const finish of release) finish();
-    await Promise.all([...others, carried]);
+    await Promise.all([...others, delivered]);
     expect(sent).not.toContain('a secret');
     expect((await ports.custody.last(ours.target))?.record).toMatchObject({ state: 'suppressed' });
   });

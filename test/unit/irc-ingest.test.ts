@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SessionOutcome } from '../../services/cli/ingest/outcome.ts';
 import { asJson, createTerminal, oneLine } from '../../services/cli/terminal.ts';
-import { ago, duration, parsePlace, parseTime } from '../../services/cli/time.ts';
+import { ago, duration, logPlace, parseTime } from '../../services/cli/time.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { canonical, differences } from '../../shared/kit/comparison.ts';
@@ -74,13 +74,13 @@ describe('times that people type', () => {
     ['-2h', now - 7_200_000],
     ['2026-11-21', Date.UTC(2026, 10, 21)],
     ['2026-11-21T10:00Z', Date.UTC(2026, 10, 21, 10)],
-  ])('%s', (text, time) => expect(parseTime(text, now)).toBe(time));
+  ])('%s', (text, time) => expect(parseTime('--at', text, now)).toBe(time));
   test.each(['', 'soon', '10m', '2026-13-01', '+1y'])('%j is none', (text) => {
-    expect(() => parseTime(text, now)).toThrow(expect.objectContaining({ code: 'invalid' }));
+    expect(() => parseTime('--at', text, now)).toThrow(expect.objectContaining({ code: 'invalid' }));
   });
   test('a place is a sequence or a time', () => {
-    expect(parsePlace('17', now)).toEqual({ seq: 17 });
-    expect(parsePlace('-1s', now)).toEqual({ time: now - 1_000 });
+    expect(logPlace('--at', '017', now)).toBe('17');
+    expect(logPlace('--at', '-1s', now)).toBe(new Date(now - 1_000).toISOString());
   });
   test('shown to people', () => {
     expect([ago(now - 500, now), ago(now - 45_000, now), ago(now - 3_600_000 * 50, now)]).toEqual(['now', '45s', '2d']);

@@ -67,7 +67,7 @@ describe('a file', () => {
   test('counts every line and gives each message its time, place and sender', () => {
     const source = readSource('2006-06-05.log', log, options);
     expect(source).toMatchObject({ lines: 6, notices: 1, blank: 1, repaired: 1 });
-    expect(source.refused).toEqual([{ line: 5, reason: 'the line is neither a message, an action nor a notice' }]);
+    expect(source.refused).toEqual([{ line: 5, reason: 'the line is not a message, an action or a notice' }]);
     expect(source.envelopes.map(({ sender, text, mentioned, at }) => [sender.id, text, mentioned, at])).toEqual([
       ['a', 'ubotu: hi', true, Date.UTC(2006, 5, 5, 10, 0)],
       ['b', 'bad \ufffd\ufffd bytes', false, Date.UTC(2006, 5, 5, 10, 1)],

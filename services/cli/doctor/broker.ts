@@ -1,15 +1,15 @@
 import { isNewEnough, minimumServerVersion } from '../../../shared/adapters/nats/version.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
-import type { BrokerReport } from '../runtime/examination.ts';
+import type { BrokerReport } from '../runtime/broker-report.ts';
 import { absentAmong } from '../worker-names.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { room } from './machine.ts';
+import { freeSpace } from './machine.ts';
 
-/** What is looked at on the broker: each a function of what it told. */
+/** Checks of the broker, as functions of its report. */
 
-/** Messages that wait, or commits that a reader is behind, from which on it is told of. */
+/** Waiting messages, or commits a reader is behind, from which on there is a warning or a failure. */
 const lag = { warn: 1_000, fail: 20_000 } as const;
-/** A difference between the clocks that moves resets and expiries, and one with which a lease may be held for lost. */
+/** Clock differences: the first shifts resets and expiries, with the second a lease may count as lost. */
 const skew = { warnMs: 1_000, failMs: 30_000 } as const;
 
 const atMost = (what: string, count: number, detail: string, fix: string): Finding =>
@@ -20,19 +20,19 @@ export const brokerVersion = ({ version }: Pick<BrokerReport, 'version'>): Findi
     ? ok('broker', `nats-server ${version} answers`)
     : fail('broker', `nats-server ${version} answers`, `use ${minimumServerVersion} or newer`);
 
-/** JetStream, and the room it may take where the broker says how much that is. */
+/** JetStream is enabled and has space, if the broker tells its limit. */
 export const jetStream = ({ storage }: Pick<BrokerReport, 'storage'>): Finding => {
   if (storage === null)
-    return fail('jetstream', 'is not enabled for this account', 'start nats-server with -js, or enable it there');
+    return fail('jetstream', 'not enabled for this account', 'start nats-server with -js, or enable JetStream for the account');
   const { usedBytes, limitBytes } = storage;
-  if (limitBytes === null) return ok('jetstream', `${(usedBytes / 1024 ** 3).toFixed(2)} GB are stored`);
-  return room('jetstream', 'store', limitBytes - usedBytes);
+  if (limitBytes === null) return ok('jetstream', `${(usedBytes / 1024 ** 3).toFixed(2)} GB stored`);
+  return freeSpace('jetstream', 'store', limitBytes - usedBytes);
 };
 
 export const clockSkew = ({ skewMs }: Pick<BrokerReport, 'skewMs'>): Finding => {
   const ms = Math.abs(skewMs);
   const detail = `${Math.round(ms)} ms ${skewMs >= 0 ? 'behind' : 'ahead of'} the broker's`;
-  const fix = 'synchronise the clocks (NTP): resets, expiries and times of messages go by them';
+  const fix = 'synchronise the clocks (NTP): resets, expiries and message times depend on them';
   return ms < skew.warnMs ? ok('clock', detail) : (ms < skew.failMs ? warn : fail)('clock', detail, fix);
 };
 
@@ -41,31 +41,31 @@ export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missin
     return fail(
       'streams',
       `missing: ${missing.join(', ')}`,
-      'run: natter nats provision; if they were there before, first find out who removed them',
+      'run: natter nats provision; if they existed before, first find out who removed them',
     );
   if (restored.length > 0)
     return fail(
       'streams',
-      `these were gone and are there again: ${restored.slice(0, 5).join(', ')}`,
+      `removed consumers were created again: ${restored.slice(0, 5).join(', ')}`,
       'find out who removed them',
     );
   if (drift.length > 0)
     return fail(
       'streams',
       `${drift.length} settings differ: ${drift.slice(0, 3).join('; ')}`,
-      'run: natter nats provision; or use the prefix and partitions they were made with',
+      'run: natter nats provision; or use the prefix and partitions they were created with',
     );
-  return ok('streams', 'all are there, as they should be');
+  return ok('streams', 'all exist with the right settings');
 };
 
-/** Whether the log still has all that somebody has read (I13). */
+/** The log still has every commit that a reader has seen (I13). */
 export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
   const ahead = cursors.filter(({ seq }) => seq > lastSeq);
-  if (ahead.length === 0) return ok('log', `${lastSeq} commits were stored, none is missing that was read before`);
+  if (ahead.length === 0) return ok('log', `${lastSeq} commits; none that a reader has seen is missing`);
   return fail(
     'log',
     `the log ends at ${lastSeq}, but ${ahead.map(({ name, seq }) => `${name} has seen ${seq}`).join(', ')}`,
-    'the log lost its end: stop writing, restore the store from a backup (docs/operate/operations.md)',
+    'the log has lost its end: stop writing and restore the store from a backup (docs/operate/operations.md)',
   );
 };
 
@@ -80,35 +80,30 @@ export const queues = ({ queues: waiting }: Pick<BrokerReport, 'queues'>): Findi
   );
 };
 
-/** Whether what is to be looked back on will be (A7/81). */
-export const lookBacks = (
+/** Requested checkpoints are processed (A7/81). */
+export const checkpoints = (
   { introspection }: Pick<Config, 'introspection'>,
   { queues: waiting }: Pick<BrokerReport, 'queues'>,
 ): Finding => {
   const count = waiting.find(({ name }) => name === 'checkpoints')?.count ?? 0;
-  if (introspection.enabled) return ok('look backs', `${count} wait`);
-  if (count === 0) return ok('look backs', 'are off');
+  if (introspection.enabled) return ok('checkpoints', `${count} waiting`);
+  if (count === 0) return ok('checkpoints', 'turned off');
   return warn(
-    'look backs',
-    `${count} wait that nobody does: introspection.enabled is false`,
-    'set it to true and restart the checkpoint services: they do what waits',
+    'checkpoints',
+    `${count} waiting, but introspection.enabled is false`,
+    'set it to true and restart the checkpoint services; they process what waits',
   );
 };
 
-/** How far the readers of the log are behind it. */
+/** How far the readers of the log are behind. */
 export const followers = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
   const behind = cursors.map(({ name, seq, behind: left }) => ({ name, seq, behind: left }));
   const most = Math.max(0, ...behind.map((each) => each.behind));
   const detail = behind.map((each) => `${each.name} at ${each.seq} of ${lastSeq}`).join(', ');
-  return atMost(
-    'cursors',
-    most,
-    detail,
-    'a reader is behind: look for its service in natter status, and for its outlets in its log',
-  );
+  return atMost('cursors', most, detail, 'a reader is behind: see its service in natter status, and its outlets in its log');
 };
 
-/** Whether every service runs somewhere, and what the processes say of themselves. */
+/** Every service runs somewhere, and no process reports a problem. */
 export const processes = ({ processes: reports }: Pick<BrokerReport, 'processes'>): Finding => {
   const running = reports.flatMap(({ services }) => services);
   const names = new Set(running.map(({ name }) => name));
@@ -116,9 +111,9 @@ export const processes = ({ processes: reports }: Pick<BrokerReport, 'processes'
   const problems = running.flatMap(({ name, problems: own }) => own.map((problem) => `${name}: ${problem}`));
   const warnings = running.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`));
   const detail = `${reports.length} processes with ${[...names].join(', ')}`;
-  if (reports.length === 0) return fail('processes', 'none tells of itself', 'start natter up');
+  if (reports.length === 0) return fail('processes', 'no process reports its health', 'start natter up');
   if (absent.length > 0)
-    return fail('processes', `nobody runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);
+    return fail('processes', `no process runs ${absent.join(', ')}`, `start natter up, or natter service ${absent[0]}`);
   if (problems.length > 0) return fail('processes', problems.slice(0, 3).join('; '), 'see natter status');
   if (warnings.length > 0) return warn('processes', warnings.slice(0, 3).join('; '), 'see natter status');
   return ok('processes', detail);
@@ -130,5 +125,5 @@ export const deadLetters = ({ deadLetters: count }: Pick<BrokerReport, 'deadLett
     : warn(
         'dead letters',
         `${count} messages could not be processed`,
-        'natter dead-letters says which and why; see "Dead letters" in docs/operate/operations.md',
+        'natter dead-letters lists them with the reason; see "Dead letters" in docs/operate/operations.md',
       );

@@ -1,9 +1,9 @@
 import { errorMessage } from '../../../shared/kit/errors.ts';
 
-/** One line of the doctor's report: what was looked at, how it is, what was found, and what to do about it. */
+/** One line of the doctor's report: the check, its result, the details and the fix. */
 export interface Finding {
   readonly what: string;
-  /** `warn`: it works, and is not as it should be. */
+  /** `warn`: it works, but should be fixed. */
   readonly level: 'ok' | 'warn' | 'fail';
   readonly detail: string;
   readonly fix?: string;
@@ -13,10 +13,10 @@ export const ok = (what: string, detail: string): Finding => ({ what, level: 'ok
 export const warn = (what: string, detail: string, fix: string): Finding => ({ what, level: 'warn', detail, fix });
 export const fail = (what: string, detail: string, fix: string): Finding => ({ what, level: 'fail', detail, fix });
 
-/** Turns what a look throws into a finding. */
-export const looked = async (what: string, fix: string, look: () => Promise<Finding> | Finding): Promise<Finding> => {
+/** Runs a check; an error it throws becomes a finding with `fix`. */
+export const checked = async (what: string, fix: string, check: () => Promise<Finding> | Finding): Promise<Finding> => {
   try {
-    return await look();
+    return await check();
   } catch (error) {
     return fail(what, errorMessage(error), fix);
   }

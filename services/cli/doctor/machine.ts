@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** What is looked at on this machine. */
+/** Checks of this machine. */
 
 const leastNode = { major: 20, minor: 19 };
 const gigabyte = 1024 ** 3;
-/** Free bytes of a disk below which is warned, and below which a write may fail at any time. */
+/** Free bytes on a disk: below the first a warning, below the second a failure, because a write may fail at any time. */
 const disk = { warnBytes: 5 * gigabyte, failBytes: gigabyte } as const;
 
 export const nodeVersion = (version: string): Finding => {
@@ -17,39 +17,43 @@ export const nodeVersion = (version: string): Finding => {
 };
 
 /** Room on a disk. */
-export const room = (what: string, where: string, freeBytes: number): Finding => {
+export const freeSpace = (what: string, where: string, freeBytes: number): Finding => {
   const detail = `${where}: ${(freeBytes / gigabyte).toFixed(1)} GB free`;
   if (freeBytes >= disk.warnBytes) return ok(what, detail);
   const level = freeBytes < disk.failBytes ? fail : warn;
-  return level(what, detail, 'make room: a full disk stops every write');
+  return level(what, detail, 'free some space: a full disk stops every write');
 };
 
-/** Whether the data directory is there, can be written and has room. Throws where it cannot be written. */
+/** The data directory exists, is writable and has space. Throws if it is not writable. */
 export const dataDirectory = (dataDir: string): Finding => {
   if (!existsSync(dataDir)) return fail('data', `${dataDir} does not exist yet`, 'start natter up once, or set NATTER_DATA_DIR');
   accessSync(dataDir, constants.W_OK);
   const { bavail, bsize } = statfsSync(dataDir);
-  return room('disk', dataDir, Number(bavail) * Number(bsize));
+  return freeSpace('disk', dataDir, Number(bavail) * Number(bsize));
 };
 
-/** Keys of models, which session hosts read from their environment; ours may be another one. */
+/** API keys of models. Session hosts read them from their own environment, which may differ from this one. */
 export const modelKeys = ({ model }: Pick<Config, 'model'>, env: Readonly<Record<string, string | undefined>>): Finding => {
   const missing = Object.entries(model.providers)
     .filter(([, { apiKeyEnv }]) => apiKeyEnv !== undefined && !env[apiKeyEnv])
     .map(([name, { apiKeyEnv }]) => `model.providers.${name}.apiKeyEnv names ${apiKeyEnv}`);
-  if (missing.length === 0) return ok('models', 'no key is missing');
+  if (missing.length === 0) return ok('models', 'no API key is missing');
   const detail = `${missing.join(', ')}, which is not set here`;
-  return warn('models', detail, 'set it where session hosts and checkpoint services start: without it they do not');
+  return warn(
+    'models',
+    detail,
+    'set it in the environment of session hosts and checkpoint services: they do not start without it',
+  );
 };
 
-/** Files with secrets in them that others may read (I12). The configuration may be elsewhere, and without any. */
+/** Files with secrets that other users can read (I12). The configuration may be elsewhere, and may have no secrets. */
 export const secretFiles = (dataDir: string, config?: { path: string; secrets: readonly string[] }): Finding => {
   const own = ['natter.json', 'gateway.json', 'broker.json'].map((name) => join(dataDir, name)).filter(existsSync);
   const files = [...own, ...(config && !own.includes(config.path) && hasSecrets(config) ? [config.path] : [])];
   const open = process.platform === 'win32' ? [] : files.filter((file) => (statSync(file).mode & 0o077) !== 0);
   return open.length === 0
-    ? ok('secrets', 'only you can read them')
-    : fail('secrets', `others can read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
+    ? ok('secrets', 'only this user can read them')
+    : fail('secrets', `other users can read ${open.join(', ')}`, `chmod 600 ${open.join(' ')}`);
 };
 
 const hasSecrets = ({ path, secrets }: { path: string; secrets: readonly string[] }): boolean => {

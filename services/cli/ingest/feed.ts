@@ -6,11 +6,11 @@ import { SessionOutcome } from './outcome.ts';
 
 /** Conversations that are fed at the same time; within one, messages go one after another, in order. */
 const conversationsAtOnce = 16;
-/** How long one message is sent again while the gateway is away or overloaded. */
+/** How long one message is retried while the gateway is unavailable or overloaded. */
 const patienceMs = 120_000;
-/** The wait ends when nothing has moved for so long. */
-const stillMs = 60_000;
-const lookMs = 100;
+/** The wait ends after this long without progress. */
+const stalledMs = 60_000;
+const pollMs = 100;
 
 /** Envelopes of one session, in order. */
 export interface Conversation {
@@ -20,20 +20,20 @@ export interface Conversation {
 
 export interface Fed {
   readonly sent: number;
-  /** In the log before: the file was ingested earlier. */
+  /** Already in the log: the file was ingested before. */
   readonly already: number;
   readonly refused: readonly { readonly id: string; readonly reason: string }[];
   readonly outcomes: ReadonlyMap<string, SessionOutcome>;
-  /** Messages and turns of which nothing was heard for too long. */
+  /** Messages and turns without progress for too long. */
   readonly missing: number;
 }
 
-/** Brings an outcome up to what the log has now. */
+/** Reads the log up to now into an outcome. */
 const update = async (client: NatterClient, key: string, outcome: SessionOutcome): Promise<void> => {
   try {
     for await (const commit of commitsOf(client, key, outcome.state.position.seq)) outcome.accept(commit);
   } catch (error) {
-    // A session begins to exist with its first message.
+    // A session does not exist before its first message.
     if (!(error instanceof NatterApiError && error.status === 404)) throw error;
   }
 };
@@ -48,8 +48,8 @@ const inParallel = async <T>(items: readonly T[], workers: number, work: (item: 
 };
 
 /**
- * Sends the envelopes and waits until the log and the index show what became of each. Messages that the log has already are not sent
- * again: the broker recognises an id for two minutes and a session for its last 64, and a file may be older than both.
+ * Sends the envelopes and waits until the log and the index show the outcome of each. Messages already in the log are not sent again: the
+ * broker recognises an id for two minutes and a session its last 64, and a file may be older than both.
  */
 export const feed = async (
   client: NatterClient,
@@ -91,7 +91,7 @@ export const feed = async (
   return { sent, already, refused, outcomes, missing };
 };
 
-/** Waits until the log tells the end of every message and turn, and the index has come as far. Returns how many are still open. */
+/** Waits until the log has the end of every message and turn, and the index has caught up. Resolves with the number still open. */
 const settle = async (
   client: NatterClient,
   outcomes: ReadonlyMap<string, SessionOutcome>,
@@ -107,16 +107,16 @@ const settle = async (
     }
     const behind = open > 0 ? 0 : await behindIndex(client, outcomes);
     if (open === 0 && behind === 0) return 0;
-    progress(`waiting: ${open} messages and turns to be done, ${behind} sessions to be indexed`);
+    progress(`waiting: ${open} messages and turns, ${behind} sessions to index`);
     const now = `${open} ${behind}`;
     if (now !== before) movedAt = performance.now();
-    if (performance.now() - movedAt > stillMs) return open + behind;
+    if (performance.now() - movedAt > stalledMs) return open + behind;
     before = now;
-    await delay(lookMs);
+    await delay(pollMs);
   }
 };
 
-/** Sessions whose row in the index does not reflect yet what is known of their log. */
+/** Sessions whose index row is behind their log. */
 const behindIndex = async (client: NatterClient, outcomes: ReadonlyMap<string, SessionOutcome>): Promise<number> => {
   const waiting = new Set([...outcomes].filter(([, { state }]) => state.position.seq > 0).map(([key]) => key));
   for await (const { key, seq } of client.sessions.list({ status: 'all', patienceMs: 5_000 })) {

@@ -28,12 +28,12 @@ export const parseIrcLine = (line: string): IrcLine => {
   };
 };
 
-/** Characters that may be part of a nick: a mention ends before something else. */
+/** Characters of a nick: a mention ends before any other character. */
 const nickCharacter = '[\\p{L}\\p{N}_\\-\\[\\]\\\\`^{}|]';
 
 /**
- * Tells whether a line addresses `nick`, the way people on IRC do: it begins with the nick alone or with `nick:`, `nick,`, `nick;` or
- * `nick->`, or it has `@nick` anywhere. Case does not matter. Talking *about* somebody ("ask ubotu", "!ubotu") is no mention.
+ * Tells whether a line addresses `nick`, as people do on IRC: it begins with the nick alone or with `nick:`, `nick,`, `nick;` or `nick->`, or
+ * has `@nick` anywhere. Case does not matter. Talking *about* someone ("ask ubotu", "!ubotu") is not a mention.
  */
 export const mentionOf = (nick: string): ((text: string) => boolean) => {
   const name = nick.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

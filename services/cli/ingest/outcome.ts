@@ -2,10 +2,10 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
 
-/** What became of one session's messages and turns, as its log tells; grows commit by commit. */
+/** The outcome of one session's messages and turns, read from its log commit by commit. */
 export class SessionOutcome {
   state: SessionState = initialState;
-  /** Ids of all messages that are in the log, stored or refused. */
+  /** Ids of all messages in the log, stored or refused. */
   readonly known = new Set<string>();
   readonly #expected = new Set<string>();
   readonly #turns = new Map<string, 'open' | 'completed' | 'failed' | 'aborted'>();
@@ -17,7 +17,7 @@ export class SessionOutcome {
     this.#expected.add(messageId);
   }
 
-  /** Expected messages that the log does not have yet, and turns of theirs that are not over. */
+  /** Expected messages that are not in the log yet, and their turns that have not ended. */
   get pending(): number {
     const turns = [...this.#turns.values()].filter((state) => state === 'open').length;
     let messages = 0;

@@ -5,7 +5,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { check } from '../../../shared/wire/codec.ts';
 import { mentionOf, parseIrcLine } from './irc.ts';
 
-/** What the command line says about a file. `day` is `YYYY-MM-DD`; without one the messages have no time of their own. */
+/** How to read a file. `day` is `YYYY-MM-DD`; without it the messages have no time. */
 export interface SourceOptions {
   readonly format: 'irc' | 'jsonl';
   readonly channel: string;
@@ -15,13 +15,13 @@ export interface SourceOptions {
   readonly day?: string;
 }
 
-/** A file read: its envelopes in order, and what became of every other line. */
+/** The content of a file: its envelopes in order, and counts of the other lines. */
 export interface Source {
   readonly envelopes: readonly InboundEnvelope[];
   readonly lines: number;
   readonly notices: number;
   readonly blank: number;
-  /** Lines whose bytes are not UTF-8: their text has U+FFFD where the bad bytes were. */
+  /** Lines that were not valid UTF-8; bad bytes became U+FFFD. */
   readonly repaired: number;
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
 }
@@ -29,7 +29,7 @@ export interface Source {
 /** The day in a file's name, such as `2006-06-05.log`. */
 export const dayOf = (file: string): string | undefined => /(\d{4}-\d\d-\d\d)/.exec(basename(file))?.[1];
 
-/** Splits bytes into lines; `\r\n` and a last line without an end are fine. */
+/** Splits bytes into lines; accepts `\r\n`, and a last line without a line end. */
 function* linesOf(bytes: Buffer): Generator<Buffer> {
   let start = 0;
   while (start < bytes.length) {
@@ -40,7 +40,7 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** The id of a line's message: the same file of the same group gives the same ids, so that ingesting it again changes nothing. */
+/** Message ids by line. The same file of the same group gives the same ids, so ingesting it again changes nothing. */
 const idsOf = (file: string, { channel, group, day }: SourceOptions): ((line: number) => string) => {
   const place = createHash('sha256')
     .update(JSON.stringify([channel, group, day ?? basename(file)]))
@@ -49,7 +49,7 @@ const idsOf = (file: string, { channel, group, day }: SourceOptions): ((line: nu
   return (line) => `${day ?? 'undated'}.${line}.${place}`;
 };
 
-/** A JSONL line is an envelope; `id`, `channel` and `conversation` come from the command line if absent, and `sender` may be just an id. */
+/** A JSONL line is an envelope. The command line gives `id`, `channel` and `conversation` if they are absent; `sender` may be an id. */
 const fromJson = (text: string, id: string, { channel, group }: SourceOptions): unknown => {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -59,7 +59,7 @@ const fromJson = (text: string, id: string, { channel, group }: SourceOptions): 
   return { id, channel, conversation: { id: group, kind: 'group' }, ...given, sender };
 };
 
-/** Reads a log file into envelopes. Bad lines are refused one by one; nothing here throws for what a file contains. */
+/** Reads a log file into envelopes. Bad lines are refused one by one; no content of a file makes this throw. */
 export const readSource = (file: string, bytes: Buffer, options: SourceOptions): Source => {
   const idOf = idsOf(file, options);
   const midnight = options.day === undefined ? undefined : Date.parse(`${options.day}T00:00:00Z`);
@@ -75,7 +75,7 @@ export const readSource = (file: string, bytes: Buffer, options: SourceOptions):
     const parsed = parseIrcLine(text);
     if (parsed.kind === 'notice') counts.notices += 1;
     if (parsed.kind === 'blank') counts.blank += 1;
-    if (parsed.kind === 'unreadable') throw new NatterError('invalid', 'the line is neither a message, an action nor a notice');
+    if (parsed.kind === 'unreadable') throw new NatterError('invalid', 'the line is not a message, an action or a notice');
     if (parsed.kind !== 'message' && parsed.kind !== 'action') return null;
     return {
       id,

@@ -14,7 +14,7 @@ import { startManagedServer } from '../broker/managed.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 
-/** Where the broker is, and how to end it if it is ours. */
+/** The broker's address, and how to stop it if this process manages it. */
 export interface Broker {
   readonly servers: string;
   readonly token?: string;
@@ -27,32 +27,32 @@ export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): 
   topologyOf(subjectsUnder(prefix), {
     replicas: nats.replicas,
     partitions: nats.partitions,
-    // Ours is provisioned again whenever it comes back; one replica of somebody else's has to keep its consumers itself.
+    // A managed broker is provisioned again after a restart; a single external one must keep its consumers itself.
     memoryConsumers: nats.replicas > 1 || nats.url === undefined,
   });
 
-/** The broker of `nats.url`; `null` if none is configured and ours is to be used. */
+/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. */
 const external = ({ nats }: Config): BrokerAddress | null =>
   nats.url === undefined ? null : { servers: nats.url, ...(nats.token !== undefined && { token: nats.token }) };
 
-/** The broker that is to be there: the configured one, or the one a running `natter up` has. Throws `NatterError('unavailable')`. */
+/** The configured broker, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
 export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
   const address = external(config) ?? installation.broker();
   if (address !== null) return address;
   throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
 };
 
-/** What is wrong with the connection to a broker, where that should be, and what to do; never its password. */
+/** An error for a broker that cannot be reached, with its address and a fix; never with its password. */
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
   const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
   const advice =
     nats.url === undefined
-      ? 'start "natter up"; where it runs, its log says what is wrong'
-      : 'start it, or mend nats.url and nats.token (NATS_URL, NATS_TOKEN)';
+      ? 'start "natter up"; if it is running, see its log'
+      : 'start it, or correct nats.url and nats.token (NATS_URL, NATS_TOKEN)';
   return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
 };
 
-/** A connection for one piece of work. Throws `NatterError('unavailable')` where there is no broker. */
+/** Opens a connection for `work` and closes it afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
 export const withBroker = async <T>(
   config: Config,
   address: BrokerAddress,
@@ -69,7 +69,7 @@ export const withBroker = async <T>(
   }
 };
 
-/** Starts our own broker, or uses the configured one. Writes down where it is for other processes of this installation. */
+/** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
   const address = external(config);
   if (address !== null) return { ...address, managed: false, stop: async () => {} };
@@ -93,21 +93,21 @@ export const startBroker = async (world: World, config: Config, installation: In
 
 const retries = { firstMs: 100, mostMs: 2_000 };
 
-/** After a restart: its consumers were in its memory (ADR 5). Tries until it works; meanwhile the services report what is missing. */
+/** Creates the consumers again after a restart: they were in the broker's memory (ADR 5). Retries until it works. */
 const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger): Promise<void> => {
   for (let failures = 0; ; failures += 1) {
     try {
       const created = await provisionBroker(config, broker);
-      return log.info({ created: created.length }, 'the broker is back and provisioned');
+      return log.info({ created: created.length }, 'broker restarted and provisioned');
     } catch (error) {
-      log.warn({ reason: errorMessage(error) }, 'the broker is back but could not be provisioned yet');
+      log.warn({ reason: errorMessage(error) }, 'broker restarted, but not provisioned yet; retrying');
       if (hasCode(error, 'unsupported')) return;
       await systemClock.sleep(backoffMs(retries, failures));
     }
   }
 };
 
-/** Makes the broker have our streams and consumers. Throws `NatterError('unsupported')` when it has others under their names. */
+/** Creates our streams and consumers. Throws `NatterError('unsupported')` if some exist with other settings. */
 export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
   withBroker(config, broker, 'natter provision', async (connection) => {
     const [problem] = connectionProblems(connection);
@@ -117,9 +117,9 @@ export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<
     const lines = drift
       .slice(0, 10)
       .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
-    const advice = 'use another "prefix" or "nats.partitions" as before, or remove what is no longer needed';
+    const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
     throw new NatterError(
       'unsupported',
-      [`the broker's streams are not as this version needs them; ${advice}:`, ...lines].join('\n'),
+      [`the broker's streams do not have the settings this version needs; ${advice}:`, ...lines].join('\n'),
     );
   });

@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import pc from 'picocolors';
 import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { World } from '../terminal.ts';
-import { Talk } from './talk.ts';
+import { ChatView } from './chat-view.ts';
 
-/** Sequence of the session's last commit; 0 if there is none. What comes after it is news. */
+/** Sequence of the session's last commit; 0 if there is none. Events after it are new. */
 const lastSeq = async (client: NatterClient, key: string): Promise<number> => {
   try {
     return (await client.sessions.get(key, { patienceMs: 5_000 })).seq;
@@ -15,8 +15,8 @@ const lastSeq = async (client: NatterClient, key: string): Promise<number> => {
 };
 
 /**
- * A prompt: each line is a message to the session, its answer is streamed. What a tool needs a person's word for is shown and answered with
- * `/approve` or `/deny` (A5/62). Ends with `/quit`, Ctrl-D or the signal.
+ * A prompt: each line is sent to the session, and its answer is streamed. Approval requests are shown and answered with `/approve` or `/deny`
+ * (A5/62). Ends with `/quit`, Ctrl-D or the signal.
  */
 export const chat = async (world: World, client: NatterClient, key: string, signal: AbortSignal): Promise<void> => {
   const { terminal } = world;
@@ -33,15 +33,15 @@ export const chat = async (world: World, client: NatterClient, key: string, sign
     ...{ key, live: true, after: await lastSeq(client, key), signal: all },
     onWaiting: (reason) => terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
   });
-  // A prompt after the end would listen to the keyboard again, and so keep the process alive.
-  const talk = new Talk(terminal, client, key, () => isClosed || lines.prompt(true));
-  const following = talk.follow(events);
+  // A prompt after the end would read the keyboard again and keep the process alive.
+  const view = new ChatView(terminal, client, key, () => isClosed || lines.prompt(true));
+  const following = view.follow(events);
   try {
-    talk.prompt();
+    view.prompt();
     for await (const line of lines) {
       if (line.trim() === '/quit') break;
-      if (line.trim() !== '') await talk.say(line, all);
-      talk.prompt();
+      if (line.trim() !== '') await view.send(line, all);
+      view.prompt();
     }
   } finally {
     ended.abort();

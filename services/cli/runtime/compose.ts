@@ -16,16 +16,16 @@ export interface WorkerOptions {
   readonly ports: Ports;
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of Natter. */
+  /** Version of Natter. */
   readonly version: string;
   readonly outlets?: readonly Outlet[];
 }
 
-/** A name no other process has, for leases and partitions. */
+/** A name that no other process has, for leases and partitions. */
 export const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
 
-/** The mirror of transcripts, where the configuration names a place for it (A2/19). */
-const mirrored = ({ agent, session }: Config): Pick<CheckpointOptions, 'mirror'> =>
+/** Options for the mirror of transcripts, if the configuration has a store for it (A2/19). */
+const mirrorOptions = ({ agent, session }: Config): Pick<CheckpointOptions, 'mirror'> =>
   session.store === undefined ? {} : { mirror: { agent, session: { ...session, store: session.store } } };
 
 /** Starts one of the services on its ports. */
@@ -42,7 +42,7 @@ export const startWorker = (
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
       return startCheckpoint({
-        ...{ ports, log, member, ...mirrored(config.current()) },
+        ...{ ports, log, member, ...mirrorOptions(config.current()) },
         introspection: { config: withLiveSession(config), env },
       });
     case 'delivery':

@@ -6,19 +6,19 @@ import { type CommonOptions, sourceOf } from '../access.ts';
 import type { World } from '../terminal.ts';
 
 /**
- * The configuration of a process that stays: it follows its file, sets the level of the log, and warns of what is dangerous (A3/31).
- * `start` is what the process began with; `load` gives the same with what the file says by then.
+ * The configuration of a long-running process: follows the file, sets the log level, and warns about dangerous settings (A3/31). `start` is
+ * the configuration at the start; `load` reads it again.
  */
 export const openConfig = (
   world: World,
   options: CommonOptions,
   { start, load, log }: { start: Config; load: () => Config; log: Logger },
 ): LiveConfig => {
-  const inForce = (config: Config): void => {
+  const apply = (config: Config): void => {
     log.level = config.log.level;
-    for (const danger of dangers(config)) log.warn({ danger }, 'DANGER: people may read what is not for them');
+    for (const danger of dangers(config)) log.warn({ danger }, 'DANGER: people may read messages that are not for them');
   };
-  inForce(start);
+  apply(start);
   const file = configFileOf(sourceOf(world, options)).path;
-  return followConfig({ file, start, load, log, changed: inForce });
+  return followConfig({ file, start, load, log, changed: apply });
 };

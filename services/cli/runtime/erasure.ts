@@ -11,27 +11,27 @@ import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type BrokerAddress, withBroker } from './broker.ts';
 import { withPorts } from './ports.ts';
 
-/** What was asked for, and by whom; both stay in the log. */
+/** What to erase, why, and who asked for it; the log keeps actor and reason. */
 export interface ErasureRequest {
   readonly key: SessionKey;
   readonly actor: string;
   readonly reason: string;
 }
-/** What came of it. */
+/** The outcome of an erasure. */
 export interface ErasureReport extends Erased {
   readonly key: SessionKey;
-  /** Where the log says that the session was erased: all before is gone. */
+  /** Sequence of the commit that records the erasure: everything before it is gone. */
   readonly seq: number;
-  /** An earlier run had recorded the erasure; this one has finished it. */
+  /** True if an earlier run recorded the erasure and this one finished it. */
   readonly resumed: boolean;
-  /** The session index shows it. False: whoever writes the index is away, and does it when it is back. */
+  /** True if the session index is updated. False if the checkpoint service is not running; it does it later. */
   readonly indexed: boolean;
 }
 
-/** How long a session host may take to record it, and the index to follow. */
+/** How long to wait for a session host to record the erasure, and for the index to follow. */
 const answerMs = 30_000;
 const indexMs = 5_000;
-const lookMs = 100;
+const pollMs = 100;
 
 /** The last commit of a session. Throws `NatterError('not_found')`. */
 export const lastCommit = async ({ events }: Pick<Ports, 'events'>, key: SessionKey): Promise<RecordedCommit> => {
@@ -41,8 +41,8 @@ export const lastCommit = async ({ events }: Pick<Ports, 'events'>, key: Session
 };
 
 /**
- * Erases a session: has its host record the erasure, then removes all that came before (C9). After a failure at any place it is just called
- * again: an erasure that is recorded, and nothing after it, is gone on with. Throws `NatterError('not_found' | 'unavailable')`.
+ * Erases a session: its host records the erasure, then everything before it is removed (C9). After a failure at any point, call it again: a
+ * recorded erasure is continued. Throws `NatterError('not_found' | 'unavailable')`.
  */
 export const eraseSession = async (ports: Ports, eraser: Eraser, request: ErasureRequest): Promise<ErasureReport> => {
   const last = await lastCommit(ports, request.key);
@@ -55,7 +55,7 @@ export const eraseSession = async (ports: Ports, eraser: Eraser, request: Erasur
   }
 };
 
-/** Nothing is erased unheard of: without its record in the audit trail it is not begun. */
+/** Records the erasure in the audit trail. It does not start without that record. */
 const auditErasure = ({ audit, clock }: Ports, { key, actor }: ErasureRequest, outcome: 'ok' | 'failed'): Promise<void> =>
   audit.append({ v: 1, at: clock.now(), kind: 'session_erased', actor, target: key, outcome });
 
@@ -71,22 +71,23 @@ const eraseAfter = async (
   return { key: request.key, seq, resumed, ...erased, indexed: await isIndexed(ports, request.key, seq) };
 };
 
-/** Asks the session to record that it is erased. Gives the sequence of that. */
+/** Makes the session record that it is erased. Resolves with the sequence of that commit. */
 const recordErasure = async (ports: Ports, { key, actor, reason }: ErasureRequest): Promise<number> => {
   const { answers, clock, commands, events } = ports;
   const id = uuidv7();
   const answer = answers.wait(id, answerMs);
   const envelope = { id, key, at: clock.now(), correlationId: id, causationId: id, actor, answerTo: answers.address };
   await commands.publish({ ...envelope, data: { type: 'delete_session', mode: 'erased', reason } });
-  const told = await answer;
-  if (told?.outcome === 'accepted' && told.seq !== undefined) return told.seq;
-  if (told?.outcome === 'refused') throw new NatterError('unavailable', `${key} cannot be erased: ${told.message ?? told.code}`);
-  // Answers may get lost; the log is the truth.
+  const reply = await answer;
+  if (reply?.outcome === 'accepted' && reply.seq !== undefined) return reply.seq;
+  if (reply?.outcome === 'refused')
+    throw new NatterError('unavailable', `${key} cannot be erased: ${reply.message ?? reply.code}`);
+  // The answer may be lost; then the log decides.
   const last = await events.last(key);
   if (last?.command.id === id) return last.seq;
   throw new NatterError(
     'unavailable',
-    `no session host has answered within ${answerMs / 1_000} s; nothing was removed yet. Start one and erase again`,
+    `no session host answered within ${answerMs / 1_000} s; nothing was removed yet. Start one and erase again`,
   );
 };
 
@@ -95,11 +96,11 @@ const isIndexed = async ({ index, clock }: Ports, key: SessionKey, seq: number):
   for (;;) {
     if (((await index.get(key))?.seq ?? 0) >= seq) return true;
     if (clock.monotonic() >= until) return false;
-    await clock.sleep(lookMs);
+    await clock.sleep(pollMs);
   }
 };
 
-/** Opens what an erasure works with and closes it afterwards. Throws `NatterError('unavailable')` when the broker is away. */
+/** Opens the ports and the eraser for `work` and closes them afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
 export const withEraser = async <T>(
   config: Config,
   address: BrokerAddress,

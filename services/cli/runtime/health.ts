@@ -7,14 +7,14 @@ import type { Service } from '../../../shared/runtime/service.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 
-const lookMs = 1_000;
+const checkMs = 1_000;
 
 const problemsOf = (services: readonly Pick<Watched, 'name' | 'problems'>[]): string[] =>
   services.flatMap(({ name, problems }) => problems().map((problem) => `${name}: ${problem}`));
 const warningsOf = (services: readonly Watched[]): string[] =>
   problemsOf(services.map(({ name, warnings = () => [] }) => ({ name, problems: warnings })));
 
-/** Logs problems and warnings when they change, and tells `changed`, until the signal aborts. */
+/** Logs problems and warnings when they change, and calls `changed`, until the signal aborts. */
 export const watchProblems = async (
   services: readonly Watched[],
   {
@@ -29,16 +29,16 @@ export const watchProblems = async (
     const problems = [...problemsOf(services), ...warningsOf(services)];
     const now = problems.join('; ');
     if (now !== before) {
-      if (problems.length > 0) log.warn({ problems }, 'not well');
-      else log.info('well again');
+      if (problems.length > 0) log.warn({ problems }, 'problems');
+      else log.info('problems resolved');
       changed?.(problems);
     }
     before = now;
-    await clock.sleep(lookMs, signal);
+    await clock.sleep(checkMs, signal);
   }
 };
 
-/** Waits until nothing is wrong with any of the services. Resolves with what still is after `patienceMs`; empty: all are ready. */
+/** Waits until no service has a problem. Resolves with the problems that are left after `patienceMs`; empty if all services are ready. */
 export const untilReady = async (
   services: readonly Watched[],
   { clock, patienceMs, signal }: { clock: Clock; patienceMs: number; signal: AbortSignal },
@@ -51,37 +51,37 @@ export const untilReady = async (
   }
 };
 
-type Told = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics'>;
-/** Milliseconds between two looks at what is wrong, and for the goodbye. */
+type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics'>;
+/** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
 const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({ name, problems, warnings = () => [], metrics }: Told): HealthReport['services'][number] => ({
+const reportOf = ({ name, problems, warnings = () => [], metrics }: Reporting): HealthReport['services'][number] => ({
   ...{ name, problems: shortened(problems()), warnings: shortened(warnings()) },
   metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
 });
 
 /**
- * Tells the other processes how this one is, every three seconds and when something else is wrong than before, until the signal aborts, and
- * then that it leaves. While the broker is away nobody could hear it, and who knows of that says it.
+ * Reports this process's health to the others, every three seconds and when its problems change, until the signal aborts; then reports that
+ * it leaves. Failures are only logged at debug level: a lost broker is reported elsewhere.
  */
-export const tellHealth = async (
-  services: () => readonly Told[],
+export const reportHealth = async (
+  services: () => readonly Reporting[],
   options: { process: string; version: string; presence: Presence; clock: Clock; log: Logger; signal: AbortSignal },
 ): Promise<void> => {
   const { process, version, presence, clock, log, signal } = options;
-  const failed = (error: unknown): void => log.debug({ problem: errorMessage(error) }, 'how this process is could not be told');
+  const failed = (error: unknown): void => log.debug({ problem: errorMessage(error) }, 'health report not sent');
   const startedAt = clock.now();
-  let [toldAt, before] = [Number.NEGATIVE_INFINITY, ''];
+  let [reportedAt, before] = [Number.NEGATIVE_INFINITY, ''];
   while (!signal.aborted) {
     const report = { v: 1, process, version, startedAt, at: clock.now(), services: services().map(reportOf) } as const;
     const wrong = JSON.stringify(report.services.map(({ problems, warnings }) => [problems, warnings]));
-    if (wrong !== before || clock.monotonic() - toldAt >= healthTimes.tellMs) {
-      [toldAt, before] = [clock.monotonic(), wrong];
-      // Not waited for: a broker that does not answer must not hold up the end.
+    if (wrong !== before || clock.monotonic() - reportedAt >= healthTimes.tellMs) {
+      [reportedAt, before] = [clock.monotonic(), wrong];
+      // Not awaited: a broker that does not answer must not delay the end.
       void presence.tell(report).catch(failed);
     }
     await clock.sleep(changeMs, signal);

@@ -7,13 +7,13 @@ import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/m
 export interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Whoever scrapes bears it, as at the gateway. */
+  /** The bearer token of the scraper, the same as at the gateway. */
   readonly token: string;
   readonly services: readonly Service[];
 }
 
-/** Sockets that may be open: a scraper has one. */
-const mostSockets = 16;
+/** Open connections at most; a scraper uses one. */
+const connectionsMax = 16;
 const requestTimeoutMs = 10_000;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -21,8 +21,8 @@ const mayRead = ({ headers }: IncomingMessage, token: string): boolean =>
   timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`));
 
 /**
- * `GET /metrics` of a service that runs alone (`natter service … --metrics-port`), where no gateway of its process shows it. Resolves with its
- * end. Throws `NatterError('unavailable')` when the port is taken.
+ * Serves `GET /metrics` for a service that runs alone (`natter service … --metrics-port`). Resolves with a function that stops it. Throws
+ * `NatterError('unavailable')` if the port is in use.
  */
 export const serveMetrics = async ({ host, port, token, services }: MetricsServerOptions): Promise<() => Promise<void>> => {
   const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }, (request, response) => {
@@ -37,11 +37,11 @@ export const serveMetrics = async ({ host, port, token, services }: MetricsServe
         () => answer(500),
       );
   });
-  server.maxConnections = mostSockets;
+  server.maxConnections = connectionsMax;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
-      const hint = 'use another --metrics-port';
-      reject(new NatterError('unavailable', `the metrics cannot be served: ${errorMessage(cause)}; ${hint}`, { cause }));
+      const fix = 'use another --metrics-port';
+      reject(new NatterError('unavailable', `the metrics cannot be served: ${errorMessage(cause)}; ${fix}`, { cause }));
     });
     server.listen(port, host, resolve);
   });

@@ -4,7 +4,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { type BrokerAddress, unreachable } from './broker.ts';
 
-/** Everything at the broker, for one piece of work. Throws `NatterError('unavailable')` when the broker is away. */
+/** Opens the ports for `work` and closes them afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
 export const withPorts = async <T>(config: Config, address: BrokerAddress, work: (ports: Ports) => Promise<T>): Promise<T> => {
   const ports = await openNats(config, { ...address, name: 'natter command', clock: systemClock });
   try {

@@ -3,24 +3,24 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { withoutSilence } from '../../../shared/domain/values/silence.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Where what is shown goes. */
+/** The output of a view. */
 export type Screen = Pick<Terminal, 'out' | 'write'>;
 
-/** Shows the text of one turn: as it comes, and the recorded answer as the truth. */
+/** Shows the text of one turn: live text as it comes, then what the recorded answer adds. */
 export class RunView {
   readonly #screen: Screen;
-  /** The turn waits: for a person's answer, or for another turn. */
+  /** The turn waits for an approval or for another turn. */
   isWaiting = false;
   #step = 1;
   #shown = '';
-  /** Where in the step's text the next piece has to begin. */
+  /** Offset in the step's text at which the next piece must begin. */
   #position = 0;
 
   constructor(screen: Screen) {
     this.#screen = screen;
   }
 
-  /** Live text may be lost, come twice or belong to an attempt that failed: only what continues the shown text is shown. */
+  /** Live text may be lost, repeated or from a failed attempt: only what continues the shown text is shown. */
   delta({ step, offset, end, text }: LiveText): void {
     if (step !== this.#step) this.#turnTo(step);
     if (offset !== this.#position) return;
@@ -34,7 +34,7 @@ export class RunView {
     this.#shown = '';
   }
 
-  /** What comes next begins on a line of its own. */
+  /** Makes the next output start on a new line. */
   endLine(): void {
     if (this.#shown !== '') this.#screen.write('\n');
     this.#shown = '';
@@ -46,7 +46,7 @@ export class RunView {
     this.#step = step;
   }
 
-  /** What of the answer is not shown yet. White space beside a silence marker may be shown already and is not in the answer. */
+  /** The part of the answer that is not shown yet. White space beside a silence marker may be shown but not be in the answer. */
   #restOf(answer: string): string {
     if (answer.trim() === '') return '(no reply)';
     const shown = [this.#shown, this.#shown.trim()].find((text) => answer.startsWith(text));
@@ -54,7 +54,7 @@ export class RunView {
   }
 }
 
-/** The turns that an event ends without an answer, and how, in words. */
+/** The turns that an event ends without an answer, and how. */
 export const endedBy = (event: SessionEvent): { readonly turnIds: readonly string[]; readonly how: string } | null => {
   switch (event.type) {
     case 'turn_failed':
@@ -64,7 +64,7 @@ export const endedBy = (event: SessionEvent): { readonly turnIds: readonly strin
     case 'turn_completed':
       return { turnIds: [event.turn.id], how: '(no reply)' };
     case 'queue_cleared':
-      return { turnIds: event.turnIds, how: `taken from the queue: ${event.reason}` };
+      return { turnIds: event.turnIds, how: `removed from the queue: ${event.reason}` };
     case 'session_deleted':
       return { turnIds: event.turnIds, how: `the session was deleted: ${event.reason}` };
     case 'message_refused':

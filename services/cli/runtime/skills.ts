@@ -4,6 +4,6 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
 import { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
 import type { World } from '../terminal.ts';
 
-/** The agent's skills as this machine has them: what a gateway offers to MCP clients. */
+/** The agent's skills on this machine, which a gateway offers to MCP clients. */
 export const openSkills = ({ env }: Pick<World, 'env'>, config: Config, log: Logger): Promise<SkillLibrary> =>
   SkillLibrary.open({ config, env, log, reserved: reservedCommands(config.session.resetTriggers) });

@@ -10,10 +10,10 @@ import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import { type WorkerName, workerNames } from '../worker-names.ts';
+import { workerNames } from '../worker-names.ts';
 import { type Broker, provisionBroker, startBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
-import { tellHealth } from './health.ts';
+import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
 
@@ -24,9 +24,9 @@ export interface SystemOptions {
   readonly token: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Session hosts as processes of their own; below 2 the one host is in this process. */
+  /** Number of session hosts. From 2 on they are child processes; a single one runs in this process. */
   readonly hosts: number;
-  /** What a child of this program needs to find the same configuration. */
+  /** Arguments that give a child process the same configuration. */
   readonly childArguments: readonly string[];
   readonly logFile: number;
 }
@@ -36,91 +36,81 @@ export interface System {
   readonly broker: Broker;
   readonly gateway: Gateway;
   readonly hosts: Hosts | null;
-  /** All parts, for the watch over their problems. */
+  /** All parts, to watch their problems. */
   services(): readonly Service[];
   stop(): Promise<void>;
 }
 
-/** A stop takes at most 10 s in all: the door first, then those who work, then what they work on. */
+/** A stop takes at most 10 s in all: first the gateway, then the workers, then their connections and the broker. */
 const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 
-/** Starts the broker, the streams and all services in this process. What was started is stopped again when a later part cannot start. */
+/** The parts started so far; `stop` stops these. */
+interface Running {
+  broker?: Broker;
+  gateway?: Gateway;
+  skills?: SkillLibrary;
+  reporting?: Promise<void>;
+  readonly ports: Ports[];
+  readonly workers: Service[];
+}
+
+/** Starts the broker, the streams and all services in this process. If a part cannot start, the parts before it are stopped again. */
 export const startSystem = async (options: SystemOptions): Promise<System> => {
-  const { world, installation, log, clock, token } = options;
-  const config = options.config.current();
-  const running: { broker?: Broker; gateway?: Gateway; skills?: SkillLibrary; ports: Ports[]; workers: Service[] } = {
-    ports: [],
-    workers: [],
-  };
+  const running: Running = { ports: [], workers: [] };
   const stopping = new AbortController();
-  let telling: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
+  const stop = (): Promise<void> => {
     stopping.abort();
-    const timed = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
-      const began = clock.monotonic();
-      await work;
-      log.debug({ what, ms: Math.round(clock.monotonic() - began) }, 'stopped');
-    };
-    await timed('gateway', running.gateway?.stop(deadlines.gatewayMs));
-    await running.skills?.close();
-    await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
-    await timed('presence', telling);
-    await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
-    await timed('broker', running.broker?.stop());
+    return stopAll(running, options);
   };
-
   try {
-    const broker = await startBroker(world, config, installation, log);
-    running.broker = broker;
-    const created = await provisionBroker(config, broker);
-    if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
-
-    const open = async (name: string): Promise<Ports> => {
-      const { servers, token: brokerToken } = broker;
-      const address = { servers, ...(brokerToken !== undefined && { token: brokerToken }) };
-      const ports = await openNats(config, { name: `natter ${name}`, clock, log, ...address });
-      running.ports.push(ports);
-      return ports;
-    };
-    const startOne = async (name: WorkerName): Promise<void> => {
-      const outlets = [terminalOutlet(world.output)];
-      running.workers.push(
-        await startWorker(name, {
-          config: options.config,
-          ports: await open(name),
-          log,
-          env: world.env,
-          version: world.version,
-          outlets,
-        }),
-      );
-    };
-
-    const hosts = options.hosts < 2 ? null : startHostProcesses(options);
-    if (hosts) running.workers.push(hosts);
-    for (const name of workerNames) if (name !== 'session' || hosts === null) await startOne(name);
-    const services = (): Service[] => [...running.workers];
-    const ports = await open('gateway');
-    const gatewayLog = log.child({ service: 'gateway' });
-    running.skills = await openSkills(world, config, gatewayLog);
-    const gateway = await startGateway({
-      config: options.config,
-      ports,
-      log: gatewayLog,
-      token,
-      version: world.version,
-      skills: running.skills,
-      services,
-    });
-    running.gateway = gateway;
-    const all = (): Service[] => [...running.workers, gateway];
-    const told = { process: uniqueMember('up'), version: world.version, presence: ports.presence };
-    telling = tellHealth(all, { ...told, clock, log, signal: stopping.signal });
-    return { broker, gateway, hosts, services: all, stop };
+    const broker = await startProvisionedBroker(options, running);
+    const hosts = await startWorkers(options, running, broker);
+    const { gateway, ports } = await startOwnGateway(options, running, broker);
+    const services = (): Service[] => [...running.workers, gateway];
+    const { world, clock, log } = options;
+    const report = { process: uniqueMember('up'), version: world.version, presence: ports.presence };
+    running.reporting = reportHealth(services, { ...report, clock, log, signal: stopping.signal });
+    return { broker, gateway, hosts, services, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+};
+
+const startProvisionedBroker = async ({ world, config, installation, log }: SystemOptions, running: Running): Promise<Broker> => {
+  const broker = await startBroker(world, config.current(), installation, log);
+  running.broker = broker;
+  const created = await provisionBroker(config.current(), broker);
+  if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
+  return broker;
+};
+
+/** Each service has connections of its own, named after it. */
+const openPorts = async (
+  { config, clock, log }: SystemOptions,
+  running: Running,
+  broker: Broker,
+  name: string,
+): Promise<Ports> => {
+  const { servers, token } = broker;
+  const address = { servers, ...(token !== undefined && { token }) };
+  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address });
+  running.ports.push(ports);
+  return ports;
+};
+
+/** Starts the workers; resolves with the session hosts if they are child processes. */
+const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
+  const { world, config, log } = options;
+  const hosts = options.hosts < 2 ? null : startHostProcesses(options);
+  if (hosts) running.workers.push(hosts);
+  for (const name of workerNames) {
+    if (name === 'session' && hosts) continue;
+    const ports = await openPorts(options, running, broker, name);
+    const outlets = [terminalOutlet(world.output)];
+    running.workers.push(await startWorker(name, { config, ports, log, env: world.env, version: world.version, outlets }));
+  }
+  return hosts;
 };
 
 const startHostProcesses = ({ world, hosts, childArguments, logFile, clock, log }: SystemOptions): Hosts =>
@@ -133,3 +123,33 @@ const startHostProcesses = ({ world, hosts, childArguments, logFile, clock, log 
     clock,
     log,
   });
+
+const startOwnGateway = async (
+  options: SystemOptions,
+  running: Running,
+  broker: Broker,
+): Promise<{ gateway: Gateway; ports: Ports }> => {
+  const { world, config, token } = options;
+  const ports = await openPorts(options, running, broker, 'gateway');
+  const log = options.log.child({ service: 'gateway' });
+  const skills = await openSkills(world, config.current(), log);
+  running.skills = skills;
+  const services = (): Service[] => [...running.workers];
+  const gateway = await startGateway({ config, ports, log, token, version: world.version, skills, services });
+  running.gateway = gateway;
+  return { gateway, ports };
+};
+
+const stopAll = async (running: Running, { clock, log }: SystemOptions): Promise<void> => {
+  const timed = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
+    const startedAt = clock.monotonic();
+    await work;
+    log.debug({ what, ms: Math.round(clock.monotonic() - startedAt) }, 'stopped');
+  };
+  await timed('gateway', running.gateway?.stop(deadlines.gatewayMs));
+  await running.skills?.close();
+  await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
+  await timed('presence', running.reporting);
+  await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
+  await timed('broker', running.broker?.stop());
+};

@@ -24,7 +24,7 @@ export interface UpOptions extends CommonOptions {
 const readyPatienceMs = 60_000;
 const tracesMs = 1_500;
 
-/** Starts everything, says so, and stays until it is told to stop. */
+/** Starts everything, prints the address, and runs until it is interrupted. */
 export const up = async (world: World, options: UpOptions): Promise<void> => {
   const { terminal } = world;
   const { config, childArguments } = settle(world, options);
@@ -33,7 +33,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   installation.prepare();
   const token = gatewayToken(config, installation);
   const chatting = options.chat && terminal.interactive;
-  // A person who chats does not want log lines between the answers.
+  // During a chat the log goes to a file, so that no log lines appear between the answers.
   const logFile = chatting ? openSync(installation.paths.log, 'a', 0o600) : 2;
   const log = createLog({
     level: config.log.level,
@@ -55,7 +55,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
     const problems = await untilReady(system.services(), { clock, patienceMs: readyPatienceMs, signal: stopping.signal });
     for (const problem of problems) terminal.note(pc.yellow(`not ready: ${problem}`));
     for (const danger of dangers(config)) terminal.note(pc.red(`DANGER: ${danger}`));
-    const changed = chatting ? (now: readonly string[]) => tellProblems(world, now) : () => {};
+    const changed = chatting ? (problems: readonly string[]) => showProblems(world, problems) : () => {};
     void watchProblems(system.services(), { clock, log, signal: stopping.signal, changed });
     if (!stopping.signal.aborted) greet(world, config, installation, token, system, chatting);
     if (chatting) await chat(world, createClient({ url: system.gateway.url, token }), mainSession(config), stopping.signal);
@@ -70,7 +70,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   }
 };
 
-/** The configuration with what the command line says, and the arguments that give a child the same one. */
+/** The configuration with the options of the command line, and the arguments that give a child process the same one. */
 const settle = (world: World, options: UpOptions): { config: Config; childArguments: string[] } => {
   const read = configOf(world, options);
   const config = options.port === undefined ? read : { ...read, gateway: { ...read.gateway, port: options.port } };
@@ -85,12 +85,12 @@ const aborted = (signal: AbortSignal, then: () => void): void => {
 
 const mainSession = ({ agent, session }: Config): string => `agent:${agent.id}:${session.mainKey}`;
 
-const tellProblems = ({ terminal }: World, problems: readonly string[]): void => {
+const showProblems = ({ terminal }: World, problems: readonly string[]): void => {
   for (const problem of problems) terminal.note(pc.yellow(problem));
-  if (problems.length === 0) terminal.note(pc.green('all is well again'));
+  if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
 };
 
-/** The address, the token, and three things to try. */
+/** Prints the address, the token, and three commands to try. */
 const greet = (
   { terminal }: World,
   config: Config,
@@ -103,14 +103,14 @@ const greet = (
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
   terminal.out(`  token   ${token}`);
   terminal.out(`  data    ${config.dataDir}`);
-  terminal.out(`  broker  ${system.broker.managed ? `ours, ${system.broker.servers}` : 'external'}`);
-  if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one and go on)`);
+  terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
+  if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);
   if (chatting) terminal.out(`  log     ${installation.paths.log}`);
   terminal.out('');
-  terminal.out('Three things to try in another terminal:');
+  terminal.out('Try in another terminal:');
   terminal.out(`  npm run natter -- send ${key} "hello" --wait`);
   terminal.out('  npm run natter -- tail --from 1');
   terminal.out(`  npm run natter -- replay ${key} --diff`);
   terminal.out('');
-  terminal.out(chatting ? `Or write here, to ${key}; /quit or Ctrl-C ends it.` : 'Ctrl-C ends it.');
+  terminal.out(chatting ? `Or chat here with ${key}; /quit or Ctrl-C to stop.` : 'Ctrl-C to stop.');
 };

@@ -18,16 +18,16 @@ export interface SessionOutletOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Bytes of an answer, so that its command has room around it. */
+/** Bytes of an answer; the rest of the limit is for the command around it. */
 const answerBytes = limits.commandBytes - 16 * 1024;
 
-/** The log it reads from and the queue it writes to are on one broker: as long as that is away, so is everything else. */
+/** The log it reads and the queue it writes are on one broker: while that is away, everything is. */
 const attempts = 1_000;
 
 /**
- * The way from session to session (A11/125): the answer of a spawned run becomes a message of the session that began it, a run that is to
- * end is told to stop, and what a person is to be told goes where that session's last answer went. A command's id comes from the
- * outbound's, so a repetition does nothing.
+ * The outlet between sessions (A11/125): the answer of a spawned run becomes a message of the session that started it, a run that must end
+ * gets a stop command, and a notice for a person goes where that session's last answer went. A command's id comes from the outbound's id,
+ * so sending it again does nothing.
  */
 export const sessionOutlet = ({ config, commands, clock }: SessionOutletOptions): Outlet => {
   const send = async (outbound: Outbound): Promise<SendResult> => {
@@ -70,8 +70,8 @@ const commandOf = (outbound: Outbound, key: SessionKey, circumstances: Circumsta
 };
 
 /**
- * What a sub-agent says, for the session that began it. As the end of a run it begins a turn there, unless there is nothing to say; the run
- * is then no longer among those that go on. What is said before the end is only remembered.
+ * A sub-agent's message for the session that started it. The end of a run starts a turn there, unless the answer is empty; either way the
+ * run is over. A message before the end is only added to the context.
  */
 const messageFrom = (
   { key: from, target: { threadId: runId }, text }: Outbound,

@@ -20,7 +20,7 @@ export interface WebhookOptions {
 export const signatureOf = (secret: string, timestamp: string, id: string, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${id}.${body}`).digest('hex')}`;
 
-/** Posts each outbound as JSON to one URL. The answer's body is never read and redirects are not followed: a webhook is one fixed place. */
+/** Posts each outbound as JSON to one URL. The response body is never read and redirects are not followed. */
 export const webhookOutlet = (options: WebhookOptions): Outlet => {
   const { channel, url, secret, timeoutMs, attempts, idempotent, clock } = options;
   return {
@@ -56,7 +56,7 @@ export const webhookOutlet = (options: WebhookOptions): Outlet => {
 const bodyOf = ({ id, key, turnId, kind, text, target }: Outbound): string =>
   JSON.stringify({ id, sessionKey: key, turnId, kind, text, to: target });
 
-/** A signal of its own for each request, which leaves nothing behind on the long-lived one. */
+/** A signal for one request, with a time limit; it leaves no listener on the long-lived one. */
 const limited = (signal: AbortSignal, timeoutMs: number) => {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
@@ -72,7 +72,7 @@ const limited = (signal: AbortSignal, timeoutMs: number) => {
   };
 };
 
-/** An answer that leaves open whether the message was taken may be asked again only where the other side knows the id again. */
+/** When it is unclear whether the message was taken, it may be sent again only if the other side recognises the id. */
 const uncertain = (detail: string, idempotent: boolean): SendResult =>
   idempotent ? { kind: 'retry', afterMs: 0, detail } : { kind: 'unknown', detail };
 
@@ -93,7 +93,7 @@ const retryAfterMs = (value: string | null, now: number): number => {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 };
 
-/** Errors after which the other side has certainly not seen the request. */
+/** Errors that mean the other side has not seen the request. */
 const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 const resultOfError = (error: unknown, idempotent: boolean): SendResult => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { approvalsCommand } from '../../../services/cli/commands/approvals.ts';
-import { compactCommand } from '../../../services/cli/commands/compact.ts';
-import { statusCommand } from '../../../services/cli/commands/status.ts';
+import { approvalsCommand } from '../../../services/cli/commands/approvals-and-memory/approvals.ts';
+import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
+import { compactCommand } from '../../../services/cli/commands/sessions/compact.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { afterwards, pathOf, token } from '../gateway/setup.ts';
 import { startWhole } from '../whole.ts';
@@ -29,7 +29,7 @@ const startWaiting = async () => {
     const lines: string[] = [];
     const out = (line: string) => lines.push(stripVTControlCharacters(line));
     const terminal = { out, note: out } as unknown as Terminal;
-    const world = { env: {}, home: '/nonexistent', terminal, now: () => Date.now() } as unknown as World;
+    const world = { env: {}, home: '/nonexistent', terminal, timeZone: 'UTC', now: () => Date.now() } as unknown as World;
     const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
     for (const add of [approvalsCommand, compactCommand, statusCommand]) add(program, world);
     await program.parseAsync(['node', 'natter', '--url', url, '--token', token, ...given]);
@@ -62,7 +62,7 @@ describe('natter approvals', () => {
     );
     expect(await run('?wait=10')).toMatchObject({ status: 'ok', reply: expect.stringContaining('write_file → wrote') });
     expect(written()).toBe('one');
-    await vi.waitFor(async () => expect(await natter('approvals', 'list')).toBe('nothing waits for an approval'));
+    await vi.waitFor(async () => expect(await natter('approvals', 'list')).toBe('no pending approvals'));
     const again = natter('approvals', 'resolve', approvalId, 'deny', '--session', 'main');
     await expect(again).rejects.toMatchObject({
       code: 'approval_resolved',

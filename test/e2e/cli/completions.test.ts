@@ -1,15 +1,16 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, expect, test, vi } from 'vitest';
-import { approvalsCommand } from '../../../services/cli/commands/approvals.ts';
-import { completionsCommand } from '../../../services/cli/commands/completions.ts';
-import { gatewayCommand } from '../../../services/cli/commands/gateway.ts';
-import { sendCommand } from '../../../services/cli/commands/send.ts';
-import { serviceCommand } from '../../../services/cli/commands/service.ts';
-import { tailCommand } from '../../../services/cli/commands/tail.ts';
+import { approvalsCommand } from '../../../services/cli/commands/approvals-and-memory/approvals.ts';
+import { serviceCommand } from '../../../services/cli/commands/run/service.ts';
+import { inspectCommand } from '../../../services/cli/commands/sessions/inspect.ts';
+import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
+import { completionsCommand } from '../../../services/cli/commands/setup/completions.ts';
+import { gatewayCommand } from '../../../services/cli/commands/talk/gateway.ts';
+import { sendCommand } from '../../../services/cli/commands/talk/send.ts';
 import { callerOf, pathOf, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
 
-const commands = [sendCommand, approvalsCommand, gatewayCommand, tailCommand, serviceCommand, completionsCommand];
+const commands = [sendCommand, approvalsCommand, gatewayCommand, tailCommand, inspectCommand, serviceCommand, completionsCommand];
 const nobody = 'http://127.0.0.1:1';
 const script = async (shell: string): Promise<string> => {
   const running = natter(nobody, commands, 'completions', shell);
@@ -36,13 +37,14 @@ const offered = async (line: string, url = nobody): Promise<string[]> => {
 
 describe('natter completions', () => {
   test.each([
-    ['', ['send', 'approvals', 'gateway', 'tail', 'service', 'completions', 'help']],
+    ['', ['send', 'approvals', 'gateway', 'tail', 'inspect', 'service', 'completions', 'help']],
     ['ga', ['gateway']],
     ['gateway ', ['call', 'help']],
     ['approvals re', ['resolve']],
     ['approvals resolve ID --', ['--reason', '--session', '--json', '--help', '--url', '--token', '--token-file']],
     ['approvals resolve ID ', ['allow-once', 'allow-always', 'deny']],
     ['tail --f', ['--from']],
+    ['inspect agent:main:main --f', ['--follow']],
     ['--tok', ['--token', '--token-file']],
     ['service s', ['session']],
     ['completions ', ['bash', 'zsh', 'fish']],
@@ -60,6 +62,7 @@ describe('natter completions', () => {
     await vi.waitFor(async () => expect(await offered('send ', gateway.url)).toEqual(keys), { timeout: 10_000 });
     expect(await offered('tail --key agent:main:i', gateway.url)).toEqual(['agent:main:irc:group:#x']);
     expect(await offered('approvals resolve ID deny --session agent:main:m', gateway.url)).toEqual(['agent:main:main']);
+    expect(await offered('inspect agent:main:m', gateway.url)).toEqual(['agent:main:main']);
     expect(await offered('send ')).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { gatewayCommand } from '../../../services/cli/commands/gateway.ts';
+import { gatewayCommand } from '../../../services/cli/commands/talk/gateway.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { startWorld, token } from '../gateway/setup.ts';
 
@@ -8,7 +8,7 @@ import { startWorld, token } from '../gateway/setup.ts';
 const natter = async (...given: readonly string[]): Promise<string> => {
   const lines: string[] = [];
   const terminal = { out: (line: string) => lines.push(line) } as unknown as Terminal;
-  const world = { env: {}, home: '/nonexistent', terminal, now: () => Date.now() } as unknown as World;
+  const world = { env: {}, home: '/nonexistent', terminal, timeZone: 'UTC', now: () => Date.now() } as unknown as World;
   const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
   gatewayCommand(program, world);
   await program.parseAsync(['node', 'natter', ...given]);

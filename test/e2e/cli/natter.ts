@@ -18,7 +18,14 @@ export const natter = (url: string, commands: readonly AddCommand[], ...given: r
   const [out, notes]: [string[], string[]] = [[], []];
   const interrupted = new AbortController();
   const terminal = { out: (line: string) => out.push(line), note: (line: string) => notes.push(line) } as unknown as Terminal;
-  const world = { env: {}, home: '/nonexistent', terminal, now: () => Date.now(), interrupted: interrupted.signal };
+  const world = {
+    env: {},
+    home: '/nonexistent',
+    terminal,
+    timeZone: 'UTC',
+    now: () => Date.now(),
+    interrupted: interrupted.signal,
+  };
   const program = new Command('natter')
     .option('--url <url>')
     .option('--token <token>')

@@ -7,13 +7,13 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { auditCommand } from '../../../services/cli/commands/audit.ts';
-import { deadLettersCommand } from '../../../services/cli/commands/dead-letters.ts';
-import { doctorCommand } from '../../../services/cli/commands/doctor.ts';
-import { statusCommand } from '../../../services/cli/commands/status.ts';
+import { auditCommand } from '../../../services/cli/commands/operate/audit.ts';
+import { deadLettersCommand } from '../../../services/cli/commands/operate/dead-letters.ts';
+import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts';
+import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
 import type { Finding } from '../../../services/cli/doctor/finding.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
-import { tellHealth } from '../../../services/cli/runtime/health.ts';
+import { reportHealth } from '../../../services/cli/runtime/health.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
@@ -100,7 +100,7 @@ describe('natter status', () => {
       metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
     };
     const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
-    const telling = tellHealth(() => [service], { ...told, signal: stopping.signal });
+    const telling = reportHealth(() => [service], { ...told, signal: stopping.signal });
     const warning = 'warning  session of session-7: mcp server "x" is away';
     await vi.waitFor(async () => expect(await natter('status')).toContain(warning), { timeout: 10_000 });
     expect(await natter('status')).toMatch(/problem {2}session of session-7: no leader[\s\S]*; 3 turns running/);
@@ -138,7 +138,7 @@ describe('natter doctor', () => {
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'address', 'models', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
-      ...['streams', 'log', 'queues', 'cursors', 'processes', 'look backs', 'dead letters', 'tokens', 'gateway'],
+      ...['streams', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
     expect(found.jetstream?.detail).toMatch(/stored/);
@@ -155,7 +155,7 @@ describe('natter doctor', () => {
 
   test('a token that the gateway does not take fails, though the gateway is ready', async () => {
     expect(await natter('doctor', '--token', 'not-that-one')).toMatch(
-      /^fail {2}gateway +\S+ is ready, and refuses: .*token.*\n +→ give/m,
+      /^fail {2}gateway +\S+ is ready, but refused the call: .*token.*\n +→ pass/m,
     );
     expect(process.exitCode).toBe(1);
   });
@@ -178,7 +178,7 @@ describe('natter doctor', () => {
       'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
     });
     const text = await natter('dead-letters');
-    expect(text).toMatch(/^WHEN +OF +WHY +SUBJECT\nnow +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    expect(text).toMatch(/^AGE +SERVICE +REASON +SUBJECT\nnow +router +it is garbage +natter\.inbound\.irc\.x\n$/);
     const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
     expect(deadLetters).toEqual([{ ...letter, bytes: Buffer.from('planted').toString('base64') }]);
   });

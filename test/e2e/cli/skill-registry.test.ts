@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { skillsCommand } from '../../../services/cli/commands/skills.ts';
+import { skillsCommand } from '../../../services/cli/commands/skills/skills.ts';
 import { zipOf } from '../../support/archives.ts';
 import { natterWith } from '../../support/natter.ts';
 import { type RegistryServer, startRegistry } from '../../support/skill-registry.ts';
@@ -89,7 +89,7 @@ describe('A15/164: search and install', () => {
   });
 
   test('asks first: where nobody can answer nothing is installed', async () => {
-    await expect(natter('install', 'weather')).rejects.toThrow(/add --yes/);
+    await expect(natter('install', 'weather')).rejects.toThrow(/use --yes/);
     expect(files().filter((path) => !path.startsWith('.clawhub'))).toEqual([]);
     expect(readdirSync(folder.at('workspace/.clawhub'))).toEqual([]);
   });
@@ -194,7 +194,7 @@ describe('A15/164: update', () => {
   test('local changes are not overwritten without --force', async () => {
     await install();
     writeFileSync(installed('weather/SKILL.md'), skillText('weather', '', 'Mine.'));
-    expect(await natter('check')).toContain('It was changed since it was installed');
+    expect(await natter('check')).toContain('Changed since it was installed');
     await expect(natter('update', 'weather', '--yes')).rejects.toThrow(/was changed since it was installed/);
     await natter('update', '--all', '--yes');
     expect(process.exitCode).toBe(1);
@@ -290,7 +290,7 @@ describe('A15/164: sync', () => {
   });
 
   test('asks, and wants a token', async () => {
-    await expect(natter('sync')).rejects.toThrow(/add --all to publish/);
+    await expect(natter('sync')).rejects.toThrow(/use --all to publish/);
     configure({});
     await expect(natter('sync', '--all')).rejects.toThrow(/set skills.registryToken/);
     configure({ registryToken: { env: 'UNSET_VARIABLE' } });

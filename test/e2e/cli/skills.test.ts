@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { skillsCommand } from '../../../services/cli/commands/skills.ts';
+import { skillsCommand } from '../../../services/cli/commands/skills/skills.ts';
 import { natterWith } from '../../support/natter.ts';
 import { skillText, type TemporaryFolder, temporaryFolder } from '../../unit/skills/folders.ts';
 
@@ -64,9 +64,9 @@ describe('natter skills list, check and info', () => {
       /^shadows +\S+extra\/chart$/m,
       /^programs +chart$/m,
       /^variables +CHART_HOST$/m,
-      /^its key +CHART_KEY$/m,
+      /^key +CHART_KEY$/m,
       /^prompt +\d+ characters, about \d+ tokens$/m,
-      /^install +npm: node @charts\/chart, "Chart", brings chart$/m,
+      /^install +npm: node @charts\/chart, "Chart", provides chart$/m,
     ])
       expect(said).toMatch(row);
     const json = await natter('info', 'chart', '--json');
@@ -84,7 +84,7 @@ describe('natter skills list, check and info', () => {
 describe('A15/169–171: natter skills install, for a skill that is here', () => {
   test('shows what will run, and without a terminal and --yes runs nothing', async () => {
     withNpm(`touch '${folder.at('ran')}'`);
-    await expect(natter('install', 'chart')).rejects.toThrow(/add --yes to install/);
+    await expect(natter('install', 'chart')).rejects.toThrow(/use --yes to install/);
     expect(existsSync(folder.at('ran'))).toBe(false);
   });
 
@@ -94,7 +94,7 @@ describe('A15/169–171: natter skills install, for a skill that is here', () =>
     expect(said).toContain(
       `runs    ["npm","install","--global","--prefix=${folder.at('tools')}","--ignore-scripts","--no-audit","--no-fund","@charts/chart"]`,
     );
-    expect(said).toMatch(/npm.* Chart +brings chart\n/);
+    expect(said).toMatch(/npm.* Chart +provides chart\n/);
     expect(said).toMatch(/installed {2}npm\nchart is eligible\n$/);
     expect(readFileSync(folder.at('tools/bin/chart'), 'utf8')).toBe('#!/bin/sh\n');
     expect(await natter('check')).toMatch(/eligible +chart/);
@@ -134,7 +134,7 @@ describe('A15/169–171: natter skills install, for a skill that is here', () =>
 
   test.each<[words: readonly string[], problem: RegExp]>([
     [['install', 'chart', '--spec', 'none', '--yes'], /has no such install spec; it has npm, windows, bad/],
-    [['install', 'chart', '--spec', 'windows', '--yes'], /cannot follow it on this machine/],
+    [['install', 'chart', '--spec', 'windows', '--yes'], /cannot use it on this machine/],
     [['install', 'chart', '--spec', 'bad', '--yes'], /"--prefix=\/" is no name of a package/],
     [['install', 'elsewhere', '--yes'], /no registry is configured/],
   ])('natter skills %j', async (words, problem) => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { tailCommand } from '../../../services/cli/commands/tail.ts';
+import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';

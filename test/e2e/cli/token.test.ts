@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { tokenCommand } from '../../../services/cli/commands/token.ts';
+import { tokenCommand } from '../../../services/cli/commands/setup/token.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { token as own } from '../gateway/setup.ts';
 import { startReplicas } from '../gateway/token-rig.ts';
@@ -15,7 +15,7 @@ const start = async () => {
       out: (line: string) => printed.push(stripVTControlCharacters(line)),
       note: (line: string) => noted.push(stripVTControlCharacters(line)),
     } as unknown as Terminal;
-    const world = { env: {}, home: '/nonexistent', terminal, now: () => Date.now() } as unknown as World;
+    const world = { env: {}, home: '/nonexistent', terminal, timeZone: 'UTC', now: () => Date.now() } as unknown as World;
     const program = new Command('natter').option('--url <url>').option('--token <token>').exitOverride();
     tokenCommand(program, world);
     await program.parseAsync(['node', 'natter', '--url', replicas.urls[0], '--token', own, 'token', ...given]);
@@ -65,10 +65,10 @@ describe('natter token', () => {
   const wrong: readonly [given: readonly string[], message: RegExp][] = [
     [['create', '--role', 'god'], /role/],
     [['create', '--role', 'participant'], /principal: is missing/],
-    [['create', '--role', 'owner', '--expires', 'soon'], /is no time/],
+    [['create', '--role', 'owner', '--expires', 'soon'], /is not a time/],
     [['create', '--role', 'owner', '--expires', '2001-01-01'], /in the past/],
     [['revoke', 'nothing'], /no such token/],
-    [['revoke', '../tickets'], /is no id/],
+    [['revoke', '../tickets'], /is not a token id/],
     [['rotate', 'x', '--overlap', '-1'], /whole number/],
   ];
   test.each(wrong)('says what is wrong: %j', async (given, message) => {

@@ -8,10 +8,10 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { doctorCommand } from '../../../services/cli/commands/doctor.ts';
-import { eraseCommand } from '../../../services/cli/commands/erase.ts';
-import { memoryCommand } from '../../../services/cli/commands/memory.ts';
-import { natsCommand } from '../../../services/cli/commands/nats.ts';
+import { memoryCommand } from '../../../services/cli/commands/approvals-and-memory/memory.ts';
+import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts';
+import { eraseCommand } from '../../../services/cli/commands/sessions/erase.ts';
+import { natsCommand } from '../../../services/cli/commands/setup/nats.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
@@ -71,7 +71,7 @@ test('natter doctor with a broker that has no JetStream', async () => {
     expect(version).toBeDefined();
   });
   const report = await natter({ NATS_URL, NATTER_URL: 'http://127.0.0.1:1' }, 'doctor');
-  expect(report).toMatch(/^ok {4}broker[\s\S]*^fail {2}jetstream +is not enabled.*\n +→ start nats-server with -js/m);
+  expect(report).toMatch(/^ok {4}broker[\s\S]*^fail {2}jetstream +not enabled.*\n +→ start nats-server with -js/m);
 });
 
 test.each([

@@ -141,7 +141,7 @@ describe('commands', () => {
     [['send', 'bad key', 'x'], 2, /session key contains " "/],
     [['send', 'agent:main:main'], 2, /missing required argument/],
     [['sessions', '--active', 'soon'], 2, /use a whole number/],
-    [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is no time; use for example/],
+    [['send', 'agent:main:main', 'x', '--at', 'soon'], 2, /is not a time; use for example/],
     [['ingest', 'no-such-file', '--format', 'irc', '--channel', 'irc', '--group', 'x'], 2, /cannot read no-such-file/],
     [['replay', 'agent:main:nobody'], 1, /there is no such session/],
     [['status', '--url', 'http://127.0.0.1:65535'], 1, /no answer from http:\/\/127\.0\.0\.1:65535 \(.*ECONNREFUSED.*natter up/],
@@ -184,6 +184,27 @@ complete_ 'natter why'; complete_ 'natter send agent:main:wo'; complete_ 'natter
     const { stdout } = await promisify(execFile)('bash', ['-c', asked], { env, cwd: root });
     expect(stdout).toBe('why-reset\nwork\n--json\n');
   });
+
+  test('inspect --follow prints the transitions of a turn as they happen, in local time; the history in UTC with --utc', async () => {
+    const key = 'agent:main:inspected';
+    const options = { env: { ...env, TZ: 'Asia/Kolkata' }, cwd: root };
+    const following = spawn(process.execPath, [program, 'inspect', key, '--follow'], options);
+    const lines: string[] = [];
+    createInterface({ input: following.stdout }).on('line', (line) => lines.push(line));
+    try {
+      expect((await natter('send', key, 'hello', '--wait')).code).toBe(0);
+      await vi.waitFor(() => expect(lines.join('\n')).toMatch(/running → idle +turn_completed +turn \S+ attempt 1/), 15_000);
+      expect(lines[0]).toMatch(/^ *\d+\.0 {2}\d{4}-\d\d-\d\dT\S+\+05:30 {2}inactive → idle +session_opened/);
+      expect(lines.join('\n')).toMatch(/idle → running +turn_started/);
+      following.kill('SIGINT');
+      expect(await once(following, 'exit')).toEqual([0, null]);
+    } finally {
+      following.kill('SIGKILL');
+    }
+    const { code, stdout } = await natter('inspect', key, '--utc');
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: lines.length });
+    expect(stdout).toMatch(/\d{4}-\d\d-\d\dT\S+Z {2}running → idle +turn_completed/);
+  }, 30_000);
 
   test('a message for later comes later (A10)', async () => {
     expect((await natter('send', 'agent:main:later', 'tick', '--at', '+1s')).stdout).toMatch(/^scheduled /);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { whyResetCommand } from '../../../services/cli/commands/why-reset.ts';
+import { whyResetCommand } from '../../../services/cli/commands/sessions/why-reset.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { key, tell } from '../../support/given.ts';
@@ -68,6 +68,12 @@ describe('natter why-reset', () => {
       expect.stringMatching(/generation 4: test wrote \/new, last used 2026-03-29 10:00 Europe\/Berlin$/),
       'next: with the first message after 2026-03-30 04:00 Europe/Berlin (daily) or 2026-03-29 12:30 Europe/Berlin (idle); session.reset',
     ]);
+  });
+
+  test('A4/45: with --utc all times are in UTC', async () => {
+    const text = await natter('2026-03-29T09:30:00Z', key, '--utc');
+    expect(text).toMatch(/2026-03-28 12:00 UTC +seq \d+ +generation 2: the end of the idle window of 2026-03-28 11:30 UTC/);
+    expect(text).not.toContain('Berlin');
   });
 
   test('A4/43: a reset that is due waits for a message', async () => {

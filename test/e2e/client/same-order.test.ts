@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createParser } from 'eventsource-parser';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { tailCommand } from '../../../services/cli/commands/tail.ts';
+import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
 import { createClient, type NatterEvent } from '../../../shared/client/main.ts';
 import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { natter } from '../cli/natter.ts';

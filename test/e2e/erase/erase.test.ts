@@ -64,7 +64,7 @@ describe('natter erase', () => {
     await until(() => expect(stream.messages.at(-1)?.data).toContain('settings_changed'));
 
     const printed = await system.erase([key, '--yes', '--reason', 'the person asked']);
-    expect(printed).toContain('blank');
+    expect(printed).toContain('cleared');
     const [erasure] = await historyOf(key);
     expect(await historyOf(key)).toHaveLength(1);
     expect(erasure).toMatchObject({ rev: 3, actor: 'operator:olga' });
@@ -105,7 +105,7 @@ describe('natter erase', () => {
     await expect(eraseSession(system.ports, killed, request)).rejects.toThrow('killed');
     const [erasure] = (await historyOf(key)).slice(-1);
     expect((await historyOf(key)).length).toBeGreaterThan(1);
-    expect(await system.erase([key, '--yes'])).toContain('is finished');
+    expect(await system.erase([key, '--yes'])).toContain('is now complete');
     expect(await historyOf(key)).toEqual([erasure]);
     expect(await system.erase([key, '--yes'])).toContain('removed: 0 commits');
   });

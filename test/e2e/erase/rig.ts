@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import pino from 'pino';
 import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
-import { eraseCommand } from '../../../services/cli/commands/erase.ts';
+import { eraseCommand } from '../../../services/cli/commands/sessions/erase.ts';
 import { createTerminal, type World } from '../../../services/cli/terminal.ts';
 import { startDelivery } from '../../../services/delivery/main.ts';
 import { startGateway } from '../../../services/gateway/main.ts';
@@ -77,6 +77,7 @@ export const startSystem = async (outlet: Outlet) => {
       output: new PassThrough(),
       program: '',
       version: 'test',
+      timeZone: 'UTC',
       now: () => Date.now(),
       interrupted: new AbortController().signal,
     };

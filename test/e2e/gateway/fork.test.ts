@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { checkpointCommand } from '../../../services/cli/commands/checkpoint.ts';
-import { forkCommand } from '../../../services/cli/commands/fork.ts';
+import { checkpointCommand } from '../../../services/cli/commands/sessions/checkpoint.ts';
+import { forkCommand } from '../../../services/cli/commands/sessions/fork.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { natterWith } from '../../support/natter.ts';
 import { startDoor as startAccessDoor } from './access-rig.ts';
@@ -193,11 +193,11 @@ it('A7/81, B21: natter checkpoint and natter fork say what became of it', async 
       '--token',
       token,
     );
-  expect(await natter('checkpoint', key)).toBe('looking back\n');
+  expect(await natter('checkpoint', key)).toBe('checkpoint requested\n');
   expect(await natter('checkpoint', key)).toBe('nothing was said since the last checkpoint\n');
   expect(JSON.parse(await natter('checkpoint', key, '--json'))).toMatchObject({ requested: false });
   expect(await natter('fork', key, '--at', String(seq))).toMatch(
-    new RegExp(`^${key} goes on as \\S+ \\(generation 2\\) from sequence ${seq} of ${sessionId}\\n$`),
+    new RegExp(`^${key} continues as \\S+ \\(generation 2\\) from sequence ${seq} of ${sessionId}\\n$`),
   );
   expect(JSON.parse(await natter('fork', key, '--json'))).toMatchObject({ generation: 3 });
   await expect(natter('fork', key, '--at', '-1000d')).rejects.toMatchObject({ code: 'not_found' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
-import { exportCommand } from '../../../services/cli/commands/export.ts';
+import { exportCommand } from '../../../services/cli/commands/sessions/export.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as broker from '../../../services/cli/doctor/broker.ts';
-import * as door from '../../../services/cli/doctor/door.ts';
-import { type Finding, looked } from '../../../services/cli/doctor/finding.ts';
+import * as exposure from '../../../services/cli/doctor/exposure.ts';
+import { checked, type Finding } from '../../../services/cli/doctor/finding.ts';
 import * as machine from '../../../services/cli/doctor/machine.ts';
-import { deliveryBehind } from '../../../services/cli/runtime/examination.ts';
+import { deliveryBehind } from '../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
@@ -39,7 +39,7 @@ const whole = { missing: [], restored: [], drift: [] };
 const provider = { model: { providers: { local: { kind: 'openai-compatible', baseUrl: 'http://a', apiKeyEnv: 'NO_KEY' } } } };
 const someHash = 'f'.repeat(64);
 
-/** The secrets that are looked at where the configuration is not in the data directory. */
+/** The secrets that are checked at where the configuration is not in the data directory. */
 const elsewhere = (text: string): Finding => {
   const path = join(folder(), 'elsewhere.json');
   writeFileSync(path, text);
@@ -52,9 +52,9 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ['the oldest Node', 'ok', () => machine.nodeVersion('20.19.0'), /20\.19/],
   ['a newer Node', 'ok', () => machine.nodeVersion('22.0.0'), /22/],
   ['an old Node', 'fail', () => machine.nodeVersion('20.18.3'), /install Node 20\.19/],
-  ['a disk with room', 'ok', () => machine.room('disk', '/d', 9 * gigabyte), /9\.0 GB/],
-  ['a disk that fills', 'warn', () => machine.room('disk', '/d', 2 * gigabyte), /make room/],
-  ['a full disk', 'fail', () => machine.room('disk', '/d', 1_000), /0\.0 GB free/],
+  ['a disk with room', 'ok', () => machine.freeSpace('disk', '/d', 9 * gigabyte), /9\.0 GB/],
+  ['a disk that fills', 'warn', () => machine.freeSpace('disk', '/d', 2 * gigabyte), /free some space/],
+  ['a full disk', 'fail', () => machine.freeSpace('disk', '/d', 1_000), /0\.0 GB free/],
   ['no data yet', 'fail', () => machine.dataDirectory('/nonexistent/natter'), /start natter up once/],
   [
     'secrets of one user',
@@ -64,7 +64,7 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
       writeFileSync(join(path, 'gateway.json'), '{}', { mode: 0o600 });
       return machine.secretFiles(path);
     },
-    /only you/,
+    /only this user/,
   ],
   [
     'secrets of all',
@@ -77,69 +77,84 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     },
     /chmod 600 .*broker\.json/,
   ],
-  ['a configuration elsewhere that all can read', 'ok', () => elsewhere('{}'), /only you/],
+  ['a configuration elsewhere that all can read', 'ok', () => elsewhere('{}'), /only this user/],
   ['… with a secret in it', 'fail', () => elsewhere('{ gateway: { token: "planted" } }'), /chmod 600 .*elsewhere\.json/],
-  ['nobody who shares', 'ok', () => door.directMessages(config()), /nobody/],
+  ['nobody who shares', 'ok', () => exposure.directMessages(config()), /no two people/],
   [
     'people who share a session',
     'fail',
-    () => door.directMessages(config({ session: { dmScope: 'main' }, channels: { irc: {} } })),
+    () => exposure.directMessages(config({ session: { dmScope: 'main' }, channels: { irc: {} } })),
     /anybody may write on irc/,
   ],
-  ['loopback', 'ok', () => door.bindAddress(config()), /this machine alone/],
-  ['all addresses', 'fail', () => door.bindAddress(config({ gateway: { host: '0.0.0.0' } })), /allowPublicBind/],
+  ['loopback', 'ok', () => exposure.bindAddress(config()), /this machine only/],
+  ['all addresses', 'fail', () => exposure.bindAddress(config({ gateway: { host: '0.0.0.0' } })), /allowPublicBind/],
   [
     'all addresses, meant, without a proxy',
     'warn',
-    () => door.bindAddress(config({ gateway: { host: '0.0.0.0', allowPublicBind: true } })),
+    () => exposure.bindAddress(config({ gateway: { host: '0.0.0.0', allowPublicBind: true } })),
     /trustedProxies/,
   ],
   [
     'all addresses behind a proxy',
     'ok',
-    () => door.bindAddress(config({ gateway: { host: '::', allowPublicBind: true, trustedProxies: ['10.0.0.7'] } })),
+    () => exposure.bindAddress(config({ gateway: { host: '::', allowPublicBind: true, trustedProxies: ['10.0.0.7'] } })),
     /behind 10\.0\.0\.7/,
   ],
-  ['values as they come', 'ok', () => door.configuredValues(config()), /none/],
-  ['a short token', 'warn', () => door.configuredValues(config({ gateway: { token: 'secret' } })), /gateway\.token is short/],
+  ['values as they come', 'ok', () => exposure.configuredValues(config()), /no guessable token/],
+  ['a short token', 'warn', () => exposure.configuredValues(config({ gateway: { token: 'secret' } })), /gateway\.token is short/],
   [
     'a broker elsewhere',
     'warn',
-    () => door.configuredValues(config({ nats: { url: 'tls://a:4222,nats://b.example:4222' } })),
+    () => exposure.configuredValues(config({ nats: { url: 'tls://a:4222,nats://b.example:4222' } })),
     /use tls/,
   ],
-  ['a broker here', 'ok', () => door.configuredValues(config({ nats: { url: 'nats://127.0.0.1:4222' } })), /none/],
+  [
+    'a broker here',
+    'ok',
+    () => exposure.configuredValues(config({ nats: { url: 'nats://127.0.0.1:4222' } })),
+    /no guessable token/,
+  ],
   [
     'a page without TLS',
     'warn',
-    () => door.configuredValues(config({ gateway: { allowedOrigins: ['http://chat.example.org'] } })),
+    () => exposure.configuredValues(config({ gateway: { allowedOrigins: ['http://chat.example.org'] } })),
     /http:\/\/chat\.example\.org/,
   ],
   [
     'a page in development',
     'ok',
-    () => door.configuredValues(config({ gateway: { allowedOrigins: ['http://localhost:3000'] } })),
-    /none/,
+    () => exposure.configuredValues(config({ gateway: { allowedOrigins: ['http://localhost:3000'] } })),
+    /no guessable token/,
   ],
   [
     'a webhook without TLS',
     'warn',
-    () => door.configuredValues(config({ outlets: { webhooks: { irc: { url: 'http://bot.example/x', secret: 's' } } } })),
+    () => exposure.configuredValues(config({ outlets: { webhooks: { irc: { url: 'http://bot.example/x', secret: 's' } } } })),
     /webhooks\.irc/,
   ],
-  ['no token, on loopback', 'ok', () => door.tokens(config(), [], now), /installation's own/],
-  ['no token, for all', 'warn', () => door.tokens(config({ gateway: { host: '0.0.0.0' } }), [], now), /make a token/],
-  ['a token', 'ok', () => door.tokens(config(), [issued()], now), /^1 /],
+  ['no token, on loopback', 'ok', () => exposure.tokens(config(), [], now), /installation's own/],
+  ['no token, for all', 'warn', () => exposure.tokens(config({ gateway: { host: '0.0.0.0' } }), [], now), /create a token/],
+  ['a token', 'ok', () => exposure.tokens(config(), [issued()], now), /^1 /],
   [
     'a token of the file, for all',
     'ok',
-    () => door.tokens(config({ gateway: { host: '0.0.0.0', tokens: { a: { sha256: someHash, role: 'owner' } } } }), [], now),
+    () => exposure.tokens(config({ gateway: { host: '0.0.0.0', tokens: { a: { sha256: someHash, role: 'owner' } } } }), [], now),
     /^1 /,
   ],
-  ['a token that has ended', 'warn', () => door.tokens(config(), [issued({ expiresAt: now - 1 })], now), /have ended: abc/],
-  ['a token that ends', 'warn', () => door.tokens(config(), [issued({ expiresAt: now + 6 * day })], now), /within 7 days: abc/],
-  ['a token that ends later', 'ok', () => door.tokens(config(), [issued({ expiresAt: now + 8 * day })], now), /^1 /],
-  ['a revoked token', 'ok', () => door.tokens(config(), [issued({ revokedAt: 1, expiresAt: now - 1 })], now), /none but/],
+  ['a token that has ended', 'warn', () => exposure.tokens(config(), [issued({ expiresAt: now - 1 })], now), /have expired: abc/],
+  [
+    'a token that ends',
+    'warn',
+    () => exposure.tokens(config(), [issued({ expiresAt: now + 6 * day })], now),
+    /within 7 days: abc/,
+  ],
+  ['a token that ends later', 'ok', () => exposure.tokens(config(), [issued({ expiresAt: now + 8 * day })], now), /^1 /],
+  [
+    'a revoked token',
+    'ok',
+    () => exposure.tokens(config(), [issued({ revokedAt: 1, expiresAt: now - 1 })], now),
+    /only the installation/,
+  ],
   ['a broker', 'ok', () => broker.brokerVersion({ version: '2.15.1' }), /2\.15\.1/],
   ['an old broker', 'fail', () => broker.brokerVersion({ version: '2.10.0' }), /use 2\.12\.0 or newer/],
   ['no JetStream', 'fail', () => broker.jetStream({ storage: null }), /-js/],
@@ -148,12 +163,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     'a store that is full',
     'fail',
     () => broker.jetStream({ storage: { usedBytes: 10 * gigabyte, limitBytes: 10 * gigabyte } }),
-    /make room/,
+    /free some space/,
   ],
   ['clocks that agree', 'ok', () => broker.clockSkew({ skewMs: -20 }), /20 ms ahead/],
   ['a clock that is behind', 'warn', () => broker.clockSkew({ skewMs: 2_000 }), /2000 ms behind.*NTP/],
   ['a clock of another day', 'fail', () => broker.clockSkew({ skewMs: -day }), /ahead/],
-  ['all streams', 'ok', () => broker.streams(whole), /all are there/],
+  ['all streams', 'ok', () => broker.streams(whole), /all exist/],
   ['a stream that is gone', 'fail', () => broker.streams({ ...whole, missing: ['NATTER_DEAD'] }), /NATTER_DEAD.*provision/],
   ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
   ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
@@ -186,7 +201,7 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     'hosts that run and say nothing',
     'fail',
     () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
-    /nobody runs session/,
+    /no process runs session/,
   ],
   [
     'a key that is not there',
@@ -196,7 +211,7 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
   ],
   ['a key that is there', 'ok', () => machine.modelKeys(config(provider), { NO_KEY: 'planted' }), /^(?!.*planted)/],
   ['nobody there', 'fail', () => broker.processes({ processes: [] }), /start natter up/],
-  ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /nobody runs session/],
+  ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
   [
     'a host with a problem',
     'fail',
@@ -209,9 +224,9 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     () => broker.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
     /session: mcp: x is away/,
   ],
-  ['look backs that wait', 'ok', () => broker.lookBacks(config(), waitingLookBacks), /3 wait/],
-  ['look backs that nobody does', 'warn', () => broker.lookBacks(notLooking, waitingLookBacks), /introspection.enabled/],
-  ['none where nobody does any', 'ok', () => broker.lookBacks(notLooking, { queues: [] }), /off/],
+  ['checkpoints that wait', 'ok', () => broker.checkpoints(config(), waitingLookBacks), /3 wait/],
+  ['checkpoints that nobody does', 'warn', () => broker.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
+  ['none where nobody does any', 'ok', () => broker.checkpoints(notLooking, { queues: [] }), /off/],
   ['no dead letters', 'ok', () => broker.deadLetters({ deadLetters: 0 }), /none/],
   ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
 ];
@@ -224,8 +239,8 @@ describe('natter doctor', () => {
     expect(fix !== undefined).toBe(level !== 'ok');
   });
 
-  test('what cannot be looked at is a failure with its reason', async () => {
-    const broken = looked('data', 'mend it', () => {
+  test('what cannot be checked at is a failure with its reason', async () => {
+    const broken = checked('data', 'mend it', () => {
       throw new Error('no right to write');
     });
     expect(await broken).toEqual({ what: 'data', level: 'fail', detail: 'no right to write', fix: 'mend it' });

@@ -1,0 +1,66 @@
+import { Argument, type Command } from 'commander';
+import type { PendingApproval, Verdict } from '../../../../shared/client/main.ts';
+import { type CommonOptions, clientOf } from '../../access.ts';
+import { example } from '../../example.ts';
+import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { ago } from '../../time.ts';
+
+const patienceMs = 10_000;
+const verdicts = ['allow-once', 'allow-always', 'deny'] as const satisfies readonly Verdict[];
+
+/** Pending approvals as lines of a table. */
+export const approvalLines = (approvals: readonly PendingApproval[], now: number): string[] =>
+  table(
+    ['APPROVAL', 'ASKED', 'SESSION', 'WHAT'],
+    approvals.map(({ approvalId, requestedAt, sessionKey, action, asks }) => [
+      approvalId,
+      ago(requestedAt, now),
+      oneLine(sessionKey, 60),
+      `${asks === 'retry' ? 'run again after an interruption: ' : ''}${oneLine(action, 100)}`,
+    ]),
+  );
+
+interface ResolveOptions extends CommonOptions {
+  readonly reason?: string;
+  readonly session?: string;
+  readonly json?: boolean;
+}
+/** `natter approvals list|resolve` (A5/62): tool calls awaiting approval, and a person's decision on them. */
+export const approvalsCommand = (program: Command, world: World): void => {
+  const approvals = program
+    .command('approvals')
+    .description('tool calls awaiting approval')
+    .addHelpText('after', example('approvals list'));
+  approvals
+    .command('list')
+    .description('list pending approvals, newest first')
+    .option('--json', 'print every entry as JSON')
+    .addHelpText('after', example('approvals list'))
+    .action(async (_: unknown, command: Command) => {
+      const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
+      const pending: PendingApproval[] = [];
+      for await (const approval of clientOf(world, common).approvals.list()) pending.push(approval);
+      if (json) world.terminal.out(asJson({ approvals: pending }, 2));
+      else if (pending.length === 0) world.terminal.note('no pending approvals');
+      else for (const line of approvalLines(pending, world.now())) world.terminal.out(line);
+    });
+  approvals
+    .command('resolve')
+    .argument('<id>', 'id of the approval, from the list')
+    .addArgument(
+      new Argument('<verdict>', 'allow-always also allows the same tool with the same arguments until /new').choices(verdicts),
+    )
+    .description('approve or deny a tool call')
+    .option('--reason <text>', 'reason; the model sees it')
+    .option('--session <key>', 'session of the approval, if the list does not have it yet')
+    .option('--json', 'print the response of the gateway as JSON')
+    .addHelpText('after', example('approvals resolve ID allow-once'))
+    .action(async (id: string, verdict: Verdict, _: unknown, command: Command) => {
+      const { reason, session: sessionKey, json, ...common } = command.optsWithGlobals<ResolveOptions>();
+      const given = { reason, sessionKey, patienceMs };
+      const answered = await clientOf(world, common).approvals.resolve(id, verdict, given);
+      if (json) return world.terminal.out(asJson(answered, 2));
+      const outcome = answered.status === 'accepted' ? 'is stored and will take effect' : 'is recorded';
+      world.terminal.out(`${answered.verdict} for ${answered.approvalId} ${outcome}; the session is ${answered.sessionKey}`);
+    });
+};

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import { type SessionKey, sessionKeyProblem } from '../../../../shared/domain/keys/session-key.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { atBroker, type CommonOptions } from '../../access.ts';
+import { isConfirmed } from '../../confirm.ts';
+import { example } from '../../example.ts';
+import { installationIn } from '../../installation.ts';
+import type { ErasureReport } from '../../runtime/erasure.ts';
+import { asJson, type World } from '../../terminal.ts';
+import { timeText, zoneOf } from '../../time.ts';
+
+interface EraseOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+const checkedKey = (text: string): SessionKey => {
+  const problem = sessionKeyProblem(text);
+  if (problem !== null) throw new NatterError('invalid', `session key ${problem}`);
+  return text as SessionKey;
+};
+
+const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
+  const { commits, timers, commands, custody, deadLetters, memories } = erased;
+  terminal.out(`${pc.bold(key)}  erased up to sequence ${seq}${resumed ? ' (an interrupted erasure is now complete)' : ''}`);
+  terminal.out(
+    `removed: ${commits} commits, ${timers} scheduled messages, ${commands} processed commands, ${custody} delivery records, ${deadLetters} dead letters, ${memories} memories`,
+  );
+  terminal.out(
+    indexed
+      ? 'its snapshot and its row in the index are cleared'
+      : pc.yellow('its snapshot is cleared; its row in the index will be cleared when the checkpoint service runs again'),
+  );
+  terminal.out(
+    pc.dim(`commit ${seq} stays and records the erasure. For the disk see "Erasing a session" in docs/operate/operations.md`),
+  );
+};
+
+/** `natter erase KEY`: removes everything said in a session, permanently (C9). Run it again if it was interrupted. */
+export const eraseCommand = (program: Command, world: World): void => {
+  program
+    .command('erase')
+    .argument('<key>', 'full session key')
+    .description('remove everything said in a session, permanently; the log keeps the fact that it was erased')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--reason <text>', 'reason; it stays in the log, so do not name a person', 'asked for by an operator')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('erase agent:main:whatsapp:direct:+15551234567'))
+    .action(async (text: string, _: unknown, command: Command) => {
+      const { yes, reason, json, ...common } = command.optsWithGlobals<EraseOptions>();
+      const key = checkedKey(text);
+      if (reason.length > 200) throw new NatterError('invalid', '--reason: use at most 200 characters');
+      const config = atBroker(world, common);
+      // Loaded on demand: the broker client is large.
+      const { existingBroker } = await import('../../runtime/broker.ts');
+      const { eraseSession, lastCommit, withEraser } = await import('../../runtime/erasure.ts');
+      await withEraser(config, existingBroker(config, installationIn(config.dataDir)), async (ports, eraser) => {
+        const { rev, at } = await lastCommit(ports, key);
+        const question = `Erase ${key} permanently? It has ${rev} commits, the last one at ${timeText(at, zoneOf(world, common))}.`;
+        if (!yes && !(await isConfirmed(world, question, 'erase'))) return world.terminal.note('nothing was erased');
+        const actor = `operator:${world.env.USER ?? world.env.USERNAME ?? 'unknown'}`;
+        const erased = await eraseSession(ports, eraser, { key, actor, reason });
+        if (json) return world.terminal.out(asJson(erased, 2));
+        report(world, erased);
+      });
+    });
+};

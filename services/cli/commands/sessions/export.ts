@@ -1,0 +1,150 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+
+import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
+import { buildKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
+import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
+import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
+import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
+import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
+import { commitsOf } from '../../commits.ts';
+import { example } from '../../example.ts';
+import { asJson, type World } from '../../terminal.ts';
+
+interface ExportOptions extends CommonOptions {
+  readonly out: string;
+  readonly generation?: number;
+  readonly json?: boolean;
+}
+
+/** Where the lines of a session go. */
+type Sink = (key: SessionKey, lines: readonly TranscriptLine[]) => Promise<void>;
+
+/** What was exported; `skipped`: sessions that could not be read, or were removed meanwhile. */
+interface Exported {
+  readonly rows: readonly IndexRow[];
+  readonly lines: number;
+  readonly skipped: readonly string[];
+}
+
+/** Lines written at once. */
+const portionLines = 500;
+
+/** Writes the transcripts of a session, oldest generation first, or of one generation. Resolves with the number of lines. */
+const exportSession = async (client: NatterClient, key: SessionKey, sink: Sink, wanted?: number): Promise<number> => {
+  const lines: TranscriptLine[] = [];
+  let count = 0;
+  let generation = 0;
+  const flush = async (): Promise<void> => {
+    count += lines.length;
+    await sink(key, lines.splice(0));
+  };
+  for await (const commit of commitsOf(client, key)) {
+    for (const line of linesOf(commit)) {
+      generation = line.generation ?? generation;
+      if (wanted === undefined || wanted === generation) lines.push(line);
+    }
+    if (lines.length >= portionLines) await flush();
+  }
+  await flush();
+  return count;
+};
+
+/** The rows of all sessions. No list has the global session (A3/40). */
+const allRows = async (client: NatterClient, { agent }: StoreConfig): Promise<IndexRow[]> => {
+  const rows: IndexRow[] = [];
+  for await (const row of client.sessions.list({ status: 'all', patienceMs: 5_000 })) rows.push(row);
+  const globalKey = buildKey({ agentId: agent.id, kind: 'global' });
+  const globalRow = 'key' in globalKey ? await client.sessions.get(globalKey.key).catch(unlessGone) : null;
+  return globalRow ? [...rows, globalRow] : rows;
+};
+
+const unlessGone = (error: unknown): null => {
+  if (error instanceof NatterApiError && error.status === 404) return null;
+  throw error;
+};
+
+/** Exports every session. One that cannot be read does not stop the others. */
+const exportAll = async (client: NatterClient, rows: readonly IndexRow[], sink: Sink): Promise<Exported> => {
+  const exported: IndexRow[] = [];
+  const skipped: string[] = [];
+  let lines = 0;
+  for (const row of rows) {
+    try {
+      lines += await exportSession(client, row.key, sink);
+      exported.push(row);
+    } catch (error) {
+      if (!(error instanceof NatterApiError) || (error.status !== 404 && error.code !== 'quarantined')) throw error;
+      skipped.push(row.key);
+    }
+  }
+  return { rows: exported, lines, skipped };
+};
+
+const exportOne = async (client: NatterClient, key: SessionKey, sink: Sink, generation?: number): Promise<Exported> => {
+  const row = await client.sessions.get(key, { patienceMs: 10_000 });
+  const lines = await exportSession(client, key, sink, generation);
+  if (lines === 0) throw new NatterError('not_found', `--generation: ${key} has no generation ${generation ?? ''}`);
+  return { rows: [row], lines, skipped: [] };
+};
+
+const writeMaps = async (rows: readonly IndexRow[], config: StoreConfig): Promise<void> => {
+  for (const path of new Set(rows.map(({ key }) => mapPathOf(config, key)))) {
+    await writeMap(
+      path,
+      rows.filter(({ key }) => mapPathOf(config, key) === path),
+      config,
+    );
+  }
+};
+
+const terminalSink =
+  ({ terminal }: World): Sink =>
+  async (_, lines) => {
+    for (const { text } of lines) terminal.out(text);
+  };
+
+/** Writes files below the folder. A session is exported from its beginning, so no file misses earlier lines. */
+const fileSink = (store: string): Sink => {
+  const files = new TranscriptFiles({ store, before: async function* () {} });
+  return async (key, lines) => void (await files.write([{ key, erased: false, lines }]));
+};
+
+const showResult = ({ terminal }: World, { rows, lines, skipped }: Exported, folder: string, json = false): void => {
+  const sessions = rows.length;
+  if (json) terminal.out(asJson({ folder, sessions, lines, skipped }, 2));
+  else terminal.note(`${sessions} sessions, ${lines} lines, in ${folder}`);
+};
+
+/** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */
+export const exportCommand = (program: Command, world: World): void => {
+  program
+    .command('export')
+    .argument('[key]', 'session key (default: all sessions)')
+    .description('write transcripts as JSON Lines')
+    .option('--out <folder>', 'write files below this folder; "-" is standard output', '-')
+    .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'with --out: print what was written as JSON')
+    .addHelpText('after', example('export agent:main:main --out transcripts'))
+    .action(async (key: SessionKey | undefined, _: unknown, command: Command) => {
+      const { out, generation, json, ...common } = command.optsWithGlobals<ExportOptions>();
+      if (key === undefined && generation !== undefined)
+        throw new NatterError('invalid', '--generation needs a session key', { field: 'generation' });
+      const { agent, session } = configOf(world, common);
+      const client = clientOf(world, common);
+      const folder = out === '-' ? null : resolve(out);
+      const config = { agent, session: { ...session, store: exportStore(folder ?? '') } };
+      const sink = folder === null ? terminalSink(world) : fileSink(config.session.store);
+      const exported =
+        key === undefined
+          ? await exportAll(client, await allRows(client, config), sink)
+          : await exportOne(client, key, sink, generation);
+      if (key === undefined && folder !== null) await writeMaps(exported.rows, config);
+      for (const skipped of exported.skipped) world.terminal.note(`${skipped}: skipped; it cannot be read or was removed`);
+      if (exported.skipped.length > 0) process.exitCode = 1;
+      if (folder !== null) showResult(world, exported, folder, json);
+    });
+};

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { example } from '../../example.ts';
+import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { ago } from '../../time.ts';
+
+interface SessionsOptions extends CommonOptions {
+  readonly active?: number;
+  readonly json?: boolean;
+}
+
+/** Index rows as lines of a table. */
+export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =>
+  table(
+    ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'ABOUT', 'LAST MESSAGE'],
+    rows.map((row) => [
+      oneLine(row.key, 60),
+      row.status,
+      String(row.messageCount),
+      String(row.completedTurns),
+      String(row.queuedTurns),
+      ago(row.updatedAt, now),
+      oneLine(row.description, 40),
+      oneLine(row.lastMessagePreview, 48),
+    ]),
+  );
+
+/** `natter sessions` (A12/129). */
+export const sessionsCommand = (program: Command, world: World): void => {
+  program
+    .command('sessions')
+    .description('list the sessions, newest activity first')
+    .option('--active <minutes>', 'only sessions active in the last MINUTES', wholeNumber(1, 10_000_000))
+    .option('--json', 'print every entry as JSON')
+    .addHelpText('after', example('sessions --active 60'))
+    .action(async (_: unknown, command: Command) => {
+      const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
+      const rows: IndexRow[] = [];
+      for await (const row of clientOf(world, common).sessions.list({ activeMinutes: active })) rows.push(row);
+      if (json) world.terminal.out(asJson({ sessions: rows }, 2));
+      else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
+      else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);
+    });
+};

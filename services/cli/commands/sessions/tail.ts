@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import type { EventType } from '../../../../shared/client/main.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { eventLine } from '../../event-line.ts';
+import { example } from '../../example.ts';
+import { asJson, type World } from '../../terminal.ts';
+import { zoneOf } from '../../time.ts';
+
+interface TailOptions extends CommonOptions {
+  readonly key?: string;
+  readonly type?: EventType[];
+  readonly from?: number;
+  readonly json?: boolean;
+}
+
+/** `natter tail`: the events of all sessions or of one, as they are recorded. After losing the gateway it resumes where it was. */
+export const tailCommand = (program: Command, world: World): void => {
+  program
+    .command('tail')
+    .description('print events as they are recorded, until Ctrl-C')
+    .option('--key <prefix>', 'only sessions whose key begins with these segments')
+    .option('--type <types...>', 'only these event types, such as assistant_message')
+    .option('--from <seq>', 'start at this sequence of the log instead of now', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', example('tail --key agent:main:main --from 1'))
+    .action(async (_: unknown, command: Command) => {
+      const { key, type, from, json, ...common } = command.optsWithGlobals<TailOptions>();
+      const events = clientOf(world, common).events({
+        keyPrefix: key,
+        types: type,
+        after: from === undefined ? undefined : Math.max(0, from - 1),
+        signal: world.interrupted,
+        onWaiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
+      });
+      for await (const event of events) {
+        if (event.type === 'delta' || event.type === 'gap') continue;
+        world.terminal.out(json ? asJson(event) : eventLine(event, zoneOf(world, common)));
+      }
+    });
+};

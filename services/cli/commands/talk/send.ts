@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { uuidv7 } from 'uuidv7';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { example } from '../../example.ts';
+import { showRun } from '../../show-run.ts';
+import type { World } from '../../terminal.ts';
+import { parseTime } from '../../time.ts';
+
+interface SendOptions extends CommonOptions {
+  readonly wait?: number | true;
+  readonly at?: string;
+  readonly json?: boolean;
+}
+
+const defaultWaitSeconds = 60;
+/** How long a message is sent again, with the same id, while the gateway is unavailable. */
+const patienceMs = 10_000;
+
+const standardInput = async (): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8').trimEnd();
+};
+
+/** `natter send`: one message to one session, and with `--wait` its answer (A10/118–121). Exit code 1 if the run failed or is not done. */
+export const sendCommand = (program: Command, world: World): void => {
+  program
+    .command('send')
+    .argument('<key>', 'session key, such as agent:main:main')
+    .argument('<text>', 'the message; - reads it from standard input')
+    .description('send a message to a session')
+    .option(
+      '--wait [seconds]',
+      `wait for the answer (default: ${defaultWaitSeconds} seconds)`,
+      wholeNumber(1, limits.waitSeconds),
+    )
+    .option('--at <time>', 'send it later: at an ISO time, or after a span such as +10m')
+    .option('--json', 'print the response of the gateway as JSON')
+    .addHelpText('after', example('send agent:main:main "hello" --wait'))
+    .action(async (key: string, text: string, _: unknown, command: Command) => {
+      const { wait, at, json = false, ...common } = command.optsWithGlobals<SendOptions>();
+      if (wait !== undefined && at !== undefined)
+        throw new NatterError('invalid', '--wait and --at exclude each other; use one of them');
+      const seconds = wait === true ? defaultWaitSeconds : wait;
+      const messageId = uuidv7();
+      const message = {
+        text: text === '-' ? await standardInput() : text,
+        messageId,
+        ...(at !== undefined && { sendAt: parseTime('--at', at, world.now()) }),
+      };
+      // Every attempt has the same id, so the message takes effect once.
+      const given = { idempotencyKey: messageId, patienceMs, wait: seconds };
+      showRun(world, key, await clientOf(world, common).sessions.post(key, message, given), json);
+    });
+};
