@@ -39,16 +39,17 @@ export const atBroker = (world: World, options: CommonOptions): Config => {
 export const gatewayOf = (world: World, options: CommonOptions): { url: string; token: string } => {
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
-  const url = options.url ?? world.env.NATTER_URL ?? written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
+  const here = written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
+  const url = options.url ?? world.env.NATTER_URL ?? here;
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw new NatterError(
       'invalid',
       `"${url}" is not the address of a gateway; set --url or NATTER_URL to one such as http://127.0.0.1:4600`,
     );
   // The token of the installation here is for the gateway here; another one never gets to see it.
-  const own = url === written?.url || (options.url === undefined && world.env.NATTER_URL === undefined);
+  const own = url === here ? (config.gateway.token ?? written?.token) : undefined;
   const given = options.token ?? (options.tokenFile === undefined ? undefined : tokenIn(options.tokenFile));
-  return { url, token: given ?? config.gateway.token ?? (own ? written?.token : undefined) ?? '' };
+  return { url, token: given ?? world.env.NATTER_TOKEN ?? own ?? '' };
 };
 
 const tokenIn = (file: string): string => {

@@ -179,6 +179,7 @@ export class SessionHost {
     const actor: SessionActor = new SessionActor(key, state, {
       createLive: (session, snapshot) => this.#turns.createLive(session, snapshot, failed),
       deduplication: switches.deduplication,
+      freshness: switches.freshness,
       newId,
       commit: (commit, expectedSeq) => this.#commit(actor, commit, expectedSeq),
       lastSeq: async (session) => (await ports.events.last(session))?.seq ?? 0,

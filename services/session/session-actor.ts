@@ -27,6 +27,7 @@ export interface ActorOptions {
   /** A live actor of the session machine that goes on from this snapshot, not started; its turns belong to `session`. */
   createLive(session: SessionActor, snapshot: MachineSnapshot): Actor<typeof sessionMachine>;
   readonly deduplication: boolean;
+  readonly freshness: boolean;
   newId(): string;
   commit(commit: Commit, expectedSeq: number): Promise<CommitResult>;
   /** Sequence of the session's last commit, 0 if there is none. */
@@ -120,7 +121,7 @@ export class SessionActor {
    * so of the newest state.
    */
   async #unrecorded(origin: Origin, outcome: Outcome): Promise<Outcome> {
-    if (origin === null) return outcome;
+    if (origin === null || !this.#options.freshness) return outcome;
     const problem = await this.#options.lastSeq(this.key).then(
       (seq): Outcome | null => (seq === this.#position.seq ? null : { kind: 'stale' }),
       (error: unknown): Outcome => ({ kind: 'uncommitted', cause: errorMessage(error) }),

@@ -360,6 +360,15 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(arrivedAt - at).toBeLessThan(1_500);
       });
 
+      rule('are not due now because they are due in centuries', async ({ member, publisher }) => {
+        const a = await member('a');
+        const queue = await publisher();
+        for (const at of ['2261-01-01', '2263-01-01', '9999-12-31']) await queue.schedule(at, Date.parse(at), commandTo('k', at));
+        await queue.schedule('last', Date.now() + 1_000, commandTo('k', 'last'));
+        await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
+        expect(a.ids()).toEqual(['last']);
+      });
+
       rule('are replaced by key and name, and taken back', async ({ test, member, publisher }) => {
         const a = await member('a');
         const queue = await publisher();

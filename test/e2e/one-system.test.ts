@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { statusCommand } from '../../services/cli/commands/operate/status.ts';
 import { sessionsCommand } from '../../services/cli/commands/sessions/sessions.ts';
 import { gatewayCommand } from '../../services/cli/commands/talk/gateway.ts';
+import { sendCommand } from '../../services/cli/commands/talk/send.ts';
 import { natterWith } from '../support/natter.ts';
 import { type Call, callerOf, pathOf, token } from './gateway/setup.ts';
 import { clockFrom, startWhole } from './whole.ts';
@@ -124,7 +125,10 @@ test('A1/5: what a channel, the API, the command line and a schedule say to one 
   await whole.settled();
   await owner('POST', pathOf(main, '/messages?wait=10'), { body: { text: 'from the API' } });
   await rpc(owner, 'agent', { sessionKey: 'main', message: 'from a call', timeoutSeconds: 10 });
-  await owner('POST', pathOf('main', '/messages?wait=10'), { body: { text: 'from the command line' } });
+  const natter = natterWith([sendCommand], { home });
+  const { url = '' } = whole.gateways[0] ?? {};
+  const said = await natter('send', 'main', 'from the command line', '--wait', '10', '--url', url, '--token', token);
+  expect(said).toContain('from the command line');
   const later = await owner('POST', pathOf(main, '/messages'), { body: { text: 'from a schedule', sendAt: Date.now() + 50 } });
   expect(later.body.status).toBe('scheduled');
   await whole.until(async () =>

@@ -77,6 +77,23 @@ describe('live = replay = snapshot + tail (I4)', () => {
     );
   });
 
+  test('the fold and the index read no time but that of the command: the log records a commit later than its host says', () => {
+    const agree = (step: typeof fold) => (wishes: readonly Intent[]) => {
+      const { commits } = play(wishes);
+      const later = commits.map((commit, index) => ({ ...commit, recordedAt: commit.recordedAt + 1_000 * (index + 1) }));
+      expect(toPlain(later.reduce(step, initialState))).toEqual(toPlain(commits.reduce(step, initialState)));
+      const rowOf = (history: readonly RecordedCommit[]) =>
+        history.reduce<IndexRow | null>((row, commit) => summarize(row, commit), null);
+      expect(rowOf(later)).toEqual(rowOf(commits));
+    };
+    holds(
+      intents,
+      agree(fold),
+      { 'the fold takes the time of the log': agree((state, commit) => fold(state, { ...commit, at: commit.recordedAt })) },
+      60,
+    );
+  });
+
   test("evolve's shared scope gives what XState's own transition() gives, for events in any order", () => {
     const events = intents.chain((wishes) => fc.shuffledSubarray(play(wishes).commits.flatMap((commit) => commit.events)));
     const equal = (step: typeof evolve) => (sequence: readonly SessionEvent[]) => {

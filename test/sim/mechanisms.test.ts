@@ -1,14 +1,27 @@
 import { expect, it } from 'vitest';
-import { mechanisms } from './mechanisms.ts';
+import { mechanisms, unaware } from './mechanisms.ts';
 import { runSeeds } from './seeds.ts';
 
 /** Seeds within which the checkers have to notice. */
 const bound = 60;
 
 /** The invariant that goes first when a mechanism is missing. */
-const guarded = { fencing: 'I3', deduplication: 'I2', stopOnUncommitted: 'I1', intents: 'I6', oneOutstanding: 'I1' } as const;
+const guarded = {
+  fencing: 'I3',
+  deduplication: 'I2',
+  stopOnUncommitted: 'I1',
+  freshness: 'I1',
+  intents: 'I6',
+  oneOutstanding: 'I1',
+} as const;
 
 it.each(Object.entries(guarded))('without %s the checkers find %s broken', { timeout: 300_000 }, async (name, invariant) => {
   const { failed } = await runSeeds(1, bound, { change: mechanisms[name] ?? {} });
   expect(failed.flatMap(({ findings }) => findings).filter((finding) => finding.startsWith(`${invariant} `))).not.toEqual([]);
+});
+
+it('hosts that believe they still own what others have gone on with do no harm (idea 5)', { timeout: 300_000 }, async () => {
+  const { failed, table } = await runSeeds(1, 20, { change: unaware });
+  expect(failed.flatMap(({ findings }) => findings)).toEqual([]);
+  expect(table.get('zombie went on')).toBe(20);
 });

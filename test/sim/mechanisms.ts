@@ -1,11 +1,19 @@
 import { allOn } from '../../services/session/switches.ts';
-import type { SimOptions } from './options.ts';
+import { optionsOf, type SimOptions } from './options.ts';
+
+/** Hosts that pause, lose their sessions, never hear of it and get them back: several of them believe that they own the same. */
+export const unaware: Partial<SimOptions> = {
+  ...{ forgetsLost: false, hosts: 2, keys: 2, residents: 20 },
+  weights: { ...optionsOf(0).weights, pause: 16, wait: 24, stop: 20, deactivate: 15, leave: 0, crash: 1 },
+};
 
 /** The mechanisms that make the system safe, each with what is changed to do without it. */
 export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
   fencing: { switches: { ...allOn, fencing: false } },
   deduplication: { switches: { ...allOn, deduplication: false } },
   stopOnUncommitted: { switches: { ...allOn, stopOnUncommitted: false } },
+  /** Ownership hides it; so it is looked at where that fails. */
+  freshness: { ...unaware, switches: { ...allOn, freshness: false } },
   intents: { switches: { ...allOn, intents: false } },
   /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
   oneOutstanding: { maxAckPending: 8 },

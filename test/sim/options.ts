@@ -19,6 +19,8 @@ export interface SimOptions {
   readonly residents: number;
   readonly commitPatienceMs: number;
   readonly maxAckPending: number;
+  /** Off: a host keeps the sessions of a partition that it loses, and goes on with them as it knows them when the partition comes back. */
+  readonly forgetsLost: boolean;
   readonly faults: { readonly log: FaultRates; readonly caches: FaultRates; readonly queues: FaultRates };
   /** Tokens of the model's window, and of the latest messages that a compaction leaves as they are. */
   readonly windowTokens: number;
@@ -86,6 +88,7 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
     residents: random.pick([2, 3, 20]),
     commitPatienceMs: random.pick([0, 500, 10_000]),
     maxAckPending: 1,
+    forgetsLost: true,
     faults: { log: rates(), caches: rates(), queues: queueRates(rates()) },
     maxDelayMs: random.pick([0, 3, 3, 40]),
     maxLateMs: random.pick([10, 5_000]),

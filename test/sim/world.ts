@@ -233,8 +233,9 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, switches, commitPatienceMs, windowTokens, keepTokens } = this.#options;
-    const ports = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
+    const { residents, switches, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
+    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
+    const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;
@@ -264,3 +265,9 @@ export class World {
     });
   }
 }
+
+/** A queue whose members never hear that they lost a partition, or that one came back. */
+const unawareOfLoss = (queue: Ports['commands']): Ports['commands'] => ({
+  ...queue,
+  consume: (options) => queue.consume({ ...options, acquired: () => {}, lost: () => {} }),
+});

@@ -98,6 +98,7 @@ export const intents = fc.array(intent, { maxLength: 60, size: 'max' });
 const sent: ReadonlySet<string> = new Set<Verb>([...verbs.filter((verb) => verb !== 'resume'), 'answer', 'answer-by']);
 
 const modes = ['followup', 'collect', 'steer', 'interrupt', 'reject'] as const;
+const places = ['#a', '#b', '#a/7', 'work:#a'] as const;
 const rulings = ['run', 'deny', 'ask', 'ask-once', 'spawn', 'ask-spawn'] as const;
 const oneOf = <T>(items: readonly T[], number: number): T => items[number % items.length] as T;
 
@@ -127,7 +128,7 @@ const rowOf = (
     case 'post-as':
       return `post-as m${index} ${oneOf(modes, number)} ${number % 3 === 0 ? '500' : ''}`.trim();
     case 'post-to':
-      return `post-to m${index} place-${number % 2} ${oneOf(modes, number)}`;
+      return `post-to m${index} ${oneOf(places, number)} ${oneOf(modes, number)}`;
     case 'post-limit':
       return `post-limit m${index} ${number % 4} ${oneOf(modes, number)}`;
     case 'post-stale':

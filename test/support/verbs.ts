@@ -27,13 +27,19 @@ const stepOf = (
       : { kind, text: `step ${number} of ${ref}`, model: 'test', usage },
 });
 
+/** A place for an answer: `#ubuntu`, in a thread `#ubuntu/7`, of an account `work:#ubuntu`. */
+const placeOf = (text: string) => {
+  const [, accountId, to = '', threadId] = /^(?:(\w+):)?([^/]+)(?:\/(\w+))?$/.exec(text) ?? [];
+  return { channel: 'irc', to, ...(accountId !== undefined && { accountId }), ...(threadId !== undefined && { threadId }) };
+};
+
 const posted = (
   message: string | undefined,
   { mode, debounceMs, to }: { mode?: string | undefined; debounceMs?: string | undefined; to?: string },
 ): CommandOf<'post_message'> => ({
   type: 'post_message',
   sessionId: 's1',
-  message: { ...messageOf(message), ...(to !== undefined && { deliverTo: { channel: 'irc', to } }) },
+  message: { ...messageOf(message), ...(to !== undefined && { deliverTo: placeOf(to) }) },
   ...(mode !== undefined && {
     queue: { mode: mode as QueueRule['mode'], ...(debounceMs !== undefined && { debounceMs: Number(debounceMs) }) },
   }),
@@ -129,7 +135,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   }),
   /** A message under a queue mode: `post-as m2 steer`, `post-as m2 collect 500` (debounce, ms). */
   'post-as': (message, mode, debounceMs) => posted(message, { mode, debounceMs }),
-  /** A message with a place for its answer: `post-to m2 #ubuntu collect`. */
+  /** A message with a place for its answer (`placeOf`): `post-to m2 #ubuntu collect`. */
   'post-to': (message, to = '', mode) => posted(message, { mode, to }),
   /** A message under a queue mode that finds the session stale. */
   'post-stale': (message, mode) => ({

@@ -16,7 +16,7 @@ const textsTo = (to: string) => rig.farSide.received.filter((request) => request
 const finals = (id: string) => rig.states(id).filter((state) => !/^(prepared|sending)/.test(state));
 
 describe('a reply goes to its webhook', () => {
-  it('signed, with an intent recorded before and the outcome after (I6)', async () => {
+  it('signed, and its custody reads prepared, sending, delivered', async () => {
     const { say, start, farSide, states } = await open();
     await start('one');
     const id = await say('Hello!');
@@ -33,6 +33,34 @@ describe('a reply goes to its webhook', () => {
     expect([named, known]).toEqual([id, id]);
     const expected = createHmac('sha256', 'a secret').update(`${time}.${id}.${request!.raw}`).digest('hex');
     expect(request!.headers['natter-signature']).toBe(`v1=${expected}`);
+  });
+
+  it('I6, I9: nothing is sent before the custody log holds its intent', async () => {
+    const { say, start, states, system } = await open();
+    const { custody } = system.portsFor('one');
+    const found: unknown[] = [];
+    // A send that does not wait for its record overtakes it here.
+    const append = async (record: CustodyRecord, expectedSeq: number): Promise<number | null> => {
+      await new Promise(setImmediate);
+      return custody.append(record, expectedSeq);
+    };
+    const outlet: Outlet = {
+      channel: 'chat',
+      idempotent: true,
+      send: async ({ id, target }) => {
+        const last = await custody.last(target);
+        found.push([last?.record.outboundId === id, last?.record.state, last?.record.attempt]);
+        return found.length === 1 ? { kind: 'retry', afterMs: 0, detail: 'busy' } : { kind: 'sent' };
+      },
+    };
+    await start('one', { change: { custody: { last: custody.last, append } }, outlets: [outlet] });
+    const id = await say('hi');
+    await delivered(id);
+    expect(states(id)).toEqual(['prepared 1', 'sending 1', 'prepared 2', 'sending 2', 'delivered 2']);
+    expect(found).toEqual([
+      [true, 'sending', 1],
+      [true, 'sending', 2],
+    ]);
   });
 
   it('in order per conversation', async () => {

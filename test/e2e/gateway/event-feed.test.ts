@@ -67,6 +67,24 @@ it('a reader that falls far behind what the feed remembers gets the rest from th
   expect(seenOfMine).toEqual(writtenByMe);
 });
 
+it('a reader that begins just before, at or just behind the oldest commit that the feed remembers misses none', async () => {
+  const { events } = openBroker();
+  const write = writerOf(events);
+  const feed = new EventFeed(events, systemClock, pino({ level: 'silent' }));
+  afterwards(() => feed.close());
+  while (feed.problems().length > 0) await systemClock.sleep(1);
+  // The feed forgets three of these.
+  const written: number[] = [];
+  for (let n = 0; n < limits.feedCommits + 3; n++) written.push(await write(`a:${n % 3}`));
+  await expect.poll(() => feed.position).toBe(written.at(-1));
+  for (const [at, after] of [0, ...written.slice(0, 6)].entries()) {
+    const reader = feed.follow({ after, signal: new AbortController().signal });
+    const first = [(await reader.next()).value?.seq, (await reader.next()).value?.seq];
+    await reader.return();
+    expect(first).toEqual(written.slice(at, at + 2));
+  }
+});
+
 it('readers end when the feed closes', async () => {
   const feed = new EventFeed(openBroker().events, systemClock, pino({ level: 'silent' }));
   while (feed.problems().length > 0) await systemClock.sleep(1);

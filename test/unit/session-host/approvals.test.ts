@@ -179,6 +179,32 @@ describe('a call that a person must allow (A5/62, I7)', () => {
     expect(events().at(-1)?.type).toBe('turn_completed');
   });
 
+  test.each([
+    ['nothing', 2, 'ok'],
+    ['hash', 1, 'error'],
+    ['arguments', 1, 'error'],
+  ])(
+    'that is cut off runs again only as it was allowed, also if it may be repeated (I7): changed is %s, it runs %i times',
+    async (what, runs, outcome) => {
+      let begun = 0;
+      const run = () =>
+        ++begun === 1 ? new Promise<never>(() => {}) : Promise.resolve({ outcome: 'ok', text: 'sent' } as const);
+      const { made, tools } = await asking({ ...mail, idempotent: true, run }, [['mail {"to":"bob"}'], 'done']);
+      await made.take(answer({}));
+      await made.clock.pass(10);
+      expect([begun, rowsOf(made.events()).at(-1)]).toEqual([1, 'tool_call_started m/2 m.1.0 #1']);
+      for (const event of made.events()) {
+        if (what === 'hash' && event.type === 'approval_requested') Object.assign(event, { hash: 'f'.repeat(64) });
+        if (what === 'arguments' && event.type === 'model_step')
+          Object.assign(event.calls?.[0] ?? {}, { arguments: '{"to":"eve"}' });
+      }
+      await restarted(made);
+      expect(tools.runs.map((each) => each.arguments)).toEqual(Array.from({ length: runs }, () => ({ to: 'bob' })));
+      expect(made.events()).toContainEqual(expect.objectContaining({ type: 'tool_result', callId: 'm.1.0', outcome }));
+      expect(made.events().at(-1)?.type).toBe('turn_completed');
+    },
+  );
+
   test('and that begins a run elsewhere names it when it is allowed (A11/125)', async () => {
     const spawn = { key: 'agent:main:subagent:1', runId: 'run-1' };
     const { made } = await asking({ ...mail, spawns: () => spawn }, [['mail'], 'done']);

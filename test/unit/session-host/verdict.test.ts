@@ -24,3 +24,14 @@ it('ADR 9: what changes nothing, is refused, or is known by its id only, is done
   expect(await deliver('post m', 'm', 102)).toEqual({ kind: 'done' });
   expect(host.counts).toMatchObject({ commits: 1, duplicates: 1 });
 });
+
+it('I1: what changes nothing in the memory of a host is decided again where the log has gone on without it', async () => {
+  const system = rig();
+  await system.take('open', key);
+  const behind = system.host;
+  system.restart();
+  expect(await system.take('deactivate', key)).toEqual({ kind: 'recorded' });
+  const message = { ...command('open', 'open again'), key };
+  expect(await behind.handle({ message, seq: 101, incarnation: 1, partition: 0, attempt: 1 })).toEqual({ kind: 'recorded' });
+  expect(system.events(key).at(-1)?.type).toBe('session_reopened');
+});

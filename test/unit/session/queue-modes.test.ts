@@ -177,6 +177,22 @@ describe('steer: the running turn hears it at its next step', () => {
   });
 });
 
+describe('the place of an answer has a thread and an account too (B6)', () => {
+  test.each<[string, string, string, boolean]>([
+    ['all the same', 'work:#a/7', 'work:#a/7', true],
+    ['another thread', '#a/7', '#a/8', false],
+    ['a thread and none', '#a/7', '#a', false],
+    ['another account', 'work:#a', 'home:#a', false],
+    ['an account and none', 'work:#a', '#a', false],
+  ])('%s', (_, one, other, isSame) => {
+    const collected = turnAfter('post m1', `post-to m2 ${one} collect`, `post-to m3 ${other} collect`, 'reply m1/1 1');
+    expect(collected?.merged ?? []).toEqual(isSame ? ['m3'] : []);
+    given(`post-to m1 ${one}`)
+      .when(`post-to m2 ${other} steer`)
+      .then('user_message m2 for a turn', isSame ? 'turn_joined m1/1 m2' : 'turn_queued m2 #1');
+  });
+});
+
 describe('interrupt: the newest message wins', () => {
   test('what waits goes on waiting, and the index knows', () => {
     const history = ['post m1', 'post m2', 'post m3'];

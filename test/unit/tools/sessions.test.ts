@@ -191,6 +191,19 @@ describe('sessions_send', () => {
     await host.release();
     expect((await messagesIn(there)).map(({ text }) => text)).toEqual(['first', 'hello']);
   });
+  it.each([
+    ['as long as it is told', { timeoutSeconds: 7 }, {}, 7_000],
+    ['no longer than a tool may take, with something left to say so', { timeoutSeconds: 600 }, { timeoutMs: 30_000 }, 29_000],
+    ['not at all where a tool has no time to wait', { timeoutSeconds: 600 }, { timeoutMs: 500 }, 0],
+  ])('A10/118, 120: waits %s', async (_, given, tools, waitMs) => {
+    host.hold();
+    const waits: number[] = [];
+    // The only sleep of the call is its wait, which ends at once.
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+    ports = { ...ports, clock: { ...systemClock, sleep } };
+    expect((await send(given, { tools })).answer).toMatchObject({ status: 'timeout' });
+    expect(waits).toEqual([waitMs]);
+  });
   it('A10/121: a run that fails is told as such', async () => {
     expect(await send({ message: 'fail now' })).toMatchObject({
       outcome: 'error',

@@ -21,6 +21,22 @@ test('A2/16: a header, then the messages with who, what, when and which tokens',
   expect(answer).toMatchObject({ role: 'assistant', timestamp: 2000, model: 'test', usage: { totalTokens: 5 } });
 });
 
+test('A2/16: full turns: what tools were asked and what they answered, also when they failed', () => {
+  const lines = linesAfter(
+    'post m1',
+    'call m1/1 1 read run',
+    'result m1/1 m1.1.0 ok',
+    'call m1/1 2 write run',
+    'result m1/1 m1.2.0 error',
+  );
+  expect(lines.slice(2).map(({ text }) => parsed(text))).toMatchObject([
+    { role: 'assistant', content: [{ type: 'toolCall', id: 'm1.1.0', name: 'read' }] },
+    { role: 'toolResult', toolCallId: 'm1.1.0', toolName: 'read', isError: false, content: [{ text: 'ok of m1.1.0' }] },
+    { role: 'assistant', content: [{ type: 'toolCall', id: 'm1.2.0', name: 'write' }] },
+    { role: 'toolResult', toolCallId: 'm1.2.0', toolName: 'write', isError: true, content: [{ text: 'error of m1.2.0' }] },
+  ]);
+});
+
 test('A2/9: a reset ends one transcript and begins the next, also within one commit', () => {
   const lines = linesAfter('append m1', 'post m2', 'reset s2 m3');
   expect(lines.map(({ sessionId, text }) => [sessionId, parsed(text).messageId ?? parsed(text).generation])).toEqual([

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommonOptions, gatewayOf } from '../../../services/cli/access.ts';
+import { installationIn } from '../../../services/cli/installation.ts';
+import type { World } from '../../../services/cli/terminal.ts';
+
+const here = 'http://127.0.0.1:4600';
+const elsewhere = 'https://natter.example.org';
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'natter-access-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+/** What `natter up` writes down, or what somebody wrote into the configuration. */
+const written = (): CommonOptions => {
+  installationIn(dataDir).writeGateway({ url: here, token: 'token of here' });
+  return {};
+};
+const configured = (): CommonOptions => {
+  const file = join(dataDir, 'natter.json');
+  writeFileSync(file, '{ gateway: { token: "token of here" } }');
+  return { config: file };
+};
+const asked = (options: CommonOptions, env: Record<string, string> = {}) =>
+  gatewayOf({ env, home: dataDir } as unknown as World, { dataDir, ...options });
+
+describe.each([
+  ['that `natter up` made', written],
+  ['in the configuration file', configured],
+])('I12: the token of this installation, %s,', (_, given) => {
+  it.each<[string, CommonOptions, Record<string, string>]>([
+    ['without another address', {}, {}],
+    ['with the same address as --url', { url: here }, {}],
+    ['with the same address in NATTER_URL', {}, { NATTER_URL: here }],
+  ])('is sent to the gateway here: %s', (_, options, env) => {
+    expect(asked({ ...given(), ...options }, env)).toEqual({ url: here, token: 'token of here' });
+  });
+
+  it.each<[string, CommonOptions, Record<string, string>]>([
+    ['a --url', { url: elsewhere }, {}],
+    ['a --url with another port', { url: 'http://127.0.0.1:4601' }, {}],
+    ['a NATTER_URL', {}, { NATTER_URL: elsewhere }],
+    ['a --url while NATTER_URL is this one', { url: elsewhere }, { NATTER_URL: here }],
+  ])('is never sent elsewhere: %s', (_, options, env) => {
+    expect(asked({ ...given(), ...options }, env).token).toBe('');
+  });
+
+  it('stays where another one is given with the address', () => {
+    const common = { ...given(), url: elsewhere };
+    expect(asked({ ...common, token: 'theirs' }).token).toBe('theirs');
+    expect(asked(common, { NATTER_TOKEN: 'theirs' }).token).toBe('theirs');
+  });
+});
