@@ -36,7 +36,7 @@ const outbound = (target: DeliveryTarget, text: string, of = key): Outbound => (
   ...{ id: '1.0', seq: 1, key: of, target, kind: 'assistant_message', text, turnId: 't' },
 });
 
-/** A courier with one outlet, which hands what it is given to `send`. */
+/** A delivery worker with one outlet, which hands what it gets to `send`. */
 const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResult>) => {
   const { custody } = openInMemory({ clock: systemClock }).portsFor('test');
   const erasures = createErasures();
@@ -46,11 +46,11 @@ const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResul
     createDeliveryWorker({
       ...common,
       outlets: [{ channel, idempotent: true, send }],
-      custodian: createDeliveryLog({ ...common, custody: log, member: 'test' }),
+      deliveryLog: createDeliveryLog({ ...common, custody: log, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      giveUp: async () => {},
-      marked: () => {},
+      deadLetter: async () => {},
+      recorded: () => {},
       revised: erasures.revised,
     });
   return { custody, erase: () => erasures.note(erased), carryWith };
