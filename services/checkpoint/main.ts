@@ -20,10 +20,10 @@ export interface CheckpointOptions {
   readonly member: string;
   /** Also keeps a readable mirror under `session.store` (A2/19). */
   readonly mirror?: StoreConfig;
-  /** Also looks back on sessions (A7/80). */
+  /** Also introspects sessions (A7/80). */
   readonly introspection?: {
     readonly config: Config;
-    /** Environment variables that model providers may name for their keys. */
+    /** The environment with the API keys of model providers. */
     readonly env: Readonly<Record<string, string | undefined>>;
     /** Default: `introspection.model`, else `agent.model`. */
     readonly model?: Model;
@@ -34,13 +34,16 @@ export interface CheckpointOptions {
 const name = 'checkpoint-index';
 /** Milliseconds between two reads of the log. */
 const readPauseMs = 20;
-/** Milliseconds between two flushes, and at most so many when they are large: rows that change often are then written less often. */
+/**
+ * Milliseconds between two flushes: the least, and the most after large ones, so that rows that change often are written less
+ * often.
+ */
 const flushPauseMs = 250;
 const flushPauseMsMax = 2_000;
-/** Milliseconds after which a pause looks whether the projection is full. */
+/** How often a pause checks whether the projection is full, ms. */
 const restMs = 50;
 
-/** Derives the session index and the long-term memory from the log, and the mirror of transcripts where one is wanted. */
+/** Derives the session index and long-term memory from the log, and optionally the mirror of transcripts and introspection. */
 export const startCheckpoint = async (options: CheckpointOptions): Promise<Service> => {
   const { ports, log, member, mirror: config } = options;
   const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };
@@ -66,7 +69,10 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
         folded.notify();
         while (isFull() && !until.aborted) await flushed.wait(until);
       });
-    /** Writes one batch and resolves with its rows. A failure ends this round: the next one begins where the index says it is. */
+    /**
+     * Writes one batch and resolves with its number of rows. A failure ends this round: the next one starts at the index's
+     * position.
+     */
     const flush = async (): Promise<number> => {
       const rows = current.dirtyRows();
       await current.flush();
@@ -75,7 +81,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       flushed.notify();
       return rows;
     };
-    /** The first change after a pause is written at once, what comes meanwhile together after the pause or when full. */
+    /** Writes the first change after a pause at once, and later ones together, after the pause or when the projection is full. */
     const write = async (until: AbortSignal): Promise<void> => {
       while (!until.aborted) {
         while (!current.isDirty() && !until.aborted) await folded.wait(until);
@@ -93,7 +99,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
   const mirror = config && startMirror({ config, ports, log, member });
   const memory = startMemory({ ports, log, member });
-  const introspection = await lookingBack(options);
+  const introspection = await startIntrospectionIfEnabled(options);
   return {
     name: 'checkpoint',
     problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
@@ -118,7 +124,10 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   };
 };
 
-const lookingBack = async ({ introspection, ...options }: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
+const startIntrospectionIfEnabled = async ({
+  introspection,
+  ...options
+}: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
   if (!introspection?.config.introspection.enabled) return undefined;
   const { config, env } = introspection;
   const model = introspection.model ?? createModels(config, env, options.ports.clock)(config.introspection.model);

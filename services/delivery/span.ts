@@ -1,9 +1,9 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { Spanned } from '../../shared/kit/trace.ts';
+import type { SpanDescription } from '../../shared/kit/trace.ts';
 import type { CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 
 /** The span of an outgoing message, from the log to its final state, in the trace of its commit. */
-export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): Spanned<CustodyState | 'known' | 'left'> => ({
+export const deliverySpan = ({ id, kind, target, traceparent }: Outbound): SpanDescription<CustodyState | 'known' | 'left'> => ({
   name: `deliver ${target.channel}`,
   kind: SpanKind.PRODUCER,
   parent: traceparent ?? null,

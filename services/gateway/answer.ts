@@ -1,4 +1,4 @@
-import type { Run, Traced } from '../../shared/domain/projections/run.ts';
+import type { Run, TrackedRun } from '../../shared/domain/projections/run.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { withoutSilence } from '../../shared/domain/values/silence.ts';
 
@@ -60,7 +60,7 @@ export class Answer {
   }
 
   /** Takes the next commit and the run after it; each text that a step says in it is passed on, with the number of the step. */
-  take(commit: RecordedCommit, { run, turnId }: Traced, said: (text: string, step: number) => void = () => {}): void {
+  take(commit: RecordedCommit, { run, turnId }: TrackedRun, said: (text: string, step: number) => void = () => {}): void {
     this.#run = run;
     this.#turnId = turnId;
     if (run !== null) this.#at ??= commit.at;

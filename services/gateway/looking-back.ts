@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { notLookingBack } from '../../shared/domain/routing/chat-answer.ts';
+import { checkpointsDisabled } from '../../shared/domain/routing/chat-answer.ts';
 import { type Asked, ask } from './asking.ts';
 import type { Asker } from './commands.ts';
 import type { GatewayContext } from './context.ts';
@@ -19,7 +19,7 @@ export const checkpoint = async (
   { key, runId, condition }: { key: SessionKey; runId?: string; condition?: Condition },
 ): Promise<CheckpointAnswer> => {
   await context.access.read(asker.principal, key);
-  if (!context.config.introspection.enabled) throw new Refusal('introspection_disabled', notLookingBack);
+  if (!context.config.introspection.enabled) throw new Refusal('introspection_disabled', checkpointsDisabled);
   const wish = { type: 'request_checkpoint', why: { reason: 'manual' } } as const;
   const asked = await ask(context, asker, key, wish, { runId, ...(await condition?.()) });
   const outcome = asked.status === 'ok' ? asked.outcome : undefined;

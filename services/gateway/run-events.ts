@@ -1,4 +1,4 @@
-import { afterCommitOf, isOver, type Run, type Traced } from '../../shared/domain/projections/run.ts';
+import { afterCommitOf, isOver, type Run, type TrackedRun } from '../../shared/domain/projections/run.ts';
 import { cutOff } from '../../shared/domain/prompt/call-block.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
@@ -64,7 +64,7 @@ export class RunTeller {
   /** Calls that have not ended: the next step is not before they have. */
   readonly #open = new Set<string>();
   #answered: string | undefined;
-  #traced: Traced;
+  #traced: TrackedRun;
   #asked: AskedCall | null = null;
   #saysNothing = true;
   #model: string | null = null;

@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { beginSpan, type Ending, isTracing, type OpenSpan, type Spanned } from '../../shared/kit/trace.ts';
+import { beginSpan, isTracing, type OpenSpan, type SpanDescription, type SpanEnd } from '../../shared/kit/trace.ts';
 
 /** The caller's trace goes on where it says which one that is. Neither the path nor the query is told: a key or a secret may be in them. */
 const requestSpan = ({
@@ -8,7 +8,7 @@ const requestSpan = ({
   headers: { traceparent },
   routeOptions: { url: route },
   id,
-}: FastifyRequest): Spanned<unknown> => ({
+}: FastifyRequest): SpanDescription<unknown> => ({
   name: route === undefined ? method : `${method} ${route}`,
   kind: SpanKind.SERVER,
   parent: typeof traceparent === 'string' ? traceparent : null,
@@ -19,7 +19,7 @@ const requestSpan = ({
 export const traceRequests = (app: FastifyInstance): void => {
   if (!isTracing()) return;
   const spans = new WeakMap<FastifyRequest, OpenSpan>();
-  const finish = (request: FastifyRequest, ending: Ending): void => {
+  const finish = (request: FastifyRequest, ending: SpanEnd): void => {
     spans.get(request)?.end(ending);
     spans.delete(request);
   };

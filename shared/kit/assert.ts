@@ -1,4 +1,4 @@
-/** A broken assumption of ours. Never thrown for bad input: bad input is a value or a `NatterError`. */
+/** A violated assumption, that is, a bug. Never thrown for bad input, which is a value or a `NatterError`. */
 export class AssertionError extends Error {
   override name = 'AssertionError';
 }
@@ -8,7 +8,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
 
-/** Ends a switch over a union: a new member breaks the build here. */
+/** Ends a switch over a union: an unhandled member is a type error here. */
 export const assertNever = (value: never): never => {
   throw new AssertionError(`unexpected value: ${JSON.stringify(value)}`);
 };

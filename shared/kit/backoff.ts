@@ -1,17 +1,20 @@
-/** The bounds of the waits between attempts. */
+/** Bounds of the delays between attempts. */
 export interface Backoff {
-  /** The wait after the first failure. */
+  /** The delay after the first failure. */
   readonly firstMs: number;
-  /** No wait is longer. */
+  /** The longest delay. */
   readonly mostMs: number;
 }
 
-/** More doublings than any bound needs; without a limit a long row of failures would end in `Infinity`. */
+/** More doublings than any bound needs; unlimited ones would end in `Infinity`. */
 const doublingsMax = 30;
 
-/** Milliseconds to wait after `failures` failures that came before the last one: 0 gives `firstMs`, and each further one doubles the wait. */
+/** Milliseconds to wait before the next attempt: `firstMs` for `failures` = 0, doubled for each further consecutive failure. */
 export const backoffMs = ({ firstMs, mostMs }: Backoff, failures: number): number =>
   Math.min(mostMs, firstMs * 2 ** Math.min(failures, doublingsMax));
 
-/** Half of a wait and a random share of the other half, `random` in 0..1: those that failed together do not all come back together. */
+/**
+ * A random delay between half of `ms` and `ms`, with `random` in 0..1, so that clients that failed together do not retry
+ * together.
+ */
 export const jittered = (ms: number, random: number): number => ms * (0.5 + random / 2);

@@ -1,17 +1,17 @@
-/** The port for time: whatever needs the time is given a clock. */
+/** The port for time. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
-  /** Milliseconds that never go back: for leases and timeouts. */
+  /** Monotonic milliseconds, for leases and timeouts. */
   monotonic(): number;
   /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest delay that `setTimeout` takes: it fires at once after a longer one. */
+/** The longest delay that `setTimeout` takes: with a longer one it fires at once. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** The machine's clock. Chosen in `main.ts` only; tests and the simulator bring their own. */
+/** The machine's clock. Chosen only in `main.ts`; tests and the simulator provide their own. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,4 +1,4 @@
-/** Plain data with the keys of every object in order, so that equal data is equal text. */
+/** JSON with sorted object keys, so that equal data gives equal text. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -14,7 +14,7 @@ export interface Difference {
   readonly after: unknown;
 }
 
-/** Where two plain values differ, by dotted path, depth first. */
+/** The differences between two plain values, with dotted paths, depth first. */
 export const differences = (before: unknown, after: unknown, path = ''): Difference[] => {
   if (isObject(before) && isObject(after) && Array.isArray(before) === Array.isArray(after)) {
     const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];

@@ -11,13 +11,16 @@ const listItems = 20;
 const causes = 3;
 
 type Shorten = (text: string) => string;
-/** A secret that the cut would go through must be hidden before: a part of it is no shape that anybody knows. */
+/** Scrubs before it cuts: a secret cut in half would no longer match any pattern. */
 const shortener =
   (scrub: Shorten): Shorten =>
   (text) =>
     text.length <= textCharacters ? text : `${scrub(text.slice(0, 16 * textCharacters)).slice(0, textCharacters)}… (shortened)`;
 
-/** What a log line may say of an error: never its other fields, which may hold a request with its headers. Where an expected one comes from helps nobody. */
+/**
+ * The loggable fields of an error. All others are left out, since they may hold a request with its headers. Expected errors have
+ * no stack, which would help nobody.
+ */
 const errorFields = (error: Error, shortened: Shorten, depth = 0): Record<string, unknown> => ({
   type: error.name,
   message: shortened(error.message),
@@ -26,7 +29,7 @@ const errorFields = (error: Error, shortened: Shorten, depth = 0): Record<string
   ...(error.cause instanceof Error && depth < causes && { cause: errorFields(error.cause, shortened, depth + 1) }),
 });
 
-/** Method and path of a request, without its query: the query is where tokens are. */
+/** Method and path of a request. The query is left out, because it may hold tokens. */
 const requestFields = (request: object, shortened: Shorten): Record<string, unknown> => ({
   ...('method' in request && typeof request.method === 'string' && { method: request.method }),
   ...('url' in request && typeof request.url === 'string' && { path: shortened(request.url.split(/[?#]/)[0] ?? '') }),
@@ -35,10 +38,10 @@ const requestFields = (request: object, shortened: Shorten): Record<string, unkn
 const responseFields = (response: object): Record<string, unknown> =>
   'statusCode' in response && typeof response.statusCode === 'number' ? { status: response.statusCode } : {};
 
-/** Names of text fields whose value nobody needs to read. */
+/** Names of text fields whose value is hidden. */
 const secretName = /token|secret|password|passwd|authorization|cookie|api_?key|credential/i;
 
-/** The allow-list: scalars, lists of scalars, errors by their known fields. Anything else is left out, whatever its name. */
+/** The allow-list: scalars, lists of scalars, and errors by their known fields. Anything else is left out, whatever its name. */
 const allowed = (name: string, value: unknown, shortened: Shorten): unknown => {
   if (typeof value === 'string') return secretName.test(name) ? '[secret]' : shortened(value);
   if (typeof value === 'bigint') return value.toString();
@@ -56,10 +59,10 @@ const allowedFields =
     Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, allowed(name, value, shortened)]));
 
 /**
- * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars and errors;
- * objects are left out, so that a whole envelope, request or event cannot be logged by mistake. `secrets` are the values this process
- * knows; they, and anything shaped like a token, are hidden from the finished line (I12). A line of something that is traced has its trace.
- * A new `level` of the log is its children's too.
+ * A logger that writes JSON lines to `destination` (default: standard error). Fields of a line may be scalars, lists of scalars
+ * and errors; objects are left out, so that a whole envelope, request or event cannot be logged by mistake. `secrets` are the
+ * values this process knows; they, and anything shaped like a token, are hidden in the finished line (I12). Within a trace, a
+ * line carries the trace id. Changing the `level` also changes it for child loggers.
  */
 export const createLog = (options: {
   level: string;
@@ -75,7 +78,7 @@ export const createLog = (options: {
       level: options.level,
       base: { name: options.name, pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // Pino's own serializers would unfold errors and requests; by then ours have made plain, small objects of them.
+      // Pino's own serializers would expand errors and requests; ours have already turned them into small plain objects.
       serializers: { err: (value: unknown) => value, req: (value: unknown) => value, res: (value: unknown) => value },
       formatters: {
         level: (label) => ({ level: label }),

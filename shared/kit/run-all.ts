@@ -1,6 +1,6 @@
 /**
- * Runs tasks side by side until `signal` aborts. When one fails, the signal the others were given aborts too; its error is thrown once all
- * of them have ended.
+ * Runs tasks concurrently until `signal` aborts. When one fails, the signal given to the others aborts as well; the error is
+ * thrown once all tasks have ended.
  */
 export const runAll = async (
   signal: AbortSignal,

@@ -1,10 +1,11 @@
 /**
- * The last step of every log line (I12): whatever a serializer let through, no known secret, nothing shaped like a token and no character
- * that a terminal or a line-based reader would obey leaves the process. Works on finished JSON text and keeps it valid JSON.
+ * The last step of every log line (I12). Whatever a serializer let through: no known secret, nothing shaped like a token, and no
+ * character that a terminal or a line-based reader would interpret leaves the process. Works on finished JSON text and keeps it
+ * valid.
  */
 const hidden = '[secret]';
 
-/** Shapes of credentials, each with what stays of a match. None of them can match a quote or a backslash, so JSON stays whole. */
+/** Credential patterns, each with its replacement. None of them can match a quote or a backslash, so that JSON stays valid. */
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${hidden}`],
   [/(:\/\/)[^\s"\\/@]+@/g, `$1${hidden}@`],
@@ -24,16 +25,19 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove; line feeds and tabs stay.
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of strangers for a terminal: without what moves the cursor, colours, beeps or turns the direction of writing. Keeps line feeds and tabs. */
+/**
+ * Makes untrusted text safe for a terminal: removes characters that move the cursor, change colours, beep or change the writing
+ * direction. Keeps line feeds and tabs.
+ */
 export const printable = (text: string): string => text.replace(control, '');
 
-/** The same for finished JSON, where nothing may be lost: these characters become escapes. */
+/** Like `printable`, but for finished JSON, where nothing may be lost: the characters become escapes. */
 export const escapeControls = (json: string): string =>
   json.replace(control, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Every form in which a secret may stand in a line: as it is, within JSON, within JSON that a message quotes, within a URL, in base64. */
+/** Every form in which a secret may occur in a line: as it is, in JSON, in JSON quoted by a message, in a URL, in base64. */
 const formsOf = (secret: string): string[] => [
   secret,
   escaped(secret),
@@ -43,19 +47,19 @@ const formsOf = (secret: string): string[] => [
   Buffer.from(secret).toString('base64url'),
 ];
 
-/** Shorter "secrets" are left alone: hiding every `ab` would hide the log itself. */
+/** Shorter secrets are not hidden: hiding every `ab` would hide the log itself. */
 const secretCharacters = 6;
 
-/** Hides these secrets in a text and nothing else: for what a model is to read as it was written. */
-export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
+/** Returns a function that hides these secrets and changes nothing else: for text that a model reads. */
+export const secretHider = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
-  // The longest first: a secret that begins with another one must not leave its end behind.
+  // Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one.
   forms.sort((one, other) => other.length - one.length);
   return (text) => forms.reduce((clean, form) => (clean.includes(form) ? clean.replaceAll(form, hidden) : clean), text);
 };
 
-/** A scrubber for lines that may hold these secrets. The result never has a known secret, a token shape or a control character. */
+/** A scrubber for log lines. Its result contains no known secret, no token pattern and no control character. */
 export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {
-  const hide = hiding(secrets);
+  const hide = secretHider(secrets);
   return (line) => shapes.reduce((clean, [shape, rest]) => clean.replace(shape, rest), hide(printable(line)));
 };

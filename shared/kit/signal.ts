@@ -5,7 +5,7 @@ export class Signal {
   #isNotified = false;
   #wake = (): void => {};
 
-  /** Bound, so that it can be handed on as a callback. */
+  /** Bound, so that it can be passed as a callback. */
   readonly notify = (): void => {
     this.#isNotified = true;
     this.#wake();

@@ -1,6 +1,6 @@
 /**
- * Tokens where no provider has counted them: four characters each. About right for English and code, too few for Chinese or Japanese: there
- * only a provider that counts keeps the window from overflowing before it is noticed.
+ * Estimates tokens where no provider has counted them: four characters each. About right for English and code, too low for
+ * Chinese or Japanese, where an overflow is noticed in time only if the provider counts.
  */
 export const charactersPerToken = 4;
 

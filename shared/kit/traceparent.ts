@@ -1,14 +1,14 @@
 import { type Context, isSpanContextValid, type SpanContext, trace } from '@opentelemetry/api';
 
-/** The header and field by which a trace goes from one process to the next (W3C Trace Context, version 00). */
+/** The header and field that carry a trace between processes (W3C Trace Context, version 00). */
 
-/** `undefined` for what is no span that anybody could find again. */
+/** `undefined` without a valid span. */
 export const traceparentOf = (span: SpanContext | undefined): string | undefined =>
   span === undefined || !isSpanContextValid(span)
     ? undefined
     : `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 
-/** The context that a `traceparent` names, `otherwise` for what is none: whoever sends one cannot break anything by it. */
+/** The context that `traceparent` names, or `otherwise` if it is invalid: a bad header breaks nothing. */
 export const contextOf = (traceparent: string | null, otherwise: Context): Context => {
   const [, traceId = '', spanId = '', flags = ''] =
     /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? [];

@@ -1,13 +1,13 @@
 import { backoffMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
-/** Times in a row that a replica is asked again, and the waits before that: about 4 s in all. */
+/** Consecutive retries of a lagging replica, and the delays between them: about 4 s in all. */
 const lagRetries = 15;
 const lagWaits = { firstMs: 1, mostMs: 500 };
 
 /**
- * Waits before a replica that lags behind its leader is asked again for the `attempt`-th time in a row (from 1), each time longer. Resolves
- * with `false` when it has been asked often enough, or the signal aborts.
+ * Waits before the `attempt`-th consecutive retry (from 1) of a replica that lags behind its leader, each time longer. Resolves
+ * with `false` when there are no retries left or the signal aborts.
  */
 export const waitForReplica = async (clock: Clock, attempt: number, signal?: AbortSignal): Promise<boolean> => {
   if (attempt > lagRetries) return false;

@@ -1,19 +1,20 @@
 import type { AuditKind } from '../domain/access/audit.ts';
 
 /**
- * Who did, or tried, what concerns security. Never a secret, never what was said. `target` is the token's id or the session's key; `ok`: it
- * was about to be done, and was unless a record `failed` follows; `count`: how often, where several are told as one.
+ * One security-relevant action or attempt. Contains no secrets and no messages. `target` is the id of the token or the session
+ * key. `ok` is written before the action: it succeeded unless a record `failed` follows. `count`: the number of occurrences, if
+ * several are recorded as one.
  */
 export interface AuditRecord {
   readonly v: 1;
   readonly at: number;
   readonly kind: AuditKind;
-  /** As in commits; empty: nobody knows who it was. */
+  /** As in commits; empty if unknown. */
   readonly actor: string;
   readonly target?: string;
   readonly outcome: 'ok' | 'refused' | 'failed';
   readonly detail?: string;
-  /** Where the call came from. */
+  /** The caller's network address. */
   readonly address?: string;
   readonly count?: number;
 }
@@ -22,7 +23,7 @@ export interface StoredAudit extends AuditRecord {
   readonly seq: number;
 }
 
-/** The audit trail: durable, bounded in age and size (`topology.ts`); of each kind the oldest go first. */
+/** The audit trail: durable, bounded in age and size (`topology.ts`); the oldest records of each kind are dropped first. */
 export interface AuditLog {
   /** Durable once it resolves. */
   append(record: AuditRecord): Promise<void>;

@@ -2,21 +2,21 @@ import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { DeliveryTarget } from '../domain/values/types.ts';
 
 /**
- * One message on its way out. `id` is `<stream seq>.<index>` of the event, with a third number where one event has several: the idempotency
- * key of the send (I9).
+ * One outgoing message. `id` is `<stream seq>.<index>` of the event, with a third number if one event has several messages. It is
+ * the idempotency key of the send (I9).
  */
 export interface Outbound {
   readonly id: string;
   readonly seq: number;
   readonly key: SessionKey;
   readonly target: DeliveryTarget;
-  /** `stop`, for channel `session` alone: the run there is to end. */
+  /** `stop`, on channel `session` only: the run there is to end. */
   readonly kind: 'assistant_message' | 'notice' | 'stop';
   readonly text: string;
   readonly turnId: string;
-  /** Of the commit that has it. */
+  /** The trace of its commit. */
   readonly traceparent?: string;
-  /** Why it is not sent: there is nothing to say (A6/78), or the rule that denies it (A9/98). Recorded as `suppressed`. */
+  /** Why it is not sent: there is nothing to say (A6/78), or a rule denies it (A9/98). Recorded as `suppressed`. */
   readonly suppressedReason?: string;
 }
 export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'unknown' | 'suppressed' | 'failed';
@@ -30,14 +30,14 @@ export interface CustodyRecord {
   readonly state: CustodyState;
   readonly attempt: number;
   readonly at: number;
-  /** The member that wrote it: two at work must not take each other's records for their own. */
+  /** The member that wrote it, so that two members at work do not mistake each other's records for their own. */
   readonly by?: string;
   readonly detail?: string;
 }
 
-/** The custody log: who had which outbound when. One writer per conversation, fenced by the conversation's last sequence (I9). */
+/** The delivery log: the state of each outbound. One writer per conversation, fenced by the conversation's last sequence (I9). */
 export interface CustodyLog {
   last(target: DeliveryTarget): Promise<{ record: CustodyRecord; seq: number } | null>;
-  /** Resolves with the new sequence, or `null` when somebody else wrote first. */
+  /** Resolves with the new sequence, or `null` if another writer was first. */
   append(record: CustodyRecord, expectedSeq: number): Promise<number | null>;
 }

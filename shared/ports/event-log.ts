@@ -2,13 +2,13 @@ import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType } from '../domain/session/events.ts';
 
-/** The outcome of one attempt to append. `unknown`: a conflict, a time-out or no leader; only a leader read can tell (F14). */
+/** The outcome of one append. `unknown`: a conflict, a timeout or no leader; only a read from the leader can tell (F14). */
 export type AppendResult =
   | { readonly kind: 'stored'; readonly seq: number }
   | { readonly kind: 'unknown'; readonly cause: string }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** State of the whole log. `incarnation` changes when the stream is created anew. */
+/** State of the whole log. `incarnation` changes when the stream is recreated. */
 export interface LogInfo {
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -16,14 +16,14 @@ export interface LogInfo {
 }
 
 export interface FollowOptions {
-  /** Delivers commits with a greater sequence. */
+  /** Yields commits with a greater sequence. */
   readonly after: number;
   /** Only this key. */
   readonly key?: SessionKey;
-  /** Only commits filed under one of these headlines. */
+  /** Only commits with one of these headlines. */
   readonly headlines?: readonly EventType[];
   readonly signal: AbortSignal;
-  /** Least milliseconds between two reads: trades latency for work under load. Default 0. */
+  /** Minimum milliseconds between two reads: trades latency for less work under load. Default 0. */
   readonly pauseMs?: number;
 }
 
@@ -34,9 +34,12 @@ export interface EventLog {
   last(key: SessionKey): Promise<RecordedCommit | null>;
   /** The key's commits with `after < seq <= upTo`, oldest first. May lag behind the leader. */
   read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
-  /** All commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
+  /** Commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
   page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }>;
-  /** History from a sequence on and then live, without a gap, for ever (until the signal aborts). Survives broker outages. */
+  /**
+   * All commits after a sequence, first from history and then live, without a gap, until the signal aborts. Survives broker
+   * outages.
+   */
   follow(options: FollowOptions): AsyncIterable<RecordedCommit>;
   info(): Promise<LogInfo>;
 }

@@ -17,11 +17,15 @@ import type { Tokens } from './tokens.ts';
 import type { CommandBus, WorkQueue } from './work-queue.ts';
 
 /**
- * The outside world, one port per file. Each port has an in-memory and a NATS adapter, and one contract suite that both pass. Unless a
- * method says otherwise, it rejects with `NatterError('unavailable')` when the broker does not answer in time; the outcome is then unknown.
+ * The outside world, one port per file. Each port has an in-memory and a NATS adapter, and a contract suite that both pass.
+ * Unless a method says otherwise, it rejects with `NatterError('unavailable')` when the broker does not answer in time; the
+ * outcome is then unknown.
  */
 
-/** What the broker gives a service. `services/<name>/main.ts` alone chooses the adapters and hands a service the ports it uses. */
+/**
+ * The ports that the broker provides. Only `services/<name>/main.ts` chooses the adapters and passes each service the ports it
+ * uses.
+ */
 export interface Ports {
   readonly clock: Clock;
   readonly events: EventLog;
@@ -40,7 +44,10 @@ export interface Ports {
   readonly tokens: Tokens;
   readonly audit: AuditLog;
   readonly presence: Presence;
-  /** Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty: all is well. */
+  /**
+   * Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty if there is no
+   * problem.
+   */
   problems(): readonly string[];
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { TurnRef } from '../domain/values/types.ts';
 
-/** A piece of an answer in the making: no fact, lost on purpose. `offset` is in characters from the start of the step's text. */
+/** A piece of an answer in progress. Not a fact, and may be lost. `offset` is in characters from the start of the step's text. */
 export interface Delta {
   readonly turn: TurnRef;
   readonly step: number;
@@ -10,10 +10,12 @@ export interface Delta {
 }
 
 export interface Live {
-  /** Tells whoever listens, and keeps the text of the step until its next one, for those who come later. */
+  /** Sends the delta to subscribers, and keeps the text of the step until the next step, for late subscribers. */
   publish(key: SessionKey, delta: Delta): void;
-  /** The attempt writes no more of its step: who comes now finds it in the log. */
+  /** The attempt writes no more text in this step: new subscribers find it in the log. */
   ended(key: SessionKey, turn: TurnRef): void;
-  /** The running step's text from its beginning, whenever one comes, and what follows: no gap, nothing twice. A new attempt begins anew. */
+  /**
+   * The running step's text from its beginning and everything that follows, without gaps or repeats. A new attempt starts over.
+   */
   subscribe(key: SessionKey, signal: AbortSignal): AsyncIterable<Delta>;
 }

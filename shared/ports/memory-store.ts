@@ -1,37 +1,37 @@
 import type { MemoryEntry, MemoryMark } from '../domain/memory/memory-entry.ts';
 
-/** The long-term memory: a projection of the log's `memory_changed`. What is gone never comes back under its id. */
+/** Long-term memory: a projection of `memory_changed` events. A forgotten memory never comes back under its id. */
 export interface MemoryStore {
-  /** `null`: there is none, or it is gone. */
+  /** `null`: it does not exist or is forgotten. */
   get(id: string): Promise<MemoryEntry | null>;
-  /** Writes what has changed and then the position it reflects. An entry never goes back to an older change. */
+  /** Writes changes and then the position they reflect. An entry never goes back to an older change. */
   put(change: MemoryNews, position: number): Promise<void>;
-  /** Sequence up to which it reflects the log; 0 if it is empty. */
+  /** Sequence of the log up to which it is current; 0 if it is empty. */
   position(): Promise<number>;
-  /** Has the log read from its beginning once more: whoever writes is refused, and begins anew. */
+  /** Restarts the projection from the beginning of the log. A concurrent writer is refused and starts over. */
   reset(): Promise<void>;
-  /** Keeps a searchable copy in memory until closed: current within a second. */
+  /** Keeps a searchable copy in memory until closed; it lags by at most a second. */
   watch(): Promise<MemoryView>;
 }
 
 export interface MemoryNews {
   readonly entries: readonly MemoryEntry[];
-  /** Ids. */
+  /** Ids of forgotten memories. */
   readonly gone: readonly string[];
 }
 
-/** `all` is for those from whom nothing is hidden. */
+/** `all` is for callers who see everything. */
 export type MemoryScopes = readonly string[] | 'all';
 
 export interface MemoryView {
   get(id: string): MemoryEntry | undefined;
-  /** Changed last first. Begins after an entry, if one is named. */
+  /** Most recently changed first, starting after the given entry if there is one. */
   list(options: { scopes: MemoryScopes; limit: number; after?: MemoryMark | undefined }): MemoryEntry[];
-  /** The best first; of equally good ones the newest. A query is words, whatever stands in it. */
+  /** Best match first; of equal matches the newest. A query is a list of words, without operators. */
   search(options: { scopes: MemoryScopes; query: string; limit: number }): MemoryEntry[];
-  /** Ids of all that is gone for good. */
+  /** Ids of all forgotten memories. */
   gone(): readonly string[];
-  /** Sequence up to which it reflects the log. */
+  /** Sequence of the log up to which it is current. */
   position(): number;
   close(): Promise<void>;
 }

@@ -4,15 +4,15 @@ export type SendResult =
   | { readonly kind: 'sent'; readonly detail?: string }
   | { readonly kind: 'retry'; readonly afterMs: number; readonly detail: string }
   | { readonly kind: 'failed'; readonly detail: string }
-  /** The other side may or may not have it. */
+  /** The receiver may or may not have it. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** A way out: the terminal, a webhook, later each channel. */
+/** A way out for answers: the terminal, a webhook, another session. */
 export interface Outlet {
   readonly channel: string;
-  /** True when the other side recognises `Outbound.id` again: an unknown send may then be repeated. */
+  /** True if the receiver recognises a repeated `Outbound.id`: a send with an unknown outcome may then be repeated. */
   readonly idempotent: boolean;
-  /** Times a send is tried before it is given up. Default `limits.deliveryAttempts`. */
+  /** Attempts before a send is given up. Default `limits.deliveryAttempts`. */
   readonly attempts?: number;
   send(outbound: Outbound, signal: AbortSignal): Promise<SendResult>;
 }

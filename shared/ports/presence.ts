@@ -1,7 +1,7 @@
-/** How one process of the system is: what it runs, what is wrong with it, and its numbers. */
+/** The health of one process: its services, their problems and their metrics. */
 export interface HealthReport {
   readonly v: 1;
-  /** Its name, unique. */
+  /** Its unique name. */
   readonly process: string;
   readonly version: string;
   readonly startedAt: number;
@@ -14,10 +14,10 @@ export interface HealthReport {
   }[];
 }
 
-/** Which processes are there. A report that is not told again is forgotten within seconds: silence means gone. */
+/** The processes that are alive. A report that is not renewed expires within seconds. */
 export interface Presence {
   tell(report: HealthReport): Promise<void>;
   leave(process: string): Promise<void>;
-  /** May lag by a moment. */
+  /** May be slightly stale. */
   list(): Promise<HealthReport[]>;
 }

@@ -6,36 +6,38 @@ export interface SessionIndex {
   get(key: SessionKey): Promise<IndexRow | null>;
   /** Writes rows and then the position they reflect. A row never goes back to an older `seq`. */
   put(rows: readonly IndexRow[], position: number): Promise<void>;
-  /** Sequence up to which the index reflects the log; 0 if it is empty. */
+  /** Sequence of the log up to which the index is current; 0 if it is empty. */
   position(): Promise<number>;
-  /** Keeps a copy of all rows in memory until closed: current within a second, within three when a thousand sessions change every second. */
+  /**
+   * Keeps a copy of all rows in memory until closed; it lags by at most a second, or three with a thousand changes per second.
+   */
   watch(marks?: Partial<RowMarks>): Promise<IndexView>;
 }
 
-/** What a reader's filters go by; asked once for each row that comes. */
+/** What a reader's filters depend on; called once for each row that arrives. */
 export interface RowMarks {
-  /** Rows that are alike to the filters have one facet, a short text, and there should be few of them. */
+  /** A short text that is equal for rows that the filters treat alike. There should be few different ones. */
   facetOf(row: IndexRow): string;
-  /** Names of what the row belongs to, of which there may be many. */
+  /** Names of the groups that the row belongs to. There may be many. */
   groupsOf(row: IndexRow): readonly string[];
 }
 
 export interface IndexView {
   get(key: SessionKey): IndexRow | undefined;
   rows(): Iterable<IndexRow>;
-  /** The rows updated last first; the key decides between equals. Read it at one stretch. */
+  /** Most recently updated first; the key decides between equals. Iterate without awaiting in between. */
   newestFirst(filter?: RowFilter): Iterable<IndexRow>;
   close(): Promise<void>;
 }
 
-/** Where a row stands among those updated before and after it. */
+/** The position of a row in this order. */
 export type RowPlace = Pick<IndexRow, 'updatedAt' | 'key'>;
 
 export interface RowFilter {
-  /** Begins after this place. */
+  /** Starts after this place. */
   readonly after?: RowPlace | undefined;
-  /** Which facets are wanted, asked once for each. Default: all. */
+  /** Which facets to include; called once for each. Default: all. */
   readonly facet?: (facet: string) => boolean;
-  /** Only rows that belong to one of these. Default: all. */
+  /** Only rows in at least one of these groups. Default: all. */
   readonly groups?: readonly string[] | undefined;
 }

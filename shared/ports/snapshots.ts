@@ -1,7 +1,7 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { PlainState } from '../domain/session/evolve.ts';
 
-/** A cached fold of one session. Any doubt about it means: replay (I4). */
+/** A cached fold of one session. Any doubt about it leads to a full replay (I4). */
 export interface Snapshots {
   /** The newest snapshot that passes its checks (schema, checksum, key), else `null`. */
   get(key: SessionKey): Promise<PlainState | null>;

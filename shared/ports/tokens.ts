@@ -1,12 +1,12 @@
 import type { Role } from '../domain/values/role.ts';
 
-/** A secret of a token, never as it is: its SHA-256 in hex, and when it ends, if it does (ms). */
+/** The stored form of a secret: its SHA-256 in hex, and when it expires, if it does (ms). */
 export interface TokenSecret {
   readonly sha256: string;
   readonly until?: number;
 }
 
-/** A token made while the system runs. The newest secret is the first; a second one is the one before it, for a while. */
+/** A token issued while the system runs. The newest secret comes first; during a rotation the previous one follows. */
 export interface IssuedToken {
   readonly v: 1;
   readonly id: string;
@@ -16,40 +16,40 @@ export interface IssuedToken {
   readonly namespace?: string;
   readonly label: string;
   readonly createdAt: number;
-  /** The actor who made it. */
+  /** The actor who created it. */
   readonly createdBy: string;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
   readonly secrets: readonly TokenSecret[];
 }
 
-/** What a ticket lets whoever has it do, once: open one event stream as this actor. */
+/** What a ticket allows its holder, once: to open one event stream as this actor. */
 export interface Ticket {
   readonly actor: string;
   readonly path: string;
   readonly expiresAt: number;
-  /** SHA-256 (hex) of the token that it was asked for with: it is worth nothing without that. */
+  /** SHA-256 (hex) of the token it was requested with: the ticket is void once that token is. */
   readonly tokenSha256: string;
 }
 
 export interface Tokens {
-  /** `false`: there is one with this id. */
+  /** Resolves with `false` if the id exists already. */
   add(token: IssuedToken): Promise<boolean>;
-  /** Changes the token as it is stored now. Resolves with what it then is; `null`: there is no such token. */
+  /** Changes the stored token. Resolves with the result, or `null` if it does not exist. */
   change(id: string, change: (token: IssuedToken) => IssuedToken): Promise<IssuedToken | null>;
   remove(id: string): Promise<void>;
-  /** Keeps a copy of all tokens in memory until closed, current within a second. */
+  /** Keeps a copy of all tokens in memory until closed; it lags by at most a second. */
   watch(): Promise<TokensView>;
-  /** Keeps a ticket under the SHA-256 of its secret (hex) for `ttlMs`, whole seconds. */
+  /** Stores a ticket under the SHA-256 (hex) of its secret for `ttlMs`, in whole seconds. */
   keepTicket(sha256: string, ticket: Ticket, ttlMs: number): Promise<void>;
-  /** The ticket, to one caller alone and once; `null`: there is none, or it was used. */
+  /** Takes the ticket: only one call gets it. `null`: it does not exist or was used. */
   takeTicket(sha256: string): Promise<Ticket | null>;
 }
 
 export interface TokensView {
   get(id: string): IssuedToken | undefined;
   all(): Iterable<IssuedToken>;
-  /** Reads now what has changed. */
+  /** Reads the latest changes now. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }

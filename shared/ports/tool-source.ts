@@ -1,11 +1,11 @@
 import type { Tool, ToolScope } from './tools.ts';
 
-/** Where tools come from: this process, the sessions, an MCP server. `createTools` joins several. */
+/** A source of tools: this process, the sessions, an MCP server. `createTools` joins several. */
 export interface ToolSource {
-  /** Those a session has now. */
+  /** The tools that a session has now. */
   of(scope: Pick<ToolScope, 'key' | 'sender'>): readonly Tool[];
-  /** Why some are missing that should be there. Empty: all is well. */
+  /** Why expected tools are missing. Empty if there is no problem. */
   problems(): readonly string[];
-  /** Ends what still runs. */
+  /** Ends what is still running. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Cursors } from '../ports/cursors.ts';
 
-/** A reader's position that outlives the process. It is written only when it has moved. */
+/** A reader's position that survives the process. It is written only when it has changed. */
 export class DurableCursor {
   readonly #cursors: Cursors;
   readonly #name: string;
@@ -11,13 +11,13 @@ export class DurableCursor {
     this.#name = name;
   }
 
-  /** The position saved last, 0 if there is none. */
+  /** The last saved position, or 0. */
   readonly load = async (): Promise<number> => {
     this.#saved = await this.#cursors.get(this.#name);
     return this.#saved;
   };
 
-  /** Rejects when it is not known to be stored; it is then written again with the next call. */
+  /** Rejects when the outcome is unknown; the next call then writes again. */
   async save(position: number): Promise<void> {
     if (position === this.#saved) return;
     await this.#cursors.put(this.#name, position);

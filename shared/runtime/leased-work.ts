@@ -3,16 +3,16 @@ import { errorMessage } from '../kit/errors.ts';
 import type { Logger } from '../kit/log.ts';
 import type { Leases } from '../ports/leases.ts';
 
-/** Milliseconds before work that failed is begun again. */
+/** Milliseconds before failed work is restarted. */
 const againMs = 1_000;
 
-/** What the work needs to know of its time: write only while `held` lasts, take on new things only until `stopping`. */
+/** The lifetime of the work: write only until `held` aborts, start new things only until `stopping` aborts. */
 export interface Tenure {
-  /** Aborts when the lease is lost: somebody else may be at work. */
+  /** Aborts when the lease is lost: another process may be at work. */
   readonly held: AbortSignal;
-  /** Aborts when the lease is lost or the service is asked to stop: finish what is in hand and return. */
+  /** Aborts when the lease is lost or the service stops: finish what is in progress and return. */
   readonly stopping: AbortSignal;
-  /** To be called when the work has found everything in order. */
+  /** Call this when the work has found everything in order. */
   healthy(): void;
 }
 
@@ -22,19 +22,21 @@ export interface LeasedWorkOptions {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Begun again after a pause when it throws; the error's message is a problem until `healthy` is called. */
+  /** Restarted after a pause when it rejects; the error's message is a problem until `healthy` is called. */
   work(tenure: Tenure): Promise<void>;
 }
 
 export interface LeasedWork {
-  /** True while this member has the lease. */
+  /** True while this member holds the lease. */
   active(): boolean;
   problems(): readonly string[];
-  /** Lets the work finish what it has in hand and gives the lease up. */
+  /** Lets the work finish what is in progress, then releases the lease. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Runs work that one process at a time should do: waits for the lease, works, begins again after failures, until stopped. */
+/**
+ * Runs work that only one process should do at a time: waits for the lease, works, and restarts after failures, until stopped.
+ */
 export const startLeasedWork = ({ name, member, leases, clock, log, work }: LeasedWorkOptions): LeasedWork => {
   const stopping = new AbortController();
   const released = new AbortController();
@@ -43,11 +45,11 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
 
   const failed = (error: unknown) => {
     const reason = errorMessage(error);
-    if (reason !== problem) log.error({ err: error, lease: name }, `${name} stands still`);
+    if (reason !== problem) log.error({ err: error, lease: name }, `${name} has stalled`);
     problem = reason;
   };
   const healthy = () => {
-    if (problem !== null) log.info({ lease: name }, `${name} works again`);
+    if (problem !== null) log.info({ lease: name }, `${name} is working again`);
     problem = null;
   };
 

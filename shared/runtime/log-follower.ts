@@ -8,26 +8,26 @@ import { witnessLog } from './log-witness.ts';
 
 export interface LogFollowerOptions {
   readonly events: Pick<EventLog, 'follow'>;
-  /** The sequence after which it starts to read. Asked once, and after a failure again. */
+  /** The sequence to start reading after. Called once, and again after it failed. */
   start(): Promise<number>;
   /** Only commits filed under one of these headlines. */
   readonly headlines?: readonly EventType[];
-  /** Least milliseconds between two reads of the log. */
+  /** Minimum milliseconds between two reads of the log. */
   readonly readPauseMs: number;
 }
 
-/** Deals with one commit. The next one is handed on once this is done. */
+/** Handles one commit; the next one is passed on when this is done. */
 type Take = (commit: RecordedCommit) => Promise<void> | void;
 
 export interface Resuming {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly retries: Backoff;
-  /** Called each time before the log is read; `position` is known by then. */
+  /** Called before each start of reading, when `position` is known. */
   reading(): void;
   failed(error: unknown): void;
 }
 
-/** Reads the log from a start position on, and hands each commit on once, in order. What is durable of it is for its owner to decide. */
+/** Reads the log from a start position and passes each commit on once, in order. Persisting the position is left to the owner. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   #position: number | null = null;
@@ -36,20 +36,20 @@ export class LogFollower {
     this.#options = options;
   }
 
-  /** Sequence of the last commit that was dealt with; at first the start position, 0 before that is known. */
+  /** Sequence of the last commit handled; at first the start position, or 0 before that is known. */
   get position(): number {
     return this.#position ?? 0;
   }
 
-  /** Finds the start position, once. Rejects as `options.start` does. */
+  /** Determines the start position, once. Rejects as `options.start` does. */
   async start(): Promise<number> {
     this.#position ??= await this.#options.start();
     return this.#position;
   }
 
   /**
-   * Hands commits on until `until` aborts. Rejects when `start`, the log or `take` fails: the position is then that of the last commit
-   * dealt with, and a new run goes on after it.
+   * Passes commits on until `until` aborts. Rejects when `start`, the log or `take` fails; `position` is then that of the last
+   * commit handled, and a new run continues after it.
    */
   async run(until: AbortSignal, take: Take): Promise<void> {
     const { events, headlines, readPauseMs } = this.#options;
@@ -61,7 +61,9 @@ export class LogFollower {
     }
   }
 
-  /** As `run`, but never rejects: after a failure it pauses, longer with each failure in a row, and goes on after the last commit dealt with. */
+  /**
+   * Like `run`, but never rejects: after a failure it pauses, with growing delays, and continues after the last commit handled.
+   */
   async runResuming(until: AbortSignal, take: Take, { clock, retries, reading, failed }: Resuming): Promise<void> {
     for (let failures = 0; !until.aborted; failures += 1) {
       try {
@@ -79,7 +81,7 @@ export class LogFollower {
   }
 }
 
-/** The position that `load` gives, once the log is known to be the one it belongs to. Throws `NatterError('log_regressed')` if it is not (I13). */
+/** The position from `load`, after checking that the log is the one it belongs to. Throws `log_regressed` if it is not (I13). */
 export const witnessedPosition = async (
   ports: Pick<Ports, 'events' | 'cursors'>,
   reader: string,

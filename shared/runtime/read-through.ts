@@ -6,8 +6,8 @@ import { waitForReplica } from '../kit/wait-for-replica.ts';
 import type { EventLog } from '../ports/event-log.ts';
 
 /**
- * The key's commits after a sequence, oldest first and at least up to `through`: a replica that is behind is asked again for the rest.
- * Throws `NatterError('unavailable')` when it does not catch up.
+ * The key's commits after a sequence, oldest first and at least up to `through`: a lagging replica is asked again for the rest.
+ * Throws `unavailable` when it does not catch up.
  */
 export async function* readThrough(
   { events, clock }: { readonly events: EventLog; readonly clock: Clock },
@@ -22,7 +22,10 @@ export async function* readThrough(
     }
     if (position >= through) return;
     if (!(await waitForReplica(clock, attempt))) {
-      throw new NatterError('unavailable', `the log of ${key} can be read up to ${position}; ${through} is recorded; try again`);
+      throw new NatterError(
+        'unavailable',
+        `the log of ${key} can be read only up to ${position}, although ${through} is recorded; try again`,
+      );
     }
   }
 }

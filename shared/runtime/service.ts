@@ -1,11 +1,11 @@
 import type { Measured } from './telemetry/metrics.ts';
 
-/** A part of the system that runs: a router, a session host, a gateway. Created in its `main.ts`, stopped by whoever started it. */
+/** A running part of the system: a router, a session host, a gateway. Created in its `main.ts`, stopped by its creator. */
 export interface Service extends Measured {
-  /** Why it cannot do its work now; empty: ready. */
+  /** Why it cannot do its work now; empty if it is ready. */
   problems(): readonly string[];
-  /** What is missing although it can do its work: told to operators, and no reason to wait. */
+  /** What is missing although it can do its work: reported to operators, and no reason to wait. */
   warnings?(): readonly string[];
-  /** Finishes or hands over what is in hand and stops. Resolves within `deadlineMs`. */
+  /** Finishes or hands over what is in progress and stops. Resolves within `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }

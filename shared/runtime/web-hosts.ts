@@ -4,30 +4,30 @@ import ipaddr from 'ipaddr.js';
 import { NatterError } from '../kit/errors.ts';
 import { quoted } from '../kit/one-line.ts';
 
-/** Which addresses of the web may be asked (I12): the hosts that the configuration allows, and of these only what is open to everybody. */
+/** Which web addresses may be requested (I12): the hosts that the configuration allows, and of these only public ones. */
 
 export interface HostAddress {
   readonly address: string;
   readonly family: number;
 }
-/** How names become addresses, and which addresses are open to everybody. Only tests choose others; no configuration can. */
+/** Name resolution and the check for public addresses. Replaced only by tests, never by configuration. */
 export interface Internet {
   addressesOf(host: string): Promise<readonly HostAddress[]>;
   isPublic(address: string): boolean;
 }
 
-/** A cloud's metadata at an address that looks like any other. */
+/** A cloud's metadata service at an address that looks public. */
 const known = new Set(['168.63.129.16']);
 
 /**
- * True for addresses of the public internet: none of this machine, of a private network, of metadata services, or that stand for such
- * an address in another form.
+ * True for addresses of the public internet: not this machine, private networks or metadata services, nor other notations of such
+ * addresses.
  */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address) || known.has(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
-  // Of IPv6 only what is given out at all.
+  // Of IPv6 only the allocated range.
   return parsed.kind() === 'ipv4' || parsed.match(ipaddr.parseCIDR('2000::/3'));
 };
 
@@ -38,19 +38,22 @@ export const internet: Internet = {
 
 const hostPattern = /^(\*\.)?[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/;
 
-/** Throws `invalid` when an allowed host cannot be understood. */
+/** Throws `invalid` for a malformed allowed host. */
 export const checkHosts = (hosts: readonly string[]): void => {
   for (const [index, host] of hosts.entries()) {
     if (hostPattern.test(host.toLowerCase())) continue;
     const field = `tools.web.hosts[${index}]`;
-    const problem = 'is no host; use for example "example.org", "*.example.org" or "example.org:8443"';
+    const problem = 'is not a host; use for example "example.org", "*.example.org" or "example.org:8443"';
     throw new NatterError('invalid', `${field}: ${JSON.stringify(host)} ${problem}`, { field });
   }
 };
 
 const refused = (text: string, why: string) => new NatterError('invalid', `url: ${quoted(text)}: ${why}`, { field: 'url' });
 
-/** The same as a model has it. It has one spelling, so that a rule about it cannot be got round by another. */
+/**
+ * Like `allowedUrl`, for URLs written by a model. It accepts only the canonical spelling, so that a rule cannot be evaded with
+ * another one.
+ */
 export const plainUrl = (text: string, hosts: readonly string[]): URL => {
   const url = allowedUrl(text, hosts);
   const plain = new URL(url);
@@ -62,13 +65,13 @@ export const plainUrl = (text: string, hosts: readonly string[]): URL => {
   return url;
 };
 
-/** What need not be encoded is not, and the rest in capitals. */
+/** Decodes what need not be encoded, and writes the rest in capitals. */
 const plainCharacter = (encoded: string): string => {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 };
 
-/** A URL that may be asked: http(s), no credentials, a host of the list. A port counts only where the list names it. Throws `invalid`. */
+/** Validates a URL: http(s), no credentials, an allowed host. A port is allowed only if the list names it. Throws `invalid`. */
 export const allowedUrl = (text: string, hosts: readonly string[], base?: URL): URL => {
   if (!URL.canParse(text, base?.href)) throw refused(text, 'it is not a URL; use for example "https://example.org/page"');
   const url = new URL(text, base);
@@ -86,20 +89,23 @@ const isHost = (pattern: string, { hostname, port, protocol }: URL): boolean => 
   return name.startsWith('*.') ? host.endsWith(name.slice(1)) && host.length >= name.length : host === name;
 };
 
-/** Where the host is now. One address that is not public makes all of them suspect. Throws `invalid`, or `unavailable` without an answer. */
+/**
+ * The host's current addresses. A single non-public address rejects all. Throws `invalid`, or `unavailable` if the host cannot be
+ * resolved.
+ */
 export const publicAddresses = async (
   { hostname }: URL,
   { addressesOf, isPublic }: Internet,
 ): Promise<readonly HostAddress[]> => {
   const host = hostname.replace(/^\[|\]$/g, '');
   const addresses = await addressesOf(host).catch((cause: unknown) => {
-    throw new NatterError('unavailable', `url: the host ${quoted(host)} is not found`, { field: 'url', cause });
+    throw new NatterError('unavailable', `url: the host ${quoted(host)} cannot be found`, { field: 'url', cause });
   });
   if (addresses.length > 0 && addresses.every(({ address }) => isPublic(address))) return addresses;
   throw new NatterError('invalid', `url: the host ${quoted(host)} is not on the public internet`, { field: 'url' });
 };
 
-/** For a connection to the addresses that were judged: the name is not looked up again. */
+/** Connects only to the checked addresses, without resolving the name again. */
 export const pinnedTo =
   (addresses: readonly HostAddress[]): LookupFunction =>
   (_, { all }, callback) => {

@@ -3,7 +3,7 @@ import { headlineOf } from '../domain/session/headline.ts';
 
 /**
  * CloudEvents 1.0 attributes of a commit, in NATS binary mode: one header each, so that any consumer can route without decoding.
- * Source: CloudEvents NATS protocol binding 1.0. Values are percent-encoded as the binding says.
+ * Source: CloudEvents NATS protocol binding 1.0. Values are percent-encoded as in the binding.
  */
 export const cloudEventHeaders = (commit: Commit): Record<string, string> => ({
   'ce-specversion': '1.0',
@@ -16,6 +16,6 @@ export const cloudEventHeaders = (commit: Commit): Record<string, string> => ({
   ...traceHeader(commit),
 });
 
-/** The header that everybody knows, of a message that has a trace. */
+/** The standard header of a message with a trace. */
 export const traceHeader = ({ traceparent }: { readonly traceparent?: string | undefined }): { traceparent?: string } =>
   traceparent === undefined ? {} : { traceparent };

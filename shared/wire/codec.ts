@@ -17,7 +17,7 @@ import { NatterError } from '../kit/errors.ts';
 import { limits } from '../kit/limits.ts';
 import { scan } from './scan.ts';
 
-/** Plain MessagePack that any language reads: no records, no extension types; a field that is `undefined` is left out. */
+/** Plain MessagePack that any language reads: no records, no extension types; `undefined` fields are left out. */
 const dialect = {
   useRecords: false,
   variableMapSize: true,
@@ -27,7 +27,7 @@ const dialect = {
 } as const;
 const packr = new Packr({ ...dialect });
 
-/** The value with every broken surrogate pair replaced by U+FFFD: JSON and a cut-off answer can hold one, UTF-8 cannot. */
+/** Replaces every lone surrogate by U+FFFD: JSON and truncated answers can contain one, UTF-8 cannot. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -35,7 +35,7 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name.toWellFormed(), wellFormed(part)]));
 };
 
-/** Encodes plain data; what it writes, `decode` and any other reader accept. Throws `NatterError('too_large')` over `maxBytes`. */
+/** Encodes plain data, so that `decode` and any other reader accept it. Throws `too_large` over `maxBytes`. */
 export const encode = (value: unknown, maxBytes: number = limits.commitBytes): Uint8Array => {
   const bytes = packr.pack(value);
   if (bytes.byteLength > maxBytes)
@@ -43,11 +43,11 @@ export const encode = (value: unknown, maxBytes: number = limits.commitBytes): U
   if (scan(bytes) === null) return bytes;
   const mended = packr.pack(wellFormed(value));
   const problem = scan(mended);
-  assert(problem === null, `a message of ours ${problem}`);
+  assert(problem === null, `a message of our own ${problem}`);
   return mended;
 };
 
-/** Decodes plain data from anybody. Throws `NatterError('invalid' | 'too_large')`, never anything else. */
+/** Decodes untrusted plain data. Throws only `NatterError('invalid' | 'too_large')`. */
 export const decode = (bytes: Uint8Array, maxBytes: number = limits.commitBytes): unknown => {
   if (bytes.byteLength > maxBytes)
     throw new NatterError('too_large', `message of ${bytes.byteLength} bytes; at most ${maxBytes} are allowed`);
@@ -60,7 +60,7 @@ export const decode = (bytes: Uint8Array, maxBytes: number = limits.commitBytes)
   }
 };
 
-/** Checks data against a schema; the error names the first wrong field and how to mend it. Throws `NatterError('invalid')`. */
+/** Validates data against a schema. Throws `invalid` with the first wrong field and the fix. */
 export const check = <T>(schema: z.ZodType<T, unknown>, value: unknown): T => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -83,14 +83,14 @@ export const encodeCheckpoint = (request: CheckpointRequest): Uint8Array => enco
 export const decodeCheckpoint = (bytes: Uint8Array): CheckpointRequest =>
   check<CheckpointRequest>(checkpointRequest, decode(bytes, limits.commandBytes));
 
-/** Checks and encodes a commit. A commit that we could not read back must never be written. Throws when it is one. */
+/** Validates and encodes a commit. Throws rather than write a commit that could not be read back. */
 export const encodeCommit = (commit: Commit): Uint8Array => {
   check(commitShape, commit);
   for (const event of commit.events) upcast(event);
   return encode(commit);
 };
 
-/** Decodes a stored commit and brings its events to their current versions. Throws `NatterError('invalid')` on anything else. */
+/** Decodes a stored commit and upcasts its events. Throws `invalid` on anything else. */
 export const decodeCommit = (bytes: Uint8Array, seq: number, recordedAt: number): RecordedCommit => {
   const shape = check(commitShape, decode(bytes));
   try {

@@ -15,13 +15,13 @@ import type { HealthReport } from '../ports/presence.ts';
 import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
 
-/** How a record of one kind is written and read. Both throw `NatterError('invalid' | 'too_large')`, never anything else. */
+/** Encodes and decodes records of one kind. Both functions throw only `NatterError('invalid' | 'too_large')`. */
 export interface Codec<T> {
   encode(value: T): Uint8Array;
   decode(bytes: Uint8Array): T;
 }
 
-/** The codec of a schema: checked on both sides of the wire. */
+/** The codec of a schema: validates on both sides of the wire. */
 const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
   encode: (value) => encode(check(schema, value), maxBytes),
   decode: (bytes) => check(schema, decode(bytes, maxBytes)),
@@ -29,7 +29,7 @@ const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.com
 
 const count = z.int().min(0);
 
-/** A row of the session index, as it is stored and told. */
+/** A row of the session index, as stored and as sent. */
 export const indexRow = z.object({
   key: sessionKey,
   sessionId: z.string(),
@@ -68,13 +68,12 @@ export const indexRow = z.object({
   deleted: z.boolean(),
   deletedSeq: count.default(0),
 }) satisfies z.ZodType<IndexRow, unknown>;
-/** Rows of the session index. */
 export const indexRowCodec = codecOf<IndexRow>(indexRow);
 
 /** A sequence number of the event log: the index's position, a reader's cursor. */
 export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));
 
-/** What the custody log says of a message on its way out. */
+/** A record of the delivery log. */
 export const custodyRecord = z.object({
   v: z.literal(1),
   outboundId: z.string().min(1).max(128),
@@ -87,10 +86,9 @@ export const custodyRecord = z.object({
   by: z.string().max(256).optional(),
   detail: z.string().optional(),
 }) satisfies z.ZodType<CustodyRecord, unknown>;
-/** Messages of the custody log. */
 export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 
-/** A message nobody could process. */
+/** A message that nobody could process. */
 export const deadLetter = z.object({
   id: z.string().min(1),
   service: z.string().min(1).max(64),
@@ -99,7 +97,7 @@ export const deadLetter = z.object({
   at: z.number(),
   bytes: z.instanceof(Uint8Array),
 }) satisfies z.ZodType<DeadLetter, unknown>;
-/** Dead letters: a message of the largest size with what there is to say about it. */
+/** Its bound is that of the largest message, plus room for the reason. */
 export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -119,7 +117,6 @@ const issuedToken = z.object({
     .min(1)
     .max(2),
 }) satisfies z.ZodType<IssuedToken, unknown>;
-/** Tokens made while the system runs. */
 export const issuedTokenCodec = codecOf<IssuedToken>(issuedToken, 8 * 1024);
 
 const ticket = z.object({
@@ -128,25 +125,23 @@ const ticket = z.object({
   expiresAt: z.number(),
   tokenSha256: sha256,
 }) satisfies z.ZodType<Ticket, unknown>;
-/** Tickets for one event stream each. */
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
 
-/** A piece of an answer in the making. */
+/** A piece of an answer in progress. */
 export const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<
   Delta,
   unknown
 >;
-/** Pieces of an answer in the making. */
 export const deltaCodec = codecOf<Delta>(delta, limits.commandBytes);
 
-/** Who asks for the text of the running step so far, and where it is to be told. */
+/** A request for the text of the running step so far, with the subject for the answer. */
 export const join = z.object({ key: sessionKey, answerTo: z.string().max(256) });
 export const joinCodec = codecOf<{ key: SessionKey; answerTo: string }>(join);
 
-/** Outcomes of commands, on their way to whoever asked. */
+/** Outcomes of commands, sent to their callers. */
 export const answerCodec = codecOf<CommandAnswer>(commandAnswer);
 
-/** What the audit trail says. */
+/** A record of the audit trail. */
 export const auditRecord = z.object({
   v: z.literal(1),
   at: timestamp,
@@ -160,7 +155,7 @@ export const auditRecord = z.object({
 }) satisfies z.ZodType<AuditRecord, unknown>;
 export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
 
-const told = z.array(z.string().max(1_000)).max(100);
+const texts = z.array(z.string().max(1_000)).max(100);
 const healthReport = z.object({
   v: z.literal(1),
   process: z.string().min(1).max(128),
@@ -169,15 +164,20 @@ const healthReport = z.object({
   at: z.number(),
   services: z
     .array(
-      z.object({ name: z.string().max(64), problems: told, warnings: told, metrics: z.record(z.string().max(128), z.number()) }),
+      z.object({
+        name: z.string().max(64),
+        problems: texts,
+        warnings: texts,
+        metrics: z.record(z.string().max(128), z.number()),
+      }),
     )
     .max(16),
 }) satisfies z.ZodType<HealthReport, unknown>;
-/** How a process is, in the bucket of the hosts. */
+/** The health of a process, in the bucket of the hosts. */
 export const healthCodec = codecOf<HealthReport>(healthReport);
 
 const memoryPlace = z.object({ key: sessionKey, seq: count });
-/** One thing that is remembered, as it is stored and told. */
+/** One memory, as stored and as sent. */
 export const memoryEntry = z.object({
   id: z.string().min(1).max(limits.idCharacters),
   scope: z.string().min(1),

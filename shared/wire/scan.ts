@@ -5,10 +5,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const proto = Buffer.from('__proto__');
 
 /**
- * Walks a MessagePack message without building anything and says what is wrong with it, or `null`. Refused before the decoder sees them:
- * extension types (msgpackr would build RegExps, Sets and record definitions from foreign bytes), the never-used byte 0xc1, nesting and
- * item counts over our limits, keys that are not text, `__proto__`, truncation and trailing bytes (F17), and text that is
- * not UTF-8: the decoder would put U+FFFD in its place, and two ids could become one.
+ * Walks a MessagePack message without building anything. Returns what is wrong with it, or `null`. It refuses, before the decoder
+ * sees them: extension types (msgpackr would build RegExps, Sets and record definitions from untrusted bytes), the unused byte
+ * 0xc1, nesting and item counts over our limits, map keys that are not text, `__proto__`, truncation and trailing bytes (F17),
+ * and invalid UTF-8: the decoder would replace it by U+FFFD, so that two ids could become one.
  */
 export const scan = (bytes: Uint8Array): string | null => {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -59,7 +59,7 @@ export const scan = (bytes: Uint8Array): string | null => {
     value(0);
     if (isProto(start)) throw new RangeError('has the key "__proto__"');
   };
-  /** Ends with nine bytes that spell it; compared byte by byte, because this runs for every key of every message. */
+  /** True if the key ends with these nine bytes. Compares byte by byte, because this runs for every key of every message. */
   const isProto = (start: number): boolean => {
     if (at - start <= proto.length) return false;
     for (let i = 1; i <= proto.length; i++) if (data.getUint8(at - i) !== proto.at(-i)) return false;

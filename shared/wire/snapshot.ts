@@ -17,7 +17,7 @@ import {
 import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
 
-/** Raised when the shape or the meaning of `PlainState` changes: older snapshots are then replayed instead of read. */
+/** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
 const snapshotSchema = 6;
 
 const count = z.int().min(0);
@@ -32,7 +32,7 @@ const gap = z.strictObject({
   asked: z.literal(true).optional(),
 });
 
-/** A state as plain data, as it is stored and told. */
+/** A state as plain data, as stored and as sent. */
 export const plainState = z.strictObject({
   status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive']),
   context: z.strictObject({
@@ -120,13 +120,16 @@ const frame = z.strictObject({
 
 const checksumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 
-/** A snapshot of a session as plain MessagePack `{ schema, key, checksum, state }`; the checksum covers the encoded state. */
+/** Encodes a snapshot as plain MessagePack `{ schema, key, checksum, state }`; the checksum covers the encoded state. */
 export const encodeSnapshot = (key: SessionKey, state: PlainState): Uint8Array => {
   const bytes = encode(state);
   return encode({ schema: snapshotSchema, key, checksum: checksumOf(bytes), state: bytes }, limits.commitBytes + 1024);
 };
 
-/** The state in a snapshot of this key, or `null` on any doubt: another schema, key or checksum, or a state that is none (I4). Never throws. */
+/**
+ * The state in a snapshot of this key, or `null` on any doubt: another schema or key, a wrong checksum, or an invalid state (I4).
+ * Never throws.
+ */
 export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array): PlainState | null => {
   try {
     const { key: writtenFor, checksum, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));

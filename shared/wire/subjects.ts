@@ -7,7 +7,7 @@ import { escapeText, unescapeText } from '../kit/escape-text.ts';
 import type { CustodyState } from '../ports/custody-log.ts';
 
 /**
- * The only place where subject strings are made. A key is escaped (`escapeText`), so it is one token of a command subject. In an event
+ * The only place that builds subject strings. An escaped key (`escapeText`) is one token of a command subject. In an event
  * subject its `:` separate tokens, so that people can subscribe by prefix.
  */
 
@@ -15,16 +15,16 @@ import type { CustodyState } from '../ports/custody-log.ts';
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
 
 /**
- * A key of a bucket, one token for each part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because a bucket key may not have `%`.
- * Injective and byte-exact; a part is never an empty token.
+ * A bucket key with one token per part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because bucket keys may not contain
+ * `%`. Injective and byte-exact; an empty part becomes `=`.
  */
 export const bucketKey = (...parts: readonly string[]): string =>
   parts.map((part) => token(part).replaceAll('%', '=') || '=').join('.');
 
-/** The subject of a bucket's key, as every key-value client has it. */
+/** The subject of a bucket key, as in every key-value client. */
 export const bucketSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`;
 
-/** The work queues, by what their members and their timers go by. */
+/** The work queues, as named in timer subjects and metrics. */
 export type QueueName = 'commands' | 'inbound' | 'checkpoints';
 
 export interface Subjects {
@@ -32,35 +32,37 @@ export interface Subjects {
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
   storedCommands(partition: number): string;
-  /** A key's commands as they are stored, whatever its partition. */
+  /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
   inbound(channel: string, conversation: string): string;
   storedInbound(partition: number): string;
   checkpoint(key: string): string;
-  /** Where a message to be published later waits: one for each queue, key and name. */
+  /** Where a scheduled message waits: one subject per queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
-  /** All that waits for a key. */
+  /** Everything scheduled for a key. */
   timersOf(queue: QueueName, key: string): string;
-  /** Where the broker puts it when it is due. */
+  /** Where the broker puts a scheduled message when it is due. */
   due(queue: QueueName): string;
   event(headline: EventType, key: SessionKey): string;
-  /** Every commit of a key, whatever its headline: the fence, and the key's history. */
+  /** All commits of a key, whatever their headline: for the fence and for the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
-  /** Where the writer tells the sequence of a commit of these event subjects once it is stored: a nudge for followers (ADR 2). */
+  /** Where the writer announces the sequence of a stored commit with this event subject: a hint for followers (ADR 2). */
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
   dead(service: string): string;
   audit(kind: AuditKind): string;
   live(key: SessionKey): string;
-  /** Where a reader of live text that comes late asks for what it missed. */
+  /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
 
-/** A subject has to fit into one line of the protocol (4,096 bytes at most brokers), so a very long conversation goes by its hash. */
+/**
+ * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long conversation is replaced by its hash.
+ */
 const longestConversation = 1_024;
 const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
   const conversation = [accountId ?? '', to, threadId ?? ''].map(token).join('~');
@@ -103,8 +105,8 @@ export const subjectsUnder = (prefix: string): Subjects => {
 };
 
 /**
- * The partition the broker puts a subject token into: FNV-1a 32 of the hashed tokens, as `{{partition(n,…)}}` computes it.
- * `tokens` are the escaped wildcard tokens the transform hashes, in order.
+ * The partition in which the broker puts a subject: FNV-1a 32 of the hashed tokens, as `{{partition(n,…)}}` computes it. `tokens`
+ * are the escaped wildcard tokens that the transform hashes, in order.
  */
 export const partitionOf = (partitions: number, ...tokens: readonly string[]): number => {
   let hash = 0x811c9dc5;
@@ -115,7 +117,7 @@ export const partitionOf = (partitions: number, ...tokens: readonly string[]): n
   return hash % partitions;
 };
 
-/** The token of a key in a command subject, as `partitionOf` wants it. */
+/** The token of a key in a command subject, for `partitionOf`. */
 export const commandToken = (key: string): string => escapeText(key);
 
 export const inboundTokens = (channel: string, conversation: string): [string, string] => [token(channel), token(conversation)];

@@ -2,30 +2,30 @@ import { limits } from '../kit/limits.ts';
 import type { QueueName, Subjects } from './subjects.ts';
 
 /**
- * Streams, consumers and buckets as data. `provision` makes the broker agree with it and reports where it does not.
- * Times are in milliseconds here; the adapter turns them into what the broker wants.
+ * Streams, consumers and buckets as data. `provision` brings the broker in line with it and reports differences. Times are in
+ * milliseconds here; the adapter converts them.
  */
 export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];
   readonly retention: 'limits' | 'workqueue';
-  /** Sequences of a stream made anew are greater than all before: what names an old one never means a new message. */
+  /** A recreated stream continues with higher sequences, so that a reference to an old message never means a new one. */
   readonly sequencesRise: boolean;
   readonly replicas: number;
   readonly maxMessageBytes: number;
   readonly duplicateWindowMs: number;
   readonly transform?: { readonly from: string; readonly to: string };
-  /** Messages that are due later. Whatever the stream has, they make it some fifth slower, so only the timers' has them (ADR 7). */
+  /** Scheduled messages. They slow the whole stream down by about a fifth, so only the timer stream has them (ADR 7). */
   readonly schedules: boolean;
   readonly messageTtl: boolean;
   readonly directReads: boolean;
   /** Keep only the newest message of each subject (a key-value bucket). */
   readonly lastPerSubject: boolean;
-  /** Of a bucket: what stands in it can be erased, so single messages may be overwritten, by whoever has the right (ADR 8). */
+  /** Of a bucket: single messages may be overwritten by whoever has the right, so that data can be erased (ADR 8). */
   readonly erasable?: true;
-  /** A cache may lose its last writes; it does not wait for the disk. */
+  /** A cache may lose its last writes: it does not wait for the disk. */
   readonly cache: boolean;
-  /** The oldest messages go when there are more, or older ones. Absent: everything stays. */
+  /** Beyond these bounds the oldest messages are dropped. Absent: everything stays. */
   readonly bounds?: { readonly maxAgeMs: number; readonly maxBytes: number; readonly maxMessagesPerSubject: number };
 }
 export interface ConsumerSpec {
@@ -33,11 +33,11 @@ export interface ConsumerSpec {
   readonly name: string;
   readonly filter: string;
   readonly ackWaitMs: number;
-  /** How long a silent member keeps its pin. Absent: nobody has one, each message goes to whoever asks. */
+  /** How long a silent member keeps its pin. Absent: members are not pinned, and each message goes to whoever asks. */
   readonly pinMs?: number;
-  /** The broker keeps where the consumer stands in memory: the queue itself says what is not done (ADR 5). */
+  /** The broker keeps the consumer's position in memory: the queue itself shows what is not done (ADR 5). */
   readonly inMemory: boolean;
-  /** Messages out at a time. Anything but 1, the default, gives up the order of a key; only a test of that may want it. */
+  /** Maximum unacknowledged messages. Default 1; more gives up the order within a key, which only a test may want. */
   readonly maxAckPending?: number;
 }
 export interface Topology {
@@ -95,16 +95,16 @@ export interface TopologyOptions {
   readonly replicas: number;
   readonly partitions: number;
   /**
-   * Consumers whose state is not on disk: cheaper by half a dozen disk syncs a turn, gone when a single server restarts, so somebody must
-   * provision again then (ADR 5). Default: only where other replicas keep it.
+   * Keeps the state of consumers in memory only: saves half a dozen disk syncs per turn, but is lost when a single server
+   * restarts, after which `provision` must run again (ADR 5). Default: only with several replicas, which keep it.
    */
   readonly memoryConsumers?: boolean;
 }
 
-/** Due timers out at a time: what a queue takes in some tens of milliseconds. */
+/** Due timers delivered at a time: what a queue takes in some tens of milliseconds. */
 const dueOutAtOnce = 256;
 
-/** How much of the audit trail is kept. By kind, so that a flood of wrong tokens pushes out nothing but itself. */
+/** Bounds of the audit trail. Per kind, so that a flood of failed authentications displaces only its own kind. */
 export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 50_000 } as const;
 
 /** The whole topology under a prefix. */
@@ -141,7 +141,7 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
           to: `${prefix}.inbound.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
         },
       }),
-      // What is done stays until its consumer's owner removes it, many at a time: one sync less for each command (ADR 9).
+      // Completed commands stay until the owner of their consumer removes them in bulk: saves a sync per command (ADR 9).
       stream(names.commands, [`${prefix}.command.*`], replicas, {
         sequencesRise: true,
         transform: { from: `${prefix}.command.*`, to: `${prefix}.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` },
@@ -160,9 +160,9 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),
-      // Waits for the disk: a revocation that a power cut takes back would let somebody in.
+      // Waits for the disk: a power cut must not undo a revocation.
       bucket(buckets.tokens, { messageTtl: true }),
-      // Waits for the disk: the position must never say more than is there.
+      // Waits for the disk: the position must never cover changes that are not stored.
       bucket(buckets.memory, { erasable: true }),
     ],
     consumers: [

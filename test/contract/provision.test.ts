@@ -115,7 +115,7 @@ describe.each([
     ]);
   });
 
-  test('queues from the time when they had timers are left alone, and it is said that they have to be made anew', async () => {
+  test('queues from the time when they had timers are left alone, and it is said that they have to be recreated', async () => {
     const queues = {
       NATTER_INBOUND: ['natter.inbound.*.*', 'natter.inbound-timer.*.*'],
       [commands]: ['natter.command.*', 'natter.timer.*.*'],
@@ -131,18 +131,18 @@ describe.each([
         .flatMap((name) => [`${name} allow_msg_schedules`, `${name} allow_msg_ttl`])
         .sort(),
     );
-    expect(lasting.map(({ wanted }) => wanted).join()).toContain('made anew');
+    expect(lasting.map(({ wanted }) => wanted).join()).toContain('recreated');
     expect(await missingStreams(manager, topology)).toEqual([]);
   });
 
-  test('a command stream from the time when an acknowledgement removed its commands is left alone, and it is said that it has to be made anew', async () => {
+  test('a command stream from the time when an acknowledgement removed its commands is left alone, and it is said that it has to be recreated', async () => {
     const subject_transform = { src: 'natter.command.*', dest: `natter.command.{{partition(${partitions},1)}}.{{wildcard(1)}}` };
     const queue = { retention: 'workqueue', discard: 'new', subject_transform } as const;
     await manager.streams.add({ ...queue, name: commands, subjects: ['natter.command.*'], num_replicas: replicas });
     const { drift, updated } = await provision(connection, topology, { update: true });
     expect(updated).toEqual([]);
     expect(drift.find(({ field }) => field === 'retention')).toMatchObject({
-      ...{ resource: commands, found: '"workqueue"', wanted: expect.stringMatching(/^"limits" .*made anew/) },
+      ...{ resource: commands, found: '"workqueue"', wanted: expect.stringMatching(/^"limits" .*recreated/) },
     });
   });
 

@@ -41,7 +41,7 @@ describe('in the chat', () => {
     expect((await whole.delivered()).text).toMatch(/^You said: done\?\nwrite_file → wrote/);
     expect(whole.written()).toBe('one');
     expect(await ask(whole, owner, `/approve ${idIn(question)}`)).toContain('was granted by telegram:7 already');
-    expect(await ask(whole, owner, '/approve never')).toContain('is not known in this session');
+    expect(await ask(whole, owner, '/approve never')).toContain('is unknown in this session');
   });
 
   test('A5/62: /approve ID always: the same call is not asked about again until /new, another one is', async () => {

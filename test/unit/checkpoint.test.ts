@@ -124,7 +124,7 @@ describe('the session index', () => {
 
   it.each([
     ['ends before its position', async (ports: Ports) => ports.index.put([], 99), /ends at 1/],
-    ['was created anew', async (ports: Ports) => ports.cursors.put('checkpoint-index-incarnation', 99), /created anew/],
+    ['was recreated', async (ports: Ports) => ports.cursors.put('checkpoint-index-incarnation', 99), /recreated/],
   ])('is not touched when the log %s, and says so (I13)', async (_, spoil, problem) => {
     const { ports, start, commit } = open();
     await commit('a');

@@ -220,12 +220,12 @@ describe('an error names the place, the field and the mend', () => {
     [
       'A8/89: a participant that is nobody',
       `{ gateway: { tokens: {\n phone: { role: "participant", sha256: "${'a'.repeat(64)}" } } } }`,
-      /gateway\.tokens\.phone\.principal: is missing; role "participant" needs/,
+      /gateway\.tokens\.phone\.principal: is missing; role "participant" must name/,
     ],
     [
       'A8/90: a channel token for no channel',
       `{ gateway: { tokens: {\n bot: { role: "channel", principal: "x", sha256: "${'a'.repeat(64)}" } } } }`,
-      /gateway\.tokens\.bot\.namespace: is missing; role "channel" needs/,
+      /gateway\.tokens\.bot\.namespace: is missing; role "channel" must name/,
     ],
     [
       'A3/31: what must not be, with session.strict',

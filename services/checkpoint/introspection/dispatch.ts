@@ -19,7 +19,7 @@ const name = 'checkpoint-requests';
 const readPauseMs = 20;
 const cursorPauseMs = 250;
 
-/** What a commit asks to be looked back on. An older event does not say where to begin to read. */
+/** The checkpoint requests in a commit. Older events have no `afterSeq`. */
 export const requestsOf = ({ key, seq, events }: RecordedCommit): CheckpointRequest[] =>
   events.flatMap((event, index) => {
     if (event.type !== 'checkpoint_requested') return [];
@@ -28,8 +28,9 @@ export const requestsOf = ({ key, seq, events }: RecordedCommit): CheckpointRequ
   });
 
 /**
- * Turns each `checkpoint_requested` event of the log into one message of the queue `checkpoints` (A7/80). The cursor is written after the queue
- * has it: after a crash in between the same requests come again, and are recognised by their ids or by what is recorded.
+ * Publishes each `checkpoint_requested` event of the log as a message of the queue `checkpoints` (A7/80). The cursor is written
+ * after the message is stored: after a crash in between, the same requests are published again and recognised by their ids, or by
+ * what is recorded.
  */
 export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Service, 'name'> => {
   const counts = { introspection_requests_total: 0, introspection_dispatch_position: 0, introspection_dispatch_lag_seconds: 0 };
@@ -59,7 +60,7 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
     const keepCursor = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await ports.clock.sleep(cursorPauseMs, until)) await save();
     };
-    // Also after a failure: what the queue has need not be published again.
+    // Also after a failure, so that published requests are not published again.
     try {
       await runAll(stopping, read, keepCursor);
     } finally {

@@ -12,34 +12,34 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Model } from '../../../shared/ports/model.ts';
 
-/** What the look back came to: what is recorded. */
+/** The result of an introspection, as it is recorded. */
 export type IntrospectionResult = CommandOf<'record_introspection'>['result'];
 
-export interface Asking {
+export interface IntrospectionRequest {
   readonly model: Model;
   readonly key: SessionKey;
-  /** Of the look back, for the model's turn reference. */
+  /** The id of the introspection, for the model's turn reference. */
   readonly id: string;
   readonly notes: Notes;
   readonly entries: readonly Entry[];
-  /** Memories that may be updated or forgotten, and the scopes that may be written to; none: nothing is remembered. */
+  /** The memories that may be updated or forgotten, and the scopes that may be written; empty: nothing is remembered. */
   readonly memories: readonly ShownMemory[];
   readonly reach: readonly MemoryScope[];
   readonly signal: AbortSignal;
-  /** Called before a bad answer is asked about again. */
+  /** Called before the model is asked again after an invalid answer. */
   again(): void;
 }
 
-/** Characters of a bad answer that the model is shown again. */
+/** Characters of an invalid answer that the model is shown. */
 const shownAgain = 4_000;
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /**
- * Asks the model until its answer is right, at most `limits.introspectionAnswers` times: a wrong one is told what is wrong with it. All of a
- * right answer counts, of a wrong one nothing (A7/82). Where nothing was said there is nothing to ask.
+ * Asks the model until its answer is valid, at most `limits.introspectionAnswers` times; after an invalid answer it is told the
+ * problem. A valid answer counts as a whole, an invalid one not at all (A7/82). Without entries the model is not called.
  */
-export const introspect = async (asking: Asking): Promise<IntrospectionResult> => {
-  const { model, notes, entries, memories, reach } = asking;
+export const introspect = async (request: IntrospectionRequest): Promise<IntrospectionResult> => {
+  const { model, notes, entries, memories, reach } = request;
   if (entries.length === 0) return { kind: 'done', model: model.name, usage: noUsage };
   const lines = withLines(entries, reach);
   const remembers = reach.length > 0 && lines.some(({ line }) => line !== undefined);
@@ -48,8 +48,8 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
   let usage = noUsage;
   let problem = '';
   for (let step = 1; step <= limits.introspectionAnswers; step++) {
-    if (step > 1) asking.again();
-    const outcome = await ask(asking, { step, system, prompt, messages });
+    if (step > 1) request.again();
+    const outcome = await ask(request, { step, system, prompt, messages });
     if (outcome.kind === 'failed') return outcome;
     usage = sum(usage, outcome.usage);
     const read = readAnswer(outcome.text, { memories, lines });
@@ -62,7 +62,7 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
       { role: 'user', text: `That cannot be used: ${problem}. Answer again, with the JSON object alone.` },
     );
   }
-  const message = `no usable answer in ${limits.introspectionAnswers}; of the last one: ${problem}`
+  const message = `no valid answer in ${limits.introspectionAnswers} attempts; the last problem: ${problem}`
     .slice(0, 2_000)
     .toWellFormed();
   return { kind: 'failed', code: 'model_invalid_answer', message };
@@ -70,8 +70,8 @@ export const introspect = async (asking: Asking): Promise<IntrospectionResult> =
 
 type Step = { readonly step: number; readonly system: string; readonly prompt: string; readonly messages: ModelMessage[] };
 
-/** A model that throws has failed, unless it was stopped: then nothing that it says counts. */
-const ask = async ({ model, key, id, signal }: Asking, step: Step): Promise<StepOutcome> => {
+/** A model that throws has failed, unless it was aborted: then its output does not count. */
+const ask = async ({ model, key, id, signal }: IntrospectionRequest, step: Step): Promise<StepOutcome> => {
   const request = { key, turn: { id, attempt: 1 }, tools: [], purpose: 'introspection', ...step } as const;
   try {
     const outcome = await model.step({ ...request, messages: [...step.messages] }, () => {}, signal);

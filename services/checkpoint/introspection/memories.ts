@@ -9,7 +9,7 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryView } from '../../../shared/ports/memory-store.ts';
 import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
 
-/** What a look back on a session may change of the long-term memory, and the newest of it. */
+/** The scopes that an introspection may change, and the newest memories in them. */
 export interface Memories {
   readonly reach: readonly MemoryScope[];
   readonly shown: readonly ShownMemory[];
@@ -20,13 +20,16 @@ export interface MemorySources {
   readonly ports: Pick<Ports, 'events' | 'clock' | 'index'>;
   readonly view: Pick<MemoryView, 'list' | 'position'>;
 }
-/** Milliseconds to wait for what the look back before has added, so that it is not added again, and in all. */
+/**
+ * Milliseconds between checks, and in all, to wait for the memories added by the previous introspection, so that they are not
+ * added again.
+ */
 const waitMs = 50;
 const mostWaitMs = 2_000;
 
 /**
- * Decides by all who have taken part up to now (A7/82, I12): what is remembered of a person stays in sessions that are theirs alone, and
- * what several people said in theirs.
+ * Decides by all participants so far (A7/82, I12): memories of a person come only from sessions of that person alone; what
+ * several people said stays in their session.
  */
 export const memoriesOf = async (
   { config, ports, view }: MemorySources,

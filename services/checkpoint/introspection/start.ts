@@ -18,7 +18,7 @@ export interface IntrospectionOptions {
   readonly model: Model;
 }
 
-/** Starts looking back: one process finds in the log what is to be looked back on, all share the work (A7/80–84). */
+/** Starts introspection: one process finds checkpoint requests in the log, all processes share the work (A7/80–84). */
 export const startIntrospection = async (options: IntrospectionOptions): Promise<Omit<Service, 'name'>> => {
   const view = await options.ports.memory.watch();
   const worker = await startWorker({ ...options, view });

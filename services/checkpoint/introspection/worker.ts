@@ -13,8 +13,8 @@ import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { type IntrospectionResult, introspect } from './introspect.ts';
 import { memoriesOf } from './memories.ts';
-import { commandIdOf, type Past, readPast } from './past.ts';
-import { createTeller } from './tell.ts';
+import { createResultRecorder } from './record-result.ts';
+import { commandIdOf, type IntrospectionSlice, readNextSlice } from './slice.ts';
 
 export interface WorkerOptions {
   readonly config: Config;
@@ -25,15 +25,15 @@ export interface WorkerOptions {
   readonly view: Pick<MemoryView, 'list' | 'position'>;
 }
 
-/** Failures that may pass: the slice is tried again, after longer and longer pauses. */
+/** Temporary failures: the slice is retried with growing pauses. */
 const passing: ReadonlySet<string> = new Set(['model_rate_limited', 'model_unavailable', 'model_timeout']);
 const retries = { firstMs: 1_000, mostMs: 60_000 };
-/** A slice is not made shorter than this, however small the model says its window is. */
+/** Smallest slice, however small the model's window is. */
 const leastCharacters = 2_000;
 
 /**
- * Takes requests to look back from the queue, which all instances share, and has what they came to recorded by a command each (A7/80–84). Where
- * a request stands is only in the log: after a crash, or in another instance, it goes on from there.
+ * Takes checkpoint requests from the queue, which all instances share, and records their results with one command per slice
+ * (A7/80–84). The progress of a request is only in the log: after a crash, or in another instance, it continues from there.
  */
 export const startWorker = async (options: WorkerOptions): Promise<Omit<Service, 'name'>> => {
   const { config, ports, log, member, model, view } = options;
@@ -41,21 +41,21 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
   const stopped = new AbortController();
   const inHand = new Map<number, AbortController>();
   const counts = { done: 0, failed: 0, retries: 0, slices: 0, seconds: 0 };
-  const tell = createTeller(ports);
+  const recordResult = createResultRecorder(ports);
   const room = charactersPerToken * roomTokens({ windowTokens: model.windowTokens, reserveTokens: config.context.reserveTokens });
 
-  /** Slice by slice, each one command; the log says what is left. */
-  const lookBack = async (request: CheckpointRequest, signal: AbortSignal): Promise<AckOutcome> => {
-    // Half of the room: estimates of tokens are wrong, and the model's own words come back to it.
+  /** Handles a request slice by slice; after each, the log shows what is left. */
+  const handleRequest = async (request: CheckpointRequest, signal: AbortSignal): Promise<AckOutcome> => {
+    // Half of the window: token estimates are inexact, and an invalid answer is sent back to the model.
     let characters = Math.min(limits.introspectionCharacters, Math.floor(room / 2));
     let refused = 0;
     for (let tries = 1; ; ) {
-      const past = await readPast(ports, request, characters);
-      if (past === null) return { kind: 'done' };
-      const result = await examine(request, past, characters, signal);
+      const slice = await readNextSlice(ports, request, characters);
+      if (slice === null) return { kind: 'done' };
+      const result = await examine(request, slice, characters, signal);
       if (result.kind === 'failed') {
         const { code, message } = result;
-        log.warn({ key: request.key, request: request.id, code, reason: message }, 'a look back failed');
+        log.warn({ key: request.key, request: request.id, code, reason: message }, 'an introspection failed');
         if (code === 'context_overflow' && characters > leastCharacters) {
           characters = Math.floor(characters / 2);
           continue;
@@ -67,18 +67,19 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
           continue;
         }
       }
-      const told = await tell(request, past, result, signal);
-      if (told.kind === 'retry' || told.kind === 'dead') return told;
-      // A provider that is away is waited for once: others wait behind this request.
+      const recorded = await recordResult(request, slice, result, signal);
+      if (recorded.kind === 'retry' || recorded.kind === 'dead') return recorded;
+      // Only a success resets the retries: other requests are waiting behind this one.
       if (result.kind === 'done') tries = 1;
-      if (told.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
-      else if (refused === past.fromRev) return { kind: 'dead', reason: `${request.key} takes nothing from rev ${refused} on` };
-      else refused = past.fromRev;
+      if (recorded.kind === 'recorded') counts[result.kind === 'failed' ? 'failed' : 'slices'] += 1;
+      else if (refused === slice.fromRev)
+        return { kind: 'dead', reason: `${request.key} refuses results from rev ${refused} on` };
+      else refused = slice.fromRev;
     }
   };
   const examine = async (
     { key, id }: CheckpointRequest,
-    { fromRev, notes, notesSeq, entries }: Past,
+    { fromRev, notes, notesSeq, entries }: IntrospectionSlice,
     characters: number,
     signal: AbortSignal,
   ): Promise<IntrospectionResult> => {
@@ -94,7 +95,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
     inHand.set(partition, ours);
     const startedAt = clock.monotonic();
     try {
-      const verdict = await lookBack(request, AbortSignal.any([ours.signal, stopped.signal]));
+      const verdict = await handleRequest(request, AbortSignal.any([ours.signal, stopped.signal]));
       if (verdict.kind === 'retry') counts.retries += 1;
       else if (verdict.kind === 'done') counts.done += 1;
       return verdict;
@@ -125,7 +126,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
       introspection_running: inHand.size,
       introspection_partitions: consumption.owned().length,
     }),
-    // What is in hand is begun anew by whoever has the partition next: a model may take minutes.
+    // Work in progress is restarted by the next owner of the partition: a model may take minutes.
     stop: async (deadlineMs) => {
       stopped.abort();
       await consumption.close(deadlineMs / 2);

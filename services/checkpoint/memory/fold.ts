@@ -11,25 +11,28 @@ import type { MemoryNews } from '../../../shared/ports/memory-store.ts';
 type Changed = EventOf<'memory_changed'>;
 type Deleted = EventOf<'session_deleted'>;
 
-/** The headlines under which a commit that changes the memory can be filed; the others need not be read. A call's change stands behind its result. */
+/**
+ * The headlines of commits that may change memory; others need not be read. A tool call's change is in a commit with the headline
+ * of its result.
+ */
 export const memoryHeadlines: readonly EventType[] = ['tool_result', 'introspected', 'memory_changed', 'session_deleted'];
 
 /**
- * The long-term memory as a fold of the log (A7/82). It enforces what whoever makes a change must keep to: nothing outside the reach of a
- * change is touched. The same commit again changes nothing.
+ * Long-term memory as a fold of the log (A7/82). It enforces the reach of a change: nothing outside of it is touched. Adding the
+ * same commit again changes nothing.
  */
 export class MemoryFold {
   readonly #entries = new Map<string, MemoryEntry>();
-  /** Ids by scope, oldest first, and by each session that had a part in them. */
+  /** Ids by scope, oldest first, and by each session that contributed to them. */
   readonly #byScope = new Map<string, Set<string>>();
-  /** Characters of all texts of a scope. */
+  /** Total characters of a scope's texts. */
   readonly #characters = new Map<string, number>();
   readonly #byKey = new Map<SessionKey, Set<string>>();
-  /** Ids that were gone before: where the log is read anew, their additions must not push out what is there (I11). */
+  /** Ids forgotten earlier: when the log is read again, adding them must not push out current entries (I11). */
   readonly #gone: ReadonlySet<string>;
   #news = new Map<string, MemoryEntry | null>();
 
-  /** Goes on from what is stored, and what is known to be gone. */
+  /** Continues from stored entries and the ids known to be forgotten. */
   constructor(entries: readonly MemoryEntry[] = [], gone: readonly string[] = []) {
     this.#gone = new Set(gone);
     for (const entry of [...entries].sort(byAge)) this.#keep(entry);
@@ -39,7 +42,7 @@ export class MemoryFold {
   get size(): number {
     return this.#entries.size;
   }
-  /** Memories that have changed since they were asked for last. */
+  /** The number of memories changed since the last `takeNews`. */
   get news(): number {
     return this.#news.size;
   }
@@ -55,7 +58,7 @@ export class MemoryFold {
     }
   }
 
-  /** What has changed since it was asked for last. */
+  /** The changes since the last call. */
   takeNews(): MemoryNews {
     const news = [...this.#news];
     this.#news = new Map();
@@ -65,7 +68,7 @@ export class MemoryFold {
     };
   }
 
-  /** Numbers all additions of the commit, also those that come to nothing. */
+  /** Applies the changes of an event. All additions of a commit are numbered, including those without effect. */
   #change(commit: RecordedCommit, event: Changed, within: Within): void {
     const reach = new Set(scopeNames(event.reach, commit.key));
     for (const change of event.changes) {
@@ -111,8 +114,8 @@ export class MemoryFold {
   }
 
   /**
-   * Of a session that is deleted goes what was its own, of one that is erased all that came from it (C9). What it had no part in before stays:
-   * where the log is read anew, what is stored may have been remembered since.
+   * Deleting a session removes its own memories, erasing it all that it contributed to (C9). Memories that it did not contribute
+   * to before that commit stay: when the log is read again, stored ones may be newer than the deletion.
    */
   #delete({ key, seq }: RecordedCommit, { mode }: Deleted): void {
     const own = scopeName({ kind: 'session' }, key);
@@ -157,7 +160,10 @@ export class MemoryFold {
   }
 }
 
-/** How far a commit is: how many it has added so far, and what it has changed. What has its sequence and is not among these is of the time before. */
+/**
+ * The additions so far and the ids changed by one commit. An entry with the commit's sequence that is not among these was changed
+ * in an earlier read of the log.
+ */
 interface Within {
   added: number;
   readonly changed: Set<string>;
@@ -171,8 +177,8 @@ const grouped = <K>(groups: Map<K, Set<string>>, name: K): Set<string> => {
 
 type Place = MemoryEntry['changes'][number];
 /**
- * The first and the latest, but of each session one as long as there is room: with a session that is erased goes what it had a part in (C9).
- * With more sessions than places the oldest of them are forgotten.
+ * Keeps the first and the latest places, and one place per session as long as there is room, since erasing a session removes what
+ * it contributed to (C9). With more sessions than places the oldest are dropped.
  */
 const withPlace = (places: readonly Place[], place: Place): readonly Place[] => {
   if (places.at(-1)?.seq === place.seq) return places;

@@ -18,18 +18,21 @@ export interface MemoryProjectionOptions {
 
 /** Name of the lease. */
 const name = 'checkpoint-memory';
-/** Milliseconds between two reads of the log, between two writes, and until one when nothing is remembered. */
+/**
+ * Milliseconds between two reads of the log, between two writes, and between two writes of the position when nothing is
+ * remembered.
+ */
 const readPauseMs = 20;
 const writePauseMs = 100;
 const remindMs = 2_000;
-/** Memories that wait to be written before the log is read on, and how long a replica may be behind. */
+/** Unwritten memories before reading pauses, and how long a replica may lag, ms. */
 const mostNews = 2_000;
 const replicaMs = 5_000;
 const lookMs = 50;
 
 /**
- * Derives the long-term memory from the log (A7/82). The entries are written before the position, so after a crash the same commits come
- * again and change nothing. A position that somebody has put back has the whole log read anew (`natter memory rebuild`).
+ * Derives long-term memory from the log (A7/82). Entries are written before the position, so after a crash the same commits are
+ * folded again and change nothing. Resetting the position (`natter memory rebuild`) makes it read the whole log again.
  */
 export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Omit<Service, 'name'> => {
   const { clock, events, memory } = ports;
@@ -56,7 +59,7 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
         fold.add(commit);
         position = commit.seq;
         counts.memory_lag = position - written;
-        // Whoever erases waits for it.
+        // An eraser waits for the position to pass the erasure.
         if (fold.news > 0 || isErasure(commit)) changed.notify();
         while (fold.news >= mostNews && !until.aborted) await flushed.wait(until);
       });
@@ -71,7 +74,7 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
     };
     const look = async (): Promise<void> => {
       if ((await memory.position()) === written) return;
-      throw new NatterError('unavailable', 'the memory is to be made anew from the log');
+      throw new NatterError('unavailable', 'the memory is to be rebuilt from the log');
     };
     const write = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
@@ -79,7 +82,7 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
         if (!until.aborted) await (position > written ? flush() : look());
       }
     };
-    /** The position is written now and then also when nothing is remembered. */
+    /** Writes the position from time to time even when nothing is remembered. */
     const remind = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(remindMs, until)) changed.notify();
     };
@@ -95,13 +98,12 @@ export const startMemory = ({ ports, log, member }: MemoryProjectionOptions): Om
   };
 };
 
-/** All that is stored, at least up to a position. Throws `NatterError('unavailable')` while a replica has less. */
+/** Everything stored, at least up to a position. Throws `unavailable` while a replica has less. */
 const storedAt = async ({ clock, memory }: MemoryProjectionOptions['ports'], position: number): Promise<MemoryNews> => {
   const view = await memory.watch();
   try {
     for (const until = clock.monotonic() + replicaMs; view.position() < position; await clock.sleep(lookMs)) {
-      if (clock.monotonic() >= until)
-        throw new NatterError('unavailable', 'the memory cannot be read as far as it was written yet');
+      if (clock.monotonic() >= until) throw new NatterError('unavailable', 'the memory cannot be read up to its position yet');
     }
     return { entries: view.list({ scopes: 'all', limit: Number.POSITIVE_INFINITY }), gone: view.gone() };
   } finally {

@@ -11,18 +11,21 @@ import type { SessionIndex } from '../../../shared/ports/session-index.ts';
 export interface ProjectionOptions {
   readonly index: Pick<SessionIndex, 'get' | 'put'>;
   readonly events: Pick<EventLog, 'read'>;
-  /** Sequence the index reflects. */
+  /** Sequence of the log that the index reflects. */
   readonly after: number;
 }
 
-/** The session index in the making: commits are folded in memory, changed rows are written in batches (A2/17). */
+/** The projection behind the session index: folds commits in memory and writes changed rows in batches (A2/17). */
 export const createProjection = ({ index, events, after }: ProjectionOptions) => {
   const rows = new LRUCache<SessionKey, IndexRow>({ max: limits.indexCachedRows });
   let changed = new Map<SessionKey, IndexRow>();
   let position = after;
   let written = after;
 
-  /** The row that `commit` continues. One that does not join up (a stale read, one not written yet) is folded from the log instead. */
+  /**
+   * The row before `commit`. If the stored row does not connect to it (a stale read, or not written yet), the row is folded from
+   * the log instead.
+   */
   const rowBefore = async (commit: RecordedCommit): Promise<IndexRow | null> => {
     if (commit.rev === 1 || isErasure(commit)) return null;
     const row = await index.get(commit.key);
@@ -33,7 +36,10 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
     throw new NatterError('unavailable', `the history of ${commit.key} cannot be read up to rev ${commit.rev - 1} yet`);
   };
 
-  /** The fold of all that came before `commit`. `unreadable`: its session is broken, which must not keep the others' rows from being written. */
+  /**
+   * The fold of everything before `commit`. `unreadable`: the session's history is broken, which must not block the rows of
+   * others.
+   */
   const rowFromLog = async ({ key, seq }: RecordedCommit): Promise<IndexRow | null | 'unreadable'> => {
     let row: IndexRow | null = null;
     try {
@@ -46,7 +52,7 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
   };
 
   return {
-    /** Takes in one commit, in the order of the log. Awaits only when the row is not at hand. */
+    /** Folds one commit, in log order. Returns a promise only when the row is not cached. */
     fold: (commit: RecordedCommit): Promise<void> | undefined => {
       const take = (before: IndexRow | null) => {
         const row = summarize(before, commit);
@@ -59,7 +65,7 @@ export const createProjection = ({ index, events, after }: ProjectionOptions) =>
       take(row);
       return undefined;
     },
-    /** Writes what has changed, and the position it reflects. After a failure this projection is of no use any more. */
+    /** Writes the changed rows, and the position they reflect. After a failure this projection must be discarded. */
     flush: async (): Promise<void> => {
       const reached = position;
       const batch = [...changed.values()];

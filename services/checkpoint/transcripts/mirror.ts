@@ -14,8 +14,8 @@ import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-foll
 import type { Service } from '../../../shared/runtime/service.ts';
 import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
 import type { StoreConfig } from '../../../shared/runtime/transcripts/session-map.ts';
-import { createGathering } from '../gathering.ts';
 import { createSessionMaps } from './session-maps.ts';
+import { createTranscriptBatch } from './transcript-batch.ts';
 
 export interface MirrorOptions {
   readonly config: StoreConfig;
@@ -29,18 +29,21 @@ const name = 'checkpoint-mirror';
 /** Milliseconds between two reads of the log, and between two writes. */
 const readPauseMs = 20;
 const writePauseMs = 250;
-/** Milliseconds between two looks at the maps; writing them takes a twentieth of the time at most. */
+/** Milliseconds between two updates of the maps; at most a twentieth of the time is spent writing them. */
 const mapPauseMs = { least: 500, most: 60_000 };
 const mapRest = 20;
 
-/** A position belongs to the files it tells of: another machine or folder begins from the start, and what is there already is left out. */
+/**
+ * The cursor belongs to the files of one machine and folder: another one starts from the beginning, and existing lines are
+ * skipped.
+ */
 const cursorOf = (store: string): string =>
   `${name}-${createHash('sha256')
     .update(JSON.stringify([hostname(), store]))
     .digest('hex')
     .slice(0, 16)}`;
 
-/** The lines of a key before a sequence. A history that cannot be read ends where that begins. */
+/** The lines of a key before a sequence. Stops where the history becomes unreadable. */
 async function* linesBefore(events: EventLog, key: SessionKey, seq: number): AsyncGenerator<TranscriptLine> {
   try {
     for await (const commit of events.read(key, { upTo: seq - 1 })) yield* linesOf(commit);
@@ -50,8 +53,8 @@ async function* linesBefore(events: EventLog, key: SessionKey, seq: number): Asy
 }
 
 /**
- * Keeps readable copies of all sessions under `session.store` (A2/8–12, 16, 19). It is a copy: nothing reads it, and when it cannot be written
- * only the log and `mirror_healthy` say so.
+ * Keeps readable copies of all sessions under `session.store` (A2/8–12, 16, 19). Nothing reads them, and a failure to write shows
+ * only in the log and in `mirror_healthy`.
  */
 export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit<Service, 'name' | 'problems'> => {
   const { clock, cursors, events } = ports;
@@ -69,35 +72,35 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
     const after = await follower.start();
     counts.mirror_position = after;
     const view = await ports.index.watch();
-    const gathering = createGathering(after);
+    const batch = createTranscriptBatch(after);
     const files = new TranscriptFiles({ store, before: (key, seq) => linesBefore(events, key, seq) });
     const maps = createSessionMaps(view, config);
-    const gathered = new Signal();
+    const batchChanged = new Signal();
     const written = new Signal();
     const changed = new Signal();
 
     const read = (until: AbortSignal): Promise<void> =>
       follower.run(until, async (commit) => {
-        gathering.add(commit);
+        batch.add(commit);
         maps.note(commit.key, commit.seq);
         counts.mirror_maps_behind = maps.behind();
         counts.mirror_lag = commit.seq - counts.mirror_position;
-        gathered.notify();
+        batchChanged.notify();
         changed.notify();
-        while (gathering.isFull() && !until.aborted) await written.wait(until);
+        while (batch.isFull() && !until.aborted) await written.wait(until);
       });
-    /** The files first, then the position: after a crash between the two the same lines come again and are left out. */
+    /** Files first, then the position: after a crash in between the same lines come again and are skipped. */
     const flush = async (): Promise<void> => {
-      const { news, position } = gathering.take();
+      const { news, position } = batch.take();
       counts.mirror_lines_total += await files.write(news);
       await cursor.save(position);
       counts.mirror_position = position;
-      counts.mirror_lag = gathering.position() - position;
+      counts.mirror_lag = batch.position() - position;
       written.notify();
     };
     const write = async (until: AbortSignal): Promise<void> => {
       for (; !until.aborted; await clock.sleep(writePauseMs, until)) {
-        await gathered.wait(until);
+        await batchChanged.wait(until);
         if (!until.aborted) await flush();
       }
     };

@@ -4,9 +4,9 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../shared/runtime/transcripts/session-map.ts';
 
-/** Keeps the `sessions.json` of each agent as the session index says it is (A2/8, 11). */
+/** Keeps each agent's `sessions.json` in line with the session index (A2/8, 11). */
 export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config: StoreConfig) => {
-  /** Sessions that have changed, with the sequence that the index has to reach first. */
+  /** Changed sessions, with the sequence that the index must reach first. */
   const changed = new Map<SessionKey, number>();
   let isWhole = false;
 
@@ -23,7 +23,7 @@ export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config:
   };
 
   return {
-    /** To be written once the index is as far as this. */
+    /** Notes a change, to be written once the index has reached `seq`. */
     note: (key: SessionKey, seq: number): void => {
       if (changed.size >= limits.indexCachedRows) {
         changed.clear();
@@ -31,10 +31,12 @@ export const createSessionMaps = (view: Pick<IndexView, 'get' | 'rows'>, config:
       }
       changed.set(key, seq);
     },
-    /** Sessions whose entry is not up to date yet. */
+    /** The number of sessions whose entry is out of date. */
     behind: (): number => changed.size,
     hasChanges: (): boolean => changed.size > 0 || !isWhole,
-    /** Writes the maps with changes that the index knows of: the first time, and after very many changes, all maps. */
+    /**
+     * Writes the maps with changes that have reached the index. The first time, and after very many changes, it writes all maps.
+     */
     write: async (): Promise<void> => {
       const settled = [...changed].filter(([key, seq]) => (view.get(key)?.seq ?? 0) >= seq);
       for (const [key] of settled) changed.delete(key);

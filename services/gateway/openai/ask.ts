@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { afterCommitOf, isOver, type Run, type Traced } from '../../../shared/domain/projections/run.ts';
+import { afterCommitOf, isOver, type Run, type TrackedRun } from '../../../shared/domain/projections/run.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import { Answer } from '../answer.ts';
 import { type Asker, onceIdOf } from '../commands.ts';
@@ -119,7 +119,7 @@ const follow = (
     if (text !== '') await listener?.text(text);
   };
   const recorded = async (): Promise<void> => {
-    let traced: Traced = { turnId: runId, run: null };
+    let traced: TrackedRun = { turnId: runId, run: null };
     for await (const commit of feed.follow({ after: feed.position, key, signal })) {
       if (!(await access.shows(principal, commit))) throw noSuchSession();
       traced = afterCommitOf(traced, commit, runId);

@@ -8,7 +8,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 import { checkEnvironment, programEnvironment } from '../../../shared/kit/process/environment.ts';
 import { type ProgramEnd, runProgram } from '../../../shared/kit/process/program.ts';
-import { hiding } from '../../../shared/kit/scrub.ts';
+import { secretHider } from '../../../shared/kit/scrub.ts';
 import type { Tool, ToolEnd } from '../../../shared/ports/tools.ts';
 import { skillEnvironment } from '../../../shared/runtime/skills/environment.ts';
 import { isPinned, unchangedFiles } from '../../../shared/runtime/skills/pin.ts';
@@ -64,7 +64,7 @@ export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptio
           timeoutMs: Math.min(timeoutMs, exec.timeoutMs),
         };
         const { outcome, text } = endOf(await runProgram(program, signal, clock), program.timeoutMs);
-        return { outcome, text: hiding(Object.values(ofSkills))(text) };
+        return { outcome, text: secretHider(Object.values(ofSkills))(text) };
       } finally {
         // What the program has made unremovable must not cost its result.
         await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});

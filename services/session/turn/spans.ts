@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../../shared/domain/prompt/model-request.t
 import type { Commit } from '../../../shared/domain/session/envelope.ts';
 import { headlineOf } from '../../../shared/domain/session/headline.ts';
 import type { StepOutcome } from '../../../shared/domain/values/types.ts';
-import type { Spanned } from '../../../shared/kit/trace.ts';
+import type { SpanDescription } from '../../../shared/kit/trace.ts';
 import type { AppendResult } from '../../../shared/ports/event-log.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 import type { Attempt } from './attempt.ts';
@@ -11,7 +11,7 @@ import type { Attempt } from './attempt.ts';
 /** The spans of a session host, by OpenTelemetry's conventions for generative AI. They contain no text of messages, calls or results. */
 
 /** One attempt at a turn. `parent`: the traceparent of the run's first commit. */
-export const turnSpan = (attempt: Attempt, parent: string | null): Spanned<void> => {
+export const turnSpan = (attempt: Attempt, parent: string | null): SpanDescription<void> => {
   const { config } = attempt.services;
   const agent = config.agent.id;
   return {
@@ -31,7 +31,7 @@ export const turnSpan = (attempt: Attempt, parent: string | null): Spanned<void>
   };
 };
 
-export const stepSpan = (model: string, { step, purpose }: ModelRequest): Spanned<StepOutcome> => ({
+export const stepSpan = (model: string, { step, purpose }: ModelRequest): SpanDescription<StepOutcome> => ({
   name: `chat ${model}`,
   kind: SpanKind.CLIENT,
   attributes: {
@@ -54,7 +54,7 @@ export const stepSpan = (model: string, { step, purpose }: ModelRequest): Spanne
         },
 });
 
-export const toolSpan = (tool: Tool, { callId, scope }: ToolRun): Spanned<ToolEnd> => ({
+export const toolSpan = (tool: Tool, { callId, scope }: ToolRun): SpanDescription<ToolEnd> => ({
   name: `execute_tool ${tool.name}`,
   attributes: {
     'gen_ai.operation.name': 'execute_tool',
@@ -67,7 +67,7 @@ export const toolSpan = (tool: Tool, { callId, scope }: ToolRun): Spanned<ToolEn
 });
 
 /** One try to append a commit. */
-export const commitSpan = ({ id, rev, events, sessionId }: Commit): Spanned<AppendResult> => ({
+export const commitSpan = ({ id, rev, events, sessionId }: Commit): SpanDescription<AppendResult> => ({
   name: `commit ${headlineOf(events)}`,
   kind: SpanKind.PRODUCER,
   attributes: {

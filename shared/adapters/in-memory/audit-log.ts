@@ -5,14 +5,14 @@ import { auditBounds } from '../../wire/topology.ts';
 import { noFaults } from './faults.ts';
 import type { InMemoryStoreOptions } from './kv-store.ts';
 
-/** The audit trail in memory. Of a kind as many records stay as in the stream. */
+/** The audit trail in memory, with the same bound per kind as the stream. */
 export const createInMemoryAuditLog = ({ clock, faults = noFaults }: InMemoryStoreOptions): AuditLog => {
   const stored: StoredAudit[] = [];
   let lastSeq = 0;
   const reach = async (call: 'append' | 'read'): Promise<void> => {
     const { fault, delayMs } = faults.next(call);
     await (delayMs > 0 ? clock.sleep(delayMs) : Promise.resolve());
-    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the audit trail in memory did not answer');
+    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the in-memory audit trail did not answer');
   };
   return {
     append: async (record) => {

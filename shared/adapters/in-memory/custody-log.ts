@@ -4,7 +4,10 @@ import { custodyCodec } from '../../wire/records.ts';
 import { type Subjects, subjectsUnder } from '../../wire/subjects.ts';
 import type { KeyValue } from '../kv/key-value.ts';
 
-/** The custody log in memory: what the port shows of it is the newest record of each conversation, with one sequence for all. */
+/**
+ * The delivery log in memory. It keeps the newest record of each conversation, which is all that the port shows, and one sequence
+ * for all.
+ */
 export const createInMemoryCustodyLog = (records: KeyValue, subjects: Subjects = subjectsUnder('natter')): CustodyLog => {
   const conversation = (target: DeliveryTarget): string => subjects.deliveriesTo(target);
   return {

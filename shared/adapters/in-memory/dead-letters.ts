@@ -9,18 +9,18 @@ import type { InMemoryStoreOptions } from './kv-store.ts';
 const duplicateWindowMs = 120_000;
 
 export interface InMemoryDeadLetters extends DeadLetters {
-  /** Removes the letters that `belongs` names, and tells how many those were. */
+  /** Removes the letters for which `belongs` is true, and returns their number. */
   remove(belongs: (letter: DeadLetter) => boolean): number;
 }
 
-/** Dead letters in memory. The same id again within two minutes is stored once. */
+/** Dead letters in memory. The same id within two minutes is stored once. */
 export const createInMemoryDeadLetters = ({ clock, faults = noFaults }: InMemoryStoreOptions): InMemoryDeadLetters => {
   let stored: readonly Uint8Array[] = [];
   const seenAt = new Map<string, number>();
   const reach = async (call: 'append' | 'read'): Promise<void> => {
     const { fault, delayMs } = faults.next(call);
     await (delayMs > 0 ? clock.sleep(delayMs) : Promise.resolve());
-    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the dead letters in memory did not answer');
+    if (fault !== 'none' && fault !== 'stale') throw new NatterError('unavailable', 'the in-memory dead letters did not answer');
   };
   return {
     put: async (letter) => {

@@ -3,7 +3,10 @@ import type { QueuedMessage, QueueMember } from './queue-member.ts';
 
 const sweepMs = 2_000;
 
-/** Messages of one partition that are done and still stored: who acknowledged one removes them all a moment later, if it lives (ADR 9). */
+/**
+ * Completed messages of one partition that are still stored. The member that acknowledged one removes them all a moment later, if
+ * it is alive (ADR 9).
+ */
 export class InMemoryDoneMessages<T> {
   readonly #clock: Clock;
   #messages: QueuedMessage[] = [];
@@ -28,12 +31,12 @@ export class InMemoryDoneMessages<T> {
     });
   }
 
-  /** Gives them back, oldest first: nobody remembers that they are done. */
+  /** Takes all of them out, oldest first, as not done. */
   forget(): QueuedMessage[] {
     return this.#messages.splice(0);
   }
 
-  /** Removes those of a subject up to a sequence; how many. */
+  /** Removes those of a subject up to a sequence, and returns their number. */
   remove(subject: string, upTo: number): number {
     const before = this.#messages.length;
     this.#messages = this.#messages.filter((message) => message.subject !== subject || message.seq > upTo);

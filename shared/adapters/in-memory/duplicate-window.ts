@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts';
 
-/** What a stream remembers of message ids: the same id again within the window is the first message. */
+/** A stream's memory of message ids: the same id within the window is a duplicate of the first message. */
 export class DuplicateWindow {
   readonly #clock: Clock;
   readonly #windowMs: number;
@@ -11,7 +11,7 @@ export class DuplicateWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Stores what is new; tells the first sequence of what is not. */
+  /** Calls `store` for a new id; for a duplicate, returns the sequence of the first message. */
   once(id: string, store: () => number): { seq: number; duplicate: boolean } {
     const now = this.#clock.now();
     for (const [old, { at }] of this.#recent) {

@@ -1,6 +1,6 @@
 import type { Ephemera } from '../streams/ephemera.ts';
 
-/** Messages among the hosts of one process, delivered in a later microtask, as the network would. */
+/** Ephemeral messages between the hosts of one process. Delivered in a later microtask, as over a network. */
 export const createInMemoryEphemera = (): Ephemera => {
   const receivers = new Map<string, Set<(bytes: Uint8Array) => void>>();
   return {

@@ -14,7 +14,7 @@ export interface InMemoryEraserOptions {
   readonly events: InMemoryEventLog;
   readonly snapshots: Snapshots;
   readonly memory: KeyValue;
-  /** Those of the commands. */
+  /** The timers of the command queue. */
   readonly timers: Timers;
   readonly commands: InMemoryWorkQueue<CommandEnvelope>;
   readonly deadLetters: InMemoryDeadLetters;
@@ -22,7 +22,7 @@ export interface InMemoryEraserOptions {
   readonly subjects: Subjects;
 }
 
-/** The eraser of a broker in memory, which keeps no custody record but the last of each conversation anyway. */
+/** The eraser of the in-memory broker, whose delivery log keeps only the last record of each conversation anyway. */
 export const createInMemoryEraser = ({ timers, commands, deadLetters, ...options }: InMemoryEraserOptions): Eraser =>
   createEraser({
     ...options,

@@ -15,10 +15,10 @@ import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faul
 
 export interface InMemoryEventLogOptions {
   readonly clock: Clock;
-  /** Whose error behaviour to show: one server's, or a replicated stream's (F4). */
+  /** Whose error behaviour to simulate: a single server's or a replicated stream's (F4). */
   readonly semantics: 'R1' | 'R3';
   readonly faults?: Faults;
-  /** How long a caller waits for an answer that does not come. Default 2,000. */
+  /** How long a caller waits for a lost answer, in ms. Default 2,000. */
   readonly requestTimeoutMs?: number;
   readonly onBad?: OnBad;
 }
@@ -39,7 +39,7 @@ const subjects = subjectsUnder('natter');
 /** As in `topology.ts`. */
 const duplicateWindowMs = 120_000;
 
-/** The event log in memory, as unkind as the broker: commits go through the codec, answers get lost, replicas lag. */
+/** The event log in memory, with the broker's failure modes: commits pass through the codec, answers get lost, replicas lag. */
 export class InMemoryEventLog implements EventLog {
   readonly #clock: Clock;
   readonly #replicated: boolean;
@@ -47,11 +47,11 @@ export class InMemoryEventLog implements EventLog {
   readonly #timeoutMs: number;
   readonly #onBad: OnBad;
   readonly #incarnation: number;
-  /** Message `i` has the sequence `i + 1`; `null`: it was purged. */
+  /** Message `i` has the sequence `i + 1`; `null` if purged. */
   readonly #messages: (KeptMessage | null)[] = [];
   readonly #lastByKey = new Map<string, KeptMessage>();
   readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
-  /** Replicated: the id of the write that the replicas are agreeing on, by key. */
+  /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
@@ -144,24 +144,24 @@ export class InMemoryEventLog implements EventLog {
     return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
   }
 
-  /** Stores any bytes under a key, as a program with the right to publish could. Returns their sequence. For tests. */
+  /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */
   storeRaw(headline: EventType, key: SessionKey, data: Uint8Array): number {
     return this.#store(headline, key, data).seq;
   }
 
-  /** The commits stored after a sequence, whatever the faults say. For tests. */
+  /** The commits stored after a sequence, regardless of faults. For tests. */
   stored(after = 0): RecordedCommit[] {
     return this.#messages.slice(after).flatMap((message) => (message && this.#commitOrNull(message)) ?? []);
   }
 
-  /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences stay used. */
+  /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
     const purged = this.#messages.filter((message) => message?.key === key && message.seq < before);
     for (const message of purged) if (message !== null) this.#messages[message.seq - 1] = null;
     return purged.length;
   }
 
-  /** The order of the checks is the broker's: only a replicated stream looks at the id before the expectation. */
+  /** Checks in the broker's order: only a replicated stream checks the id before the expected sequence. */
   async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
@@ -179,7 +179,7 @@ export class InMemoryEventLog implements EventLog {
     return { kind: 'stored', seq: message.seq };
   }
 
-  /** Decoded once however often it is read: a simulation reads the same commits thousands of times. */
+  /** Decodes each message once: a simulation reads the same commits thousands of times. */
   #commitOf(message: StoredMessage): RecordedCommit {
     const commit = this.#decoded.get(message) ?? commitOf(message, subjects);
     this.#decoded.set(message, commit);
@@ -217,16 +217,16 @@ export class InMemoryEventLog implements EventLog {
     return { messages, more: false };
   }
 
-  /** Gets a reading call to the log, or rejects with `NatterError('unavailable')`. */
+  /** Simulates a read call reaching the log, or rejects with `unavailable`. */
   async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
     await this.#pass(fate.delayMs);
     if (fate.fault === 'none' || fate.fault === 'stale') return fate;
     if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
-    throw new NatterError('unavailable', 'the log in memory did not answer', { retryAfterMs: this.#timeoutMs });
+    throw new NatterError('unavailable', 'the in-memory log did not answer', { retryAfterMs: this.#timeoutMs });
   }
 
-  /** Arrives later than it was sent, as any message does. */
+  /** Every message arrives later than it was sent. */
   async #pass(ms: number): Promise<void> {
     await (ms > 0 ? this.#clock.sleep(ms) : Promise.resolve());
   }

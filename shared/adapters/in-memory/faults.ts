@@ -1,37 +1,37 @@
 /** What may go wrong with one call to the log. All but `none` and `stale` leave a writer without an answer. */
 export type Fault =
   | 'none'
-  /** Nothing was done and the caller is told so at once: no leader, no connection. */
+  /** Nothing was done, and the caller learns it at once: no leader, no connection. */
   | 'unavailable'
-  /** Nothing was done; the caller waits in vain. */
+  /** Nothing was done; the caller times out. */
   | 'request_lost'
-  /** It was done; the caller waits in vain. */
+  /** It was done; the caller times out. */
   | 'answer_lost'
-  /** It is done after the caller has given up: a buffered or paused connection (F14). */
+  /** It is done after the caller has timed out: a buffered or paused connection (F14). */
   | 'landed_late'
-  /** A replica answers that is some messages behind. Concerns reads of a replicated log alone. */
+  /** Answered by a replica that lags by some messages. Affects only reads of a replicated log. */
   | 'stale';
 
-/** The fate of one call. */
+/** The simulated outcome of one call. */
 export interface CallOutcome {
   readonly fault: Fault;
-  /** How long the call takes to get to the log. */
+  /** How long the call takes to reach the log. */
   readonly delayMs: number;
-  /** `landed_late`: how much later than the caller's time-out. */
+  /** `landed_late`: how long after the caller's timeout. */
   readonly lateMs: number;
-  /** `stale`: how many of the newest messages are not seen. */
+  /** `stale`: how many of the newest messages are missing. */
   readonly behind: number;
 }
 export type FaultyCall = 'append' | 'last' | 'read' | 'info' | 'publish' | 'acknowledge';
 
-/** Chooses the fate of each call, in the order of the calls. */
+/** Chooses the outcome of each call, in the order of the calls. */
 export interface Faults {
   next(call: FaultyCall): CallOutcome;
 }
 
 const healthy: CallOutcome = { fault: 'none', delayMs: 0, lateMs: 0, behind: 0 };
 
-/** Everything works, at once. */
+/** Every call succeeds at once. */
 export const noFaults: Faults = { next: () => healthy };
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
@@ -45,19 +45,19 @@ export const seededRandom = (seed: number): (() => number) => {
   };
 };
 
-/** How often each fault happens, from 0 to 1 together; the rest is healthy. */
+/** The probability of each fault; their sum is at most 1, and the rest is healthy. */
 type FaultRates = Readonly<Partial<Record<Exclude<Fault, 'none'>, number>>>;
 
 export interface SeededFaultsOptions {
   readonly random: () => number;
   readonly rates: FaultRates;
-  /** Longest way to the log. */
+  /** Longest delay before a call reaches the log. */
   readonly maxDelayMs: number;
-  /** Longest time by which a late request is late. */
+  /** Longest delay of a late write. */
   readonly maxLateMs: number;
 }
 
-/** Faults at random, reproducible from the seed behind `random`. Once `heal` was called nothing fails any more; delays stay. */
+/** Random faults, reproducible from the seed of `random`. After `heal` no call fails; delays stay. */
 export class SeededFaults implements Faults {
   readonly #options: SeededFaultsOptions;
   #healed = false;

@@ -7,25 +7,27 @@ import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faul
 export interface InMemoryStoreOptions {
   readonly clock: Clock;
   readonly faults?: Faults;
-  /** How long a caller waits for an answer that does not come. Default 2,000. */
+  /** How long a caller waits for a lost answer, in ms. Default 2,000. */
   readonly requestTimeoutMs?: number;
 }
 
 interface Kept extends Entry {
-  /** Monotonic time at which the value goes away. */
+  /** Monotonic time at which the value expires. */
   readonly expiresAt: number;
-  /** What a replica that is behind still has. */
+  /** The entry that a lagging replica still has. */
   readonly previous: Entry;
 }
 
 const nothing = (key: string): Entry => ({ key, revision: 0, value: null });
 
-/** A bucket in memory, as unkind as the broker: answers get lost, writes land late, replicas lag. Several hosts share one. */
+/**
+ * A bucket in memory, with the broker's failure modes: answers get lost, writes land late, replicas lag. Several hosts share one.
+ */
 export class InMemoryKeyValue implements KeyValue {
   readonly #clock: Clock;
   readonly #faults: Faults;
   readonly #timeoutMs: number;
-  /** In the order of their revisions. */
+  /** In the order of revisions. */
   readonly #entries = new Map<string, Kept>();
   readonly #hints = new Set<{ readonly filter: string; wake(): void }>();
   #revision = 0;
@@ -58,7 +60,7 @@ export class InMemoryKeyValue implements KeyValue {
       fence,
       send: () => this.#send(write),
       read: (name) => this.read(name),
-      doing: 'write a bucket in memory',
+      doing: 'write an in-memory bucket',
     });
   }
 
@@ -82,15 +84,15 @@ export class InMemoryKeyValue implements KeyValue {
     return { incarnation: this.#incarnation, revision: this.#revision };
   }
 
-  /** The bucket is created anew, empty. For tests. */
+  /** Recreates the bucket, empty. For tests. */
   recreate(): void {
     this.forget(0);
     this.#incarnation++;
   }
 
   /**
-   * All writes after a revision are gone, as after a power cut of a bucket that does not wait for the disk; what the first of a key
-   * replaced is there again. For tests.
+   * Undoes all writes after a revision, as a power cut does to a bucket that does not wait for the disk. The previous value of
+   * such a key comes back if it is older. For tests.
    */
   forget(revision: number): void {
     const left = [...this.#entries.values()].flatMap((entry): Kept[] => {
@@ -119,7 +121,7 @@ export class InMemoryKeyValue implements KeyValue {
     return this.#revision;
   }
 
-  /** One attempt, with the fate that the faults choose for it. */
+  /** One attempt, with the outcome that the faults choose. */
   async #send(write: () => number | 'unknown'): Promise<number | 'unknown'> {
     const { fault, delayMs, lateMs } = this.#faults.next('append');
     await this.#pass(delayMs);
@@ -140,7 +142,7 @@ export class InMemoryKeyValue implements KeyValue {
   }
 
   #unavailable(): NatterError {
-    return new NatterError('unavailable', 'the bucket in memory did not answer', { retryAfterMs: this.#timeoutMs });
+    return new NatterError('unavailable', 'the in-memory bucket did not answer', { retryAfterMs: this.#timeoutMs });
   }
 
   async #pass(ms: number): Promise<void> {

@@ -33,18 +33,18 @@ export interface InMemoryOptions {
   readonly prefix?: string;
   /** Default 16. */
   readonly partitions?: number;
-  /** Whose errors the event log shows: one server's (default) or a replicated stream's. */
+  /** Whose errors the event log simulates: a single server's (default) or a replicated stream's. */
   readonly semantics?: 'R1' | 'R3';
-  /** What goes wrong, and where. Default: nothing. */
+  /** Faults by part of the broker. Default: none. */
   readonly faults?: { readonly log?: Faults; readonly caches?: Faults; readonly queues?: Faults; readonly audit?: Faults };
-  /** Departures from the topology. */
+  /** Overrides of the topology. */
   readonly queues?: Pick<InMemoryWorkQueueSettings<unknown>, 'ackWaitMs' | 'pinMs' | 'maxAckPending'>;
   readonly leaseFailed?: (name: string, error: unknown) => void;
 }
 
-/** A broker in this process, and what a test may do to it. */
+/** A broker in this process, with hooks for tests. */
 export interface InMemorySystem {
-  /** The ports of one more process; `member` names it. Processes share all that the broker keeps. */
+  /** The ports of one more process, named `member`. All processes share the broker's data. */
   portsFor(member: string): Ports;
   readonly events: InMemoryEventLog;
   readonly commands: InMemoryWorkQueue<CommandEnvelope>;
@@ -54,7 +54,7 @@ export interface InMemorySystem {
   readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory', InMemoryKeyValue>>;
 }
 
-/** Opens a broker in memory, deterministic: it knows only the injected clock and microtasks. */
+/** Opens an in-memory broker. Deterministic: it uses only the injected clock and microtasks. */
 export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const { clock, prefix = 'natter', partitions = 16, semantics = 'R1', faults = {} } = options;
   const subjects = subjectsUnder(prefix);

@@ -5,7 +5,7 @@ import type { ConsumeOptions } from '../../ports/work-queue.ts';
 import { handleStored, handlingRetries, type StoredAckOutcome } from '../streams/handle-stored.ts';
 import type { QueueBinding } from '../streams/queue-binding.ts';
 
-/** A message that is stored and not done. */
+/** A stored message that is not done. */
 export interface QueuedMessage {
   readonly seq: number;
   readonly subject: string;
@@ -14,13 +14,15 @@ export interface QueuedMessage {
   deliveries: number;
 }
 
-/** One message out with one member. It ends when it is answered, or when its time runs out without a sign of life. */
+/**
+ * One message delivered to one member. The lease ends when the member answers, or when its time runs out without a sign of life.
+ */
 export interface Lease<T> {
   readonly message: QueuedMessage;
   readonly member: QueueMember<T>;
-  /** When the broker takes it back, on the monotonic clock. */
+  /** When the broker takes the message back, on the monotonic clock. */
   until: number;
-  /** The member is done with it, whether or not the broker has heard so. */
+  /** The member has answered, whether or not the broker received it. */
   answered: boolean;
   readonly ended: AbortController;
 }
@@ -30,21 +32,22 @@ export interface MemberHost<T> {
   readonly binding: QueueBinding<T>;
   readonly deadLetters: DeadLetters;
   readonly incarnation: number;
-  /** True while the lease is in force and its member is not asked to hand the partition over. */
+  /** True while the lease is in force and its member need not hand the partition over. */
   mayRetry(lease: Lease<T>): boolean;
   answer(lease: Lease<T>, fate: StoredAckOutcome): void;
 }
 
 /**
- * One process that consumes from a `MemoryWorkQueue`. It handles the messages of a partition one after another, as the NATS consumer does.
- * Paused, it is a process under SIGSTOP: what was sent to it waits in its socket, and it goes on where it was, not knowing better.
+ * One process that consumes from an `InMemoryWorkQueue`. It handles the messages of a partition one after another, as the NATS
+ * consumer does. A paused member is like a process under SIGSTOP: messages to it wait, and it later continues where it was
+ * without knowing that time has passed.
  */
 export class QueueMember<T> {
   readonly options: ConsumeOptions<T>;
-  /** Partitions it believes to have. */
+  /** The partitions it believes to own. */
   readonly held = new Set<number>();
   state: 'live' | 'paused' | 'crashed' | 'closed' = 'live';
-  /** False once the others have given it up, or it has left. */
+  /** False once it has left, or the others have given it up. */
   isIn = true;
   readonly #host: MemberHost<T>;
   readonly #work = new Map<number, Promise<void>>();

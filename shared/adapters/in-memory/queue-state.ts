@@ -12,9 +12,9 @@ export interface InMemoryWorkQueueSettings<T> {
   readonly partitions: number;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  /** What waits for its time. Default: the queue's own. */
+  /** The scheduled messages. Default: the queue's own. */
   readonly timers?: Timers;
-  /** Asked once per `publish` and once per `acknowledge` (an acknowledgement that fails is lost: the message comes again). */
+  /** Asked once per `publish` and once per `acknowledge`. A failed acknowledgement is lost: the message is delivered again. */
   readonly faults?: Faults;
   readonly requestTimeoutMs?: number;
   /** As in the topology. */
@@ -34,7 +34,7 @@ export interface PartitionState<T> {
   readonly done: InMemoryDoneMessages<T>;
   readonly out: Map<number, Lease<T>>;
   owner: QueueMember<T> | null;
-  /** The owner is to finish what it has in hand and then hand over. */
+  /** The owner must finish what it has been given and then hand over. */
   handingOver: boolean;
 }
 
@@ -47,7 +47,7 @@ export const newPartition = <T>(number: number, clock: Clock): PartitionState<T>
   handingOver: false,
 });
 
-/** Publishes as the faults want it: what gets no answer may be stored, now, later or never. */
+/** Publishes with simulated faults: an unanswered message may be stored now, later or never. */
 export const storedOrNot = async <R>(
   { faults, clock, requestTimeoutMs }: { faults: Faults; clock: Clock; requestTimeoutMs: number },
   store: () => R,
@@ -58,10 +58,10 @@ export const storedOrNot = async <R>(
   if (fault === 'answer_lost') store();
   if (fault === 'landed_late') void clock.sleep(requestTimeoutMs + lateMs).then(() => store());
   if (fault !== 'unavailable') await clock.sleep(requestTimeoutMs);
-  throw new NatterError('unavailable', 'the queue in memory did not answer', { retryAfterMs: requestTimeoutMs });
+  throw new NatterError('unavailable', 'the in-memory queue did not answer', { retryAfterMs: requestTimeoutMs });
 };
 
-/** Resolves when the member does not have the partition any more. */
+/** Resolves when the member has no message of the partition left, or does not own it any more. */
 export const handedOver = async <T>(partition: PartitionState<T>, member: QueueMember<T>): Promise<void> => {
   for (;;) {
     const lease = [...partition.out.values()].find((candidate) => candidate.member === member && !candidate.answered);
@@ -70,7 +70,10 @@ export const handedOver = async <T>(partition: PartitionState<T>, member: QueueM
   }
 };
 
-/** Resolves with true when a message is taken back from a member that gives no sign of life. One that lives keeps it, however long it takes (`working`). */
+/**
+ * Resolves with true when a message is taken back from a member without a sign of life. A live member keeps it, however long it
+ * takes (`working`).
+ */
 export const runsOut = async <T>(lease: Lease<T>, settings: { clock: Clock; ackWaitMs: number }): Promise<boolean> => {
   const { clock, ackWaitMs } = settings;
   lease.until = clock.monotonic() + ackWaitMs;
@@ -82,11 +85,11 @@ export const runsOut = async <T>(lease: Lease<T>, settings: { clock: Clock; ackW
   return true;
 };
 
-/** Messages that are stored and not done. */
+/** The number of stored messages that are not done. */
 export const notDone = <T>(partitions: readonly PartitionState<T>[]): number =>
   partitions.reduce((messages, { stored }) => messages + stored.length, 0);
 
-/** Everything that is stored is to be given out, as if for the first time. */
+/** Makes everything that is stored deliverable again, as if for the first time. */
 export const forgetPosition = <T>({ stored, done, out }: PartitionState<T>): void => {
   for (const lease of out.values()) lease.ended.abort();
   out.clear();

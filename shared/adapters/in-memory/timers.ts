@@ -1,6 +1,6 @@
 import type { Clock } from '../../kit/clock.ts';
 
-/** Things that happen later, by name: setting the same name again replaces it. */
+/** Named timers: setting a name again replaces its timer. */
 export class Timers {
   readonly #clock: Clock;
   readonly #taken = new Map<string, AbortController>();
@@ -9,7 +9,7 @@ export class Timers {
     this.#clock = clock;
   }
 
-  /** Calls `due` at a time (ms since 1970), unless it is cancelled or replaced before. */
+  /** Calls `due` at a time (ms since 1970), unless the timer is cancelled or replaced before. */
   async set(name: string, at: number, due: () => void): Promise<void> {
     this.cancel(name);
     const taken = new AbortController();
@@ -20,7 +20,7 @@ export class Timers {
     due();
   }
 
-  /** Cancels all whose names begin so, and tells how many those were. */
+  /** Cancels all timers whose name starts with `start`, and returns their number. */
   cancelUnder(start: string): number {
     const names = [...this.#taken.keys()].filter((name) => name.startsWith(start));
     for (const name of names) this.cancel(name);

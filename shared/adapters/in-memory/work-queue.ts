@@ -18,12 +18,12 @@ import {
 } from './queue-state.ts';
 import { Timers } from './timers.ts';
 
-/** After a stop, a member finds out what it lost within one tick of its consumer. */
+/** A resumed member learns within one tick of its consumer what it has lost. */
 const noticeMs = 250;
 
 /**
- * The work queue in one process: its members share this object as processes share a broker. Same promises as on NATS, the same failures on
- * demand, and deterministic: it knows only the injected clock and microtasks.
+ * The work queue in one process: members share this object as processes share a broker. It makes the same promises as on NATS and
+ * fails on demand in the same ways. Deterministic: it uses only the injected clock and microtasks.
  */
 export class InMemoryWorkQueue<T> implements WorkQueue<T> {
   readonly #settings: Required<Omit<InMemoryWorkQueueSettings<T>, 'timers'>>;
@@ -54,7 +54,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return storedOrNot(this.#settings, this.#storing(message));
   }
 
-  /** Stores bytes as they are, as any program with the right to publish could. */
+  /** Stores bytes unchecked, as any program with publish rights could. */
   inject(key: string, bytes: Uint8Array): void {
     this.#store(key, bytes);
   }
@@ -88,12 +88,12 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     };
   }
 
-  /** Messages that are kept, done or not. */
+  /** All stored messages, done or not. */
   get stored(): number {
     return this.#partitions.reduce((messages, { done }) => messages + done.size, notDone(this.#partitions));
   }
 
-  /** The process is gone: nobody answers for what it had in hand, and its callbacks are not called. */
+  /** Kills the process: nobody answers for its messages, and its callbacks are not called. */
   crash(name: string): void {
     const member = this.#members.get(name);
     if (member === undefined) return;
@@ -101,7 +101,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     void this.#settings.clock.sleep(this.#settings.pinMs).then(() => this.#expel(member));
   }
 
-  /** The process is stopped (SIGSTOP) and does not know it. */
+  /** Stops the process (SIGSTOP) without its knowledge. */
   pause(name: string): void {
     const member = this.#members.get(name);
     if (member?.state !== 'live') return;
@@ -111,7 +111,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     });
   }
 
-  /** It goes on where it was, and learns a moment later what it has lost. */
+  /** Continues the process where it was; a moment later it learns what it has lost. */
   resume(name: string): void {
     const member = this.#members.get(name);
     if (member?.state !== 'paused') return;
@@ -125,7 +125,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     });
   }
 
-  /** The broker started again and does not know how far its consumers were: what is still stored comes again, oldest first. How many of them are done. */
+  /** Restarts the broker without consumer positions: what is stored is delivered again. Returns how many of these were done. */
   forgetPositions(): number {
     const before = notDone(this.#partitions);
     this.#partitions.forEach(forgetPosition);
@@ -133,7 +133,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return notDone(this.#partitions) - before;
   }
 
-  /** Removes what is done of a key, up to a position; how many. */
+  /** Removes completed messages of a key up to a position, and returns their number. */
   removeDone(key: string, upTo: { seq: number; incarnation: number }): number {
     const { done } = this.#partition(this.partitionOf(key));
     return upTo.incarnation === this.#incarnation ? done.remove(this.#settings.binding.subjectOf(key), upTo.seq) : 0;
@@ -152,9 +152,9 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#expel(member);
   }
 
-  // ---------------------------------------------------------------------------------------------- what is stored
+  // ---------------------------------------------------------------------------------------------- storage
 
-  /** Encodes it at once, and stores it when called. */
+  /** Encodes the message now, and stores it when called. */
   #storing(message: T): () => { seq: number; duplicate: boolean } {
     const { idOf, keyOf, encode } = this.#settings.binding;
     const [id, key, bytes] = [idOf(message), keyOf(message), encode(message)];
@@ -172,9 +172,9 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return seq;
   }
 
-  // ---------------------------------------------------------------------------------------------- who gets what
+  // ---------------------------------------------------------------------------------------------- delivery
 
-  /** Sends out as much as may be out at a time, oldest first. */
+  /** Delivers as many messages as may be out at a time, oldest first. */
   #pump(partition: PartitionState<T>): void {
     const { owner, handingOver, out, stored } = partition;
     if (owner === null || handingOver) return;
@@ -207,18 +207,18 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     else this.#pump(partition);
   }
 
-  /** False for a member that is gone or that has lost the message: its word no longer counts. */
+  /** False for a member that is gone or has lost the message: its answer no longer counts. */
   #isCurrent(lease: Lease<T>): boolean {
     return lease.member.state === 'live' && this.#partition(lease.message.partition).out.get(lease.message.seq) === lease;
   }
 
-  // ---------------------------------------------------------------------------------------------- who owns what
+  // ---------------------------------------------------------------------------------------------- ownership
 
   #share(): void {
     for (const partition of this.#partitions) this.#place(partition);
   }
 
-  /** Makes ownership agree with the members. A living owner hands over when it has finished what is out. */
+  /** Brings ownership in line with the members. A live owner hands over after it has finished its messages. */
   #place(partition: PartitionState<T>): void {
     const present = [...this.#members.values()].filter(({ isIn }) => isIn).map(({ name }) => name);
     const { owner } = placementOf(present, partition.number);
@@ -232,7 +232,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#pump(partition);
   }
 
-  /** A member that is silent has no say: its partitions go to others at once, its messages when their time has run out. */
+  /** Removes a silent member: its partitions go to others at once, its messages when their leases run out. */
   #expel(member: QueueMember<T>): void {
     member.isIn = false;
     for (const partition of this.#partitions) if (partition.owner === member) partition.owner = null;

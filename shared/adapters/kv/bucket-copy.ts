@@ -2,30 +2,30 @@ import type { Clock } from '../../kit/clock.ts';
 import { Signal } from '../../kit/signal.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 
-/** Entries of one read: each costs the broker 50 ms in a bucket of 100,000, so few large ones. */
+/** Entries per read: each read costs the broker 50 ms in a bucket of 100,000, so reads are few and large. */
 const readEntries = 10_000;
-/** Entries taken at a stretch, about 10 ms of rows. */
+/** Entries taken without a pause, about 10 ms of rows. */
 const takenEntries = 1_000;
-/** Longest wait between two reads, and the least: many changes at once are one read. */
+/** Longest wait between two reads, and the shortest, which collects many changes into one read. */
 const checkMs = 750;
 const gatherMs = 50;
 
 export interface CopyOptions<C> {
-  /** Of all keys `<part>.…`. */
+  /** Copies all keys `<part>.…`. */
   readonly part: string;
-  /** What holds the copies, empty. */
+  /** Creates an empty container for the copy. */
   empty(): C;
   take(held: C, entry: Entry): void;
 }
 export interface BucketCopy<C> {
-  /** What is held now; another object once the bucket was made anew. */
+  /** The current container; a new one after the bucket was recreated. */
   current(): C;
-  /** Reads what has changed since, now. Rejects with `unavailable`. */
+  /** Reads the latest changes now. Rejects with `unavailable`. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What was taken of one life of the bucket, up to a revision. */
+/** The copy of one life of the bucket, up to a revision. */
 interface Copy<C> {
   readonly incarnation: number;
   readonly held: C;
@@ -33,8 +33,8 @@ interface Copy<C> {
 }
 
 /**
- * A copy of a part of a bucket, loaded at once and then read on from its revision whenever a hint comes, and at least every 750 ms. It
- * creates no consumer: a service must not hold the right to (ADR 2). While the broker is away it keeps what it has. Rejects
+ * A copy of a part of a bucket. It loads everything, then reads on from its revision on every hint, and at least every 750 ms. It
+ * creates no consumer, because services must not have that right (ADR 2). While the broker is away it keeps what it has. Rejects
  * with `unavailable` when the first load fails.
  */
 export const openBucketCopy = async <C>(
@@ -46,7 +46,7 @@ export const openBucketCopy = async <C>(
   let checkedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  /** A bucket that is another one than before, or shorter, is copied from its beginning. */
+  /** A bucket that was recreated, or is shorter than before, is copied from its beginning. */
   const copyToContinue = async (): Promise<Copy<C>> => {
     if (clock.monotonic() - checkedAt < checkMs) return copy;
     const { incarnation, revision } = await bucket.info();
@@ -61,7 +61,7 @@ export const openBucketCopy = async <C>(
       next.revision = read.entries.at(-1)?.revision ?? next.revision;
       more = read.more;
       if (more) {
-        // The broker reads on while these entries are taken; if that fails, the next turn of the loop hears of it.
+        // Reads ahead while these entries are taken; the next iteration sees a failure.
         changes = bucket.changes(part, next.revision, readEntries);
         changes.catch(() => {});
       }
@@ -72,7 +72,7 @@ export const openBucketCopy = async <C>(
     }
     copy = next;
   };
-  // One at a time: of two that overlap, the earlier one would put back what it has read.
+  // One at a time: of two overlapping reads, the earlier could overwrite newer data.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     last = last.then(readOn, readOn);

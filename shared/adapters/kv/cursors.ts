@@ -3,7 +3,7 @@ import { positionCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
 
-/** Named positions, kept beside the session index under `cursor.<name>`. One that is lost or unreadable counts from the beginning. */
+/** Cursors in the bucket of the session index, under `cursor.<name>`. A lost or unreadable cursor counts as 0. */
 export const createCursors = (bucket: KeyValue): Cursors => ({
   get: async (name) => {
     const { value } = await bucket.read(bucketKey('cursor', name));

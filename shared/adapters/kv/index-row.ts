@@ -4,11 +4,11 @@ import { indexRowCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { Entry } from './key-value.ts';
 
-/** The part of the index's bucket that has the rows. */
+/** The part of the index bucket that holds the rows. */
 export const rowPart = 'session';
 export const rowKey = (key: SessionKey): string => bucketKey(rowPart, key);
 
-/** The row of an entry. One that cannot be read counts as none: the projection writes it anew. */
+/** The row of an entry. An unreadable row counts as missing: the projection writes it again. */
 export const rowOf = ({ value }: Entry): IndexRow | null => {
   if (value === null) return null;
   try {

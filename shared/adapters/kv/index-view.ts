@@ -5,7 +5,7 @@ import { rowKey, rowOf, rowPart } from './index-row.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 import { RecentRows } from './recent-rows.ts';
 
-/** A copy of all rows that is kept current, in the order of their last change. Rejects with `unavailable` when the first load fails. */
+/** A live copy of all rows, ordered by their last change. Rejects with `unavailable` when the first load fails. */
 export const openIndexView = async (bucket: KeyValue, clock: Clock, marks?: Partial<RowMarks>): Promise<IndexView> => {
   const empty = (): RecentRows => new RecentRows(marks);
   const { current, close } = await openBucketCopy(bucket, clock, { part: rowPart, empty, take });

@@ -6,25 +6,25 @@ import { encode } from '../../wire/codec.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
 
-/** How long the broker keeps a lease that is not renewed, and how much earlier we hold it for lost. */
+/** How long the broker keeps a lease without renewal, and how much earlier its holder considers it lost. */
 const ttlMs = 3_000;
 const marginMs = 500;
 const renewMs = 1_000;
-/** How often a waiting member looks, hint or no hint; a hint comes a little before the write can be read. */
+/** How often a waiting member checks without a hint. A hint comes shortly before the write can be read. */
 const pollMs = 500;
 const settleMs = 30;
 const retries = { firstMs: pollMs, mostMs: 10_000 };
 
-/** A lease taken: the revision that proves it, and the monotonic time until which nobody else can have it. */
+/** A lease we hold: the revision that proves it, and the monotonic time until which nobody else can have it. */
 interface Lease {
   readonly revision: number;
   readonly until: number;
 }
 
 /**
- * Leases in a bucket whose entries expire. Every write is fenced by the revision before it, so one member at a time succeeds; the local
- * monotonic clock ends a lease before the broker can give it to another. For economy, never for safety (F3).
- * `onError` hears what `work` threw and why the broker could not be asked.
+ * Leases in a bucket whose entries expire. Every write is fenced by the previous revision, so one member at a time succeeds; the
+ * local monotonic clock ends a lease before the broker can give it to another. It saves work; safety never depends on it (F3).
+ * `onError` receives errors of `work` and of the broker.
  */
 export const createLeases = (
   bucket: KeyValue,
@@ -35,7 +35,7 @@ export const createLeases = (
     const key = bucketKey('lease', name);
     let failures = 0;
 
-    /** Unique for each write, so that an ambiguous outcome can be resolved. */
+    /** Each write has unique content, so that an ambiguous outcome can be resolved. */
     const claim = async (revision: number, since: number): Promise<Lease | null> => {
       const taken = await bucket.put(key, encode({ member, after: revision }), { fence: { key, revision }, ttlMs });
       return taken === null ? null : { revision: taken, until: since + ttlMs - marginMs };
@@ -53,7 +53,7 @@ export const createLeases = (
       return null;
     };
 
-    /** Waits until the lease is ours; `null` when `signal` aborted first. */
+    /** Waits for the lease; `null` when `signal` aborts first. */
     const acquire = async (): Promise<Lease | null> => {
       const released = new Signal();
       const endHints = bucket.hint(key, released.notify);
@@ -72,7 +72,7 @@ export const createLeases = (
       }
     };
 
-    /** Renews until the work is finished or the lease is lost. Resolves with the lease as it then is, or `null`. */
+    /** Renews until the work is finished or the lease is lost. Resolves with the current lease, or `null` if it is lost. */
     const renew = async (taken: Lease, finished: AbortSignal): Promise<Lease | null> => {
       let lease = taken;
       for (;;) {
@@ -86,7 +86,7 @@ export const createLeases = (
         if (renewed !== 'unknown') lease = renewed;
       }
     };
-    /** The answer, or `unknown` when it does not come in time or is an error. */
+    /** The answer, or `unknown` when it is late or an error. */
     const within = async (ms: number, answer: Promise<Lease | null>): Promise<Lease | null | 'unknown'> => {
       const answered = new AbortController();
       const late = clock.sleep(Math.max(0, ms), answered.signal).then(() => 'unknown' as const);
@@ -97,7 +97,7 @@ export const createLeases = (
       return Promise.race([answer.catch(failed), late]).finally(() => answered.abort());
     };
 
-    /** Does the work while the lease lasts, and then gives it back. */
+    /** Does the work while the lease lasts, and then releases it. */
     const serve = async (taken: Lease): Promise<void> => {
       const held = new AbortController();
       const finished = new AbortController();

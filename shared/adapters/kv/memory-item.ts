@@ -3,14 +3,14 @@ import { memoryCodec, positionCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { Entry } from './key-value.ts';
 
-/** All is in one part: whoever has read the position has read what it covers. */
+/** One part for everything: a reader that has the position also has everything the position covers. */
 export const memoryPart = 'memory';
 const entryPrefix = `${bucketKey(memoryPart, 'entry')}.`;
 const gonePrefix = `${bucketKey(memoryPart, 'gone')}.`;
 export const entryKey = (id: string): string => bucketKey(memoryPart, 'entry', id);
 export const goneKey = (id: string): string => bucketKey(memoryPart, 'gone', id);
 export const positionKey = bucketKey(memoryPart, 'position');
-/** What says that a memory is gone. */
+/** Marks a forgotten memory. */
 export const goneMark = positionCodec.encode({ seq: 0 });
 
 export type MemoryItem =
@@ -19,7 +19,7 @@ export type MemoryItem =
   | { readonly kind: 'position'; readonly seq: number }
   | { readonly kind: 'nothing' };
 
-/** What an entry of the bucket says. What cannot be read says nothing: the projection can write it anew. */
+/** Decodes an entry of the bucket. An unreadable one counts as `nothing`: the projection can write it again. */
 export const memoryItemOf = ({ key, value }: Entry): MemoryItem => {
   if (value === null) return { kind: 'nothing' };
   try {

@@ -5,11 +5,11 @@ import { limits } from '../../kit/limits.ts';
 import type { MemoryScopes, MemoryView } from '../../ports/memory-store.ts';
 import { indexed, termsOf } from './memory-words.ts';
 
-/** Changes that are written together. */
+/** Changes written in one transaction. */
 const batch = 1_000;
 
 const schema = `create virtual table entry using fts5(text, scope, content='', contentless_delete=1, prefix='2 3', tokenize='unicode61 remove_diacritics 2')`;
-/** Of very many matches the newest are ranked. Gives the best and all that are as good as the last of them. */
+/** Ranks only the newest of very many matches. Returns the best, including all that tie with the last of them. */
 const ranking = `with ranked as materialized (
   select rowid as number, bm25(entry, 1.0, 0.0) as score from entry where entry match ? order by rowid desc limit ${limits.memoryCandidates}
 ) select number, score from ranked where score <= (select max(score) from (select score from ranked order by score limit ?))`;
@@ -18,13 +18,13 @@ const counting = `select count(*) from (select 1 from entry where entry match ? 
 interface Scope {
   readonly term: string;
   readonly numbers: Set<number>;
-  /** Its memories, changed last first, until one of them changes: each turn asks for the newest (A11/124). */
+  /** Its memories, most recently changed first; dropped when one of them changes. Each turn asks for the newest (A11/124). */
   sorted: readonly MemoryEntry[] | null;
 }
 
 /**
- * Memories by scope and by their words, in this process's memory: full-text search by SQLite. It is made from the entries and may be thrown
- * away at any time. A row's number grows with each change, so the greatest is the newest.
+ * A full-text index of memories by scope and words, in memory, based on SQLite. It is derived from the entries and can be rebuilt
+ * at any time. A row's number grows with each change, so the greatest is the newest.
  */
 export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> {
   readonly #database = opened();
@@ -36,7 +36,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
   readonly #entries = new Map<number, MemoryEntry>();
   readonly #scopes = new Map<string, Scope>();
   #last = 0;
-  /** Rows to write and to remove, before the next search. */
+  /** Rows to insert and to remove before the next search. */
   #fresh: number[] = [];
   #stale: number[] = [];
 
@@ -104,7 +104,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     this.#database.close();
   }
 
-  /** The terms that say something: those that very many memories have choose nothing, as long as there are others. */
+  /** The selective terms: very common ones are dropped as long as others remain. */
   #telling(terms: readonly string[], within: string): readonly string[] {
     const telling = terms.filter((term) => {
       const [[count = 0] = []] = this.#count.all(within + anyOf([term])) as [number][];
@@ -113,7 +113,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return telling.length > 0 ? telling : terms;
   }
 
-  /** How many memories there are in these scopes. */
+  /** The number of memories in these scopes. */
   #reach(scopes: MemoryScopes): number {
     if (scopes === 'all') return this.#entries.size;
     return scopes.reduce((sum, scope) => sum + (this.#scopes.get(scope)?.numbers.size ?? 0), 0);
@@ -128,7 +128,7 @@ export class SearchIndex implements Pick<MemoryView, 'get' | 'list' | 'search'> 
     return scope.sorted;
   }
 
-  /** The beginning of a match expression; `null`: nothing can match. */
+  /** The scope part of a match expression; `null`: nothing can match. */
   #scopeTerms(scopes: MemoryScopes): string | null {
     if (scopes === 'all') return '';
     const terms = scopes.flatMap((scope) => this.#scopes.get(scope)?.term ?? []);

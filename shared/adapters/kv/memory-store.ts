@@ -6,15 +6,16 @@ import type { MemoryStore } from '../../ports/memory-store.ts';
 import { memoryCodec, positionCodec } from '../../wire/records.ts';
 import type { KeyValue } from './key-value.ts';
 import { entryKey, goneKey, goneMark, memoryItemOf, positionKey } from './memory-item.ts';
-import { openMemoryView } from './memory-view.ts';
+import { createMemoryView } from './memory-view.ts';
 
-/** Writes at a time. */
+/** Concurrent writes. */
 const writesAtOnce = 64;
 
 /**
- * The long-term memory in a bucket that waits for the disk: `memory.entry.<id>`, `memory.gone.<id>` and `memory.position`. What is gone keeps
- * its mark for ever, so that reading the log anew does not bring it back, also when its session was erased since. Entries come before the
- * position that covers them, and a position is written only over the one that was read last: of two writers one begins anew.
+ * Long-term memory in a bucket that waits for the disk: `memory.entry.<id>`, `memory.gone.<id>` and `memory.position`. A
+ * forgotten memory keeps its mark for ever, so that reading the log again does not bring it back, even if its session has been
+ * erased since. Entries are written before the position that covers them, and a position replaces only the one read last: of two
+ * writers, one starts over.
  */
 export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore => {
   let positionRevision = 0;
@@ -35,7 +36,7 @@ export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore =
       const fence = { key, revision: stored.revision };
       if ((await bucket.put(key, memoryCodec.encode(entry), { fence })) !== null) return;
     }
-    throw new NatterError('unavailable', `others keep writing the memory ${entry.id}`, { retryAfterMs: 1_000 });
+    throw new NatterError('unavailable', `other writers keep changing the memory ${entry.id}`, { retryAfterMs: 1_000 });
   };
 
   return {
@@ -52,7 +53,7 @@ export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore =
       const fence = { key: positionKey, revision: positionRevision };
       const revision = await bucket.put(positionKey, positionCodec.encode({ seq: position }), { fence });
       if (revision === null) {
-        throw new NatterError('unavailable', 'somebody else has written the memory; start again from its position', {
+        throw new NatterError('unavailable', 'another process has written the memory; start again from its position', {
           retryAfterMs: 0,
         });
       }
@@ -66,6 +67,6 @@ export const createMemoryStore = (bucket: KeyValue, clock: Clock): MemoryStore =
     reset: async () => {
       await bucket.put(positionKey, positionCodec.encode({ seq: 0 }));
     },
-    watch: () => openMemoryView(bucket, clock),
+    watch: () => createMemoryView(bucket, clock),
   };
 };

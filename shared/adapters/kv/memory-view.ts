@@ -4,9 +4,9 @@ import { openBucketCopy } from './bucket-copy.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 import { memoryItemOf, memoryPart } from './memory-item.ts';
 
-/** A searchable copy of the memory that is kept current. Rejects with `unavailable` when the first load fails. */
-export const openMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
-  // Only who searches loads the database.
+/** A live, searchable copy of memory. Rejects with `unavailable` when the first load fails. */
+export const createMemoryView = async (bucket: KeyValue, clock: Clock): Promise<MemoryView> => {
+  // The database is loaded only when memory is watched.
   const { SearchIndex } = await import('./memory-search-index.ts');
   const empty = () => ({ index: new SearchIndex(), gone: new Set<string>(), position: 0 });
   type Held = ReturnType<typeof empty>;

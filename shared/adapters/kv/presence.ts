@@ -5,10 +5,10 @@ import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
 
 const part = 'health';
-/** How often to tell, and how long a report lasts: after three missed ones the process is gone. */
+/** How often a process reports, and how long a report lasts: after three missed reports the process counts as gone. */
 export const healthTimes = { tellMs: 3_000, ttlMs: 10_000 } as const;
 
-/** Reports of processes in the bucket of the hosts, under `health.<process>`, each for some seconds. */
+/** Health reports in the bucket of the hosts, under `health.<process>`, expiring after `ttlMs`. */
 export const createPresence = (bucket: KeyValue, ttlMs: number = healthTimes.ttlMs): Presence => ({
   tell: async (report) => {
     await bucket.put(bucketKey(part, report.process), healthCodec.encode(report), { ttlMs });
@@ -22,7 +22,7 @@ export const createPresence = (bucket: KeyValue, ttlMs: number = healthTimes.ttl
   },
 });
 
-/** One of another version may be unreadable: it is left out. */
+/** A report of another version may be unreadable; it is skipped. */
 const reportOrNull = (bytes: Uint8Array): HealthReport | null => {
   try {
     return healthCodec.decode(bytes);

@@ -6,12 +6,12 @@ export interface EntryWrite {
   readonly value: Uint8Array | null;
   readonly fence: PutOptions['fence'];
   readonly send: FencedWrite['send'];
-  /** From the leader. */
+  /** Reads from the leader. */
   read(key: string): Promise<Entry>;
   readonly doing: string;
 }
 
-/** `KeyValue.put` for any store that can send one write and read from the leader. */
+/** `KeyValue.put` for any store that can send a write and read from the leader. */
 export const putEntry = ({ key, value, fence, send, read, doing }: EntryWrite): Promise<number | null> => {
   const before = fence?.key === key ? fence.revision : 0;
   const resolve = async (): Promise<WriteState> => {

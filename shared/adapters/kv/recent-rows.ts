@@ -5,35 +5,35 @@ interface Entry {
   readonly row: IndexRow;
   readonly facet: Facet;
   readonly groups: readonly string[];
-  /** False once the row has changed: another entry has taken its place. */
+  /** False once the row has changed and another entry has replaced this one. */
   current: boolean;
 }
 
-/** What is alike to filters. Numbered as they come: the number is the place in the map; `countless` where there are too many of them. */
+/** The entries that filters treat alike. `number` is its index in the map, or `countless` when there are too many facets. */
 interface Facet {
   readonly number: number;
   readonly entries: Set<Entry>;
 }
 type Wants = (entry: Entry) => boolean;
 
-/** Entries that are of no more use are kept until there are as many of them as of others, and this many more. */
+/** Replaced entries are kept until they outnumber the current ones by this many. */
 const slackEntries = 1_000;
-/** Facets that are numbered; what comes after them is looked at row by row. */
+/** Number of facets with an index; rows of any further facets are checked one by one. */
 const countedFacets = 1_000;
 const countless = -1;
-/** No more rows than this are put in order by themselves; of more the newest are soon come by. */
+/** Up to this many rows are sorted on demand; with more, the newest are found quickly in the common order. */
 const fewRows = 2_000;
 
 const noMarks: RowMarks = { facetOf: () => '', groupsOf: () => [] };
 
-/** The older first; the key decides between equals, so that a place is exact. */
+/** Compares by age, oldest first; the key decides between equals, so that a place is exact. */
 const byAge = (a: RowPlace, b: RowPlace): number => a.updatedAt - b.updatedAt || Number(a.key < b.key) - Number(a.key > b.key);
 
 /**
- * Rows by key and by age. The order is repaired when it is asked for, and only as far back as rows have changed: a change costs next to
- * nothing, and a list of the newest does not depend on how many rows there are. A filter is asked once for each facet and not for each
- * row: going past a row that is not wanted does not even touch it, which is most of what it would cost. Where few rows can be wanted, those
- * of small groups or of rare facets, they are found without going past the others.
+ * Rows by key and by age. The order is repaired on demand, and only as far back as rows have changed: a change costs almost
+ * nothing, and a list of the newest does not depend on the total. A filter is called once per facet instead of once per row:
+ * skipping an unwanted row does not even touch it, which is most of the cost. If only few rows can match, those of small groups
+ * or rare facets, they are found without passing the others.
  */
 export class RecentRows {
   readonly #marks: RowMarks;
@@ -43,19 +43,19 @@ export class RecentRows {
   readonly #entries = new Map<string, Entry>();
   /** Oldest first. */
   #ordered: Entry[] = [];
-  /** What has come since the order was last asked for. */
+  /** Entries added since the order was last repaired. */
   #fresh: Entry[] = [];
 
   constructor(given: Partial<RowMarks> = {}) {
     this.#marks = { ...noMarks, ...given };
   }
 
-  /** Entries kept in all. */
+  /** The number of entries kept, replaced ones included. */
   get entries(): number {
     return this.#ordered.length + this.#fresh.length;
   }
 
-  /** Groups that have rows. */
+  /** The number of groups with rows. */
   get groups(): number {
     return this.#groups.size;
   }
@@ -92,7 +92,7 @@ export class RecentRows {
     for (const { row } of this.#entries.values()) yield row;
   }
 
-  /** The newest first. To be read at one stretch: a change ends it. */
+  /** Newest first. Iterate without awaiting in between: a change invalidates the iteration. */
   *newestFirst({ after, facet = () => true, groups }: RowFilter = {}): Iterable<IndexRow> {
     const wanted = Uint8Array.from(this.#facets.keys(), (name) => Number(facet(name)));
     const isWanted: Wants = ({ row, facet: { number } }) =>
@@ -134,11 +134,11 @@ export class RecentRows {
     this.#fresh = [];
     if (fresh[0] === undefined) return;
     const younger = this.#ordered.splice(this.#olderThan(fresh[0].row)).filter(({ current }) => current);
-    // Two runs that are in order each: sorting them is merging them.
+    // Both parts are sorted, so sorting them merges them.
     for (const entry of [...younger, ...fresh].sort((a, b) => byAge(a.row, b.row))) this.#ordered.push(entry);
   }
 
-  /** How many entries are older than a place. */
+  /** The number of entries older than a place. */
   #olderThan(place: RowPlace): number {
     let [low, high] = [0, this.#ordered.length];
     while (low < high) {

@@ -10,28 +10,28 @@ import { rowKey, rowOf } from './index-row.ts';
 import { openIndexView } from './index-view.ts';
 import type { KeyValue } from './key-value.ts';
 
-/** Rows written at once. */
+/** Concurrent writes. */
 const writesAtOnce = 64;
 const positionKey = bucketKey('position');
 
-/** A key of the bucket and the revision it had when we last saw it. */
+/** A bucket key and the revision we last saw. */
 interface Seen {
   readonly key: string;
   readonly revision: number;
 }
-/** A stored row: what it must still be for a newer one to replace it. */
+/** A stored row: its revision fences the write of a newer one. */
 interface StoredRow extends Seen {
   readonly seq: number;
 }
 
 /**
- * The session index in a bucket: `session.<key>` for each row and `position`. The bucket may forget its last writes in a crash, so rows and
- * position are kept consistent: a position is written only while the last row it covers is still there, and a write that shows that
- * something was forgotten rejects with `unavailable`. The writer then starts again: it drops what it knows and asks for the position.
+ * The session index in a bucket: `session.<key>` for each row, and `position`. The bucket may lose its last writes in a crash, so
+ * rows and position are kept consistent: a position is written only while the last row it covers is still there, and a write that
+ * reveals a loss rejects with `unavailable`. The writer then starts over: it drops its state and asks for the position.
  */
 export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex => {
   const stored = new LRUCache<string, StoredRow>({ max: limits.residentSessions });
-  /** The newest revision of the position seen. Everything written later has a greater one, unless the bucket forgot. */
+  /** The newest revision of the position that we saw. Later writes have greater ones, unless the bucket lost some. */
   let positionRevision = 0;
 
   const readRow = async (key: string): Promise<{ row: IndexRow | null; seen: StoredRow }> => {
@@ -49,7 +49,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
     });
   };
 
-  /** Writes one row unless a newer one is there. Resolves with what it wrote. */
+  /** Writes one row unless a newer one is stored. Resolves with what it wrote, if anything. */
   const putRow = async (row: IndexRow): Promise<Seen | null> => {
     const key = rowKey(row.key);
     let before = stored.get(key) ?? (await readRow(key)).seen;
@@ -65,10 +65,10 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
       if (seen.revision < before.revision) throw forgotten();
       before = seen;
     }
-    throw new NatterError('unavailable', `others keep writing the index row of ${row.key}`, { retryAfterMs: 1_000 });
+    throw new NatterError('unavailable', `other writers keep changing the index row of ${row.key}`, { retryAfterMs: 1_000 });
   };
 
-  /** Writes the position while `last` is still there, or something newer in its place. */
+  /** Writes the position while `last`, or a newer value of its key, is still there. */
   const putPosition = async (position: number, last: Seen): Promise<void> => {
     let fence = last;
     for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
@@ -81,7 +81,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
       if (now.revision < fence.revision) throw forgotten();
       fence = now;
     }
-    throw new NatterError('unavailable', 'others keep writing the position of the index', { retryAfterMs: 1_000 });
+    throw new NatterError('unavailable', 'other writers keep changing the position of the index', { retryAfterMs: 1_000 });
   };
 
   return {
@@ -104,7 +104,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
   };
 };
 
-/** Runs `work` for each item, at most `writesAtOnce` at a time, and stops handing out items when one fails. */
+/** Runs `work` for each item, at most `writesAtOnce` at a time, and starts no further items after a failure. */
 const inParallel = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
   const rest = items.values();
   const worker = async (): Promise<void> => {

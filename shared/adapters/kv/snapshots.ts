@@ -5,8 +5,9 @@ import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
 
 /**
- * Snapshots in a bucket, the newest of each session. Any replica may answer: an older snapshot only means a longer replay (I4). One is
- * never replaced by an older one: a host that was away must not bring back what was erased meanwhile (C9).
+ * Snapshots in a bucket, the newest of each session. Reads may go to any replica: an older snapshot only means a longer replay
+ * (I4). A snapshot is never replaced by an older one: a host that was away must not bring back what has been erased meanwhile
+ * (C9).
  */
 export const createSnapshots = (bucket: KeyValue): Snapshots => ({
   get: async (key) => {

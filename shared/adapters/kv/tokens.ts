@@ -12,10 +12,10 @@ import type { Entry, KeyValue } from './key-value.ts';
 const tokenPart = 'token';
 const tokenKey = (id: string): string => bucketKey(tokenPart, id);
 const ticketKey = (sha256: string): string => bucketKey('ticket', sha256);
-/** What a used ticket leaves behind, until it would have ended by itself. */
+/** How long the mark of a used ticket stays: until the ticket would have expired. */
 const usedMs = 60_000;
 
-/** `null` where nothing is stored, and for what cannot be read: it lets nobody in. */
+/** The decoded value; `null` if there is none or it is unreadable, which grants no access. */
 const orNull = <T>({ value }: Entry, decode: (bytes: Uint8Array) => T): T | null => {
   if (value === null) return null;
   try {
@@ -41,7 +41,7 @@ export const createTokens = (bucket: KeyValue, clock: Clock): Tokens => ({
       const written = await bucket.put(key, issuedTokenCodec.encode(changed), { fence: entry });
       if (written !== null) return changed;
     }
-    throw new NatterError('unavailable', `others keep changing token ${id}`, { retryAfterMs: 1_000 });
+    throw new NatterError('unavailable', `other writers keep changing token ${id}`, { retryAfterMs: 1_000 });
   },
   remove: async (id) => {
     await bucket.put(tokenKey(id), null);
@@ -66,7 +66,7 @@ export const createTokens = (bucket: KeyValue, clock: Clock): Tokens => ({
     const entry = await bucket.read(key);
     const ticket = orNull(entry, ticketCodec.decode);
     if (ticket === null) return null;
-    // A mark of our own, not a removal: of two who use it at once, each must see whose mark is there.
+    // A unique mark instead of a removal: of two simultaneous uses, each can see whose mark is stored.
     const used = await bucket.put(key, encode({ usedBy: randomUUID() }), { fence: entry, ttlMs: usedMs });
     return used === null ? null : ticket;
   },

@@ -1,6 +1,6 @@
 import { limits } from '../../kit/limits.ts';
 
-/** `fetch` whose answers have a bound: a body, or between two empty lines one event of a stream, of `limits.mcpMessageBytes` at most. */
+/** `fetch` with bounded responses: a body, or each event of an event stream, may have at most `limits.mcpMessageBytes`. */
 export const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.body === null) return response;
@@ -20,5 +20,5 @@ const bounded = (isStream: boolean): TransformStream<Uint8Array, Uint8Array> => 
   });
 };
 
-/** Where the last event of a chunk begins, if one begins there. */
+/** The offset at which the last event of a chunk starts, or -1 if none starts there. */
 const startOfEvent = (chunk: Buffer): number => Math.max(chunk.lastIndexOf('\n\n'), chunk.lastIndexOf('\r\n\r\n'));

@@ -9,28 +9,28 @@ import { killGroup } from '../../kit/process/program.ts';
 export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that the program gets to know of our environment. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
-  /** Where the command stands in the configuration. */
+  /** The path of the command in the configuration. */
   readonly field: string;
   readonly clock: Clock;
-  /** Hears what it writes on its error output. */
+  /** Called with each chunk of its error output. */
   heard(chunk: Buffer): void;
 }
 
 /**
- * MCP over the standard input and output of a program. The library's own transport gives a program more of the environment than ours does
- * and ends the first process only; this one has a process group, which ends as a whole.
+ * MCP over the standard input and output of a program. Unlike the library's own transport, it limits the program's environment
+ * and kills the whole process group, not just the first process.
  */
 export class ChildTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport['onmessage']>;
   readonly #options: ChildOptions;
-  /** Has no more in it than the bytes since the last message and one chunk: its own bound is never reached. */
+  /** Never holds more than the bytes since the last message plus one chunk, so its own bound is not reached. */
   readonly #unread = new ReadBuffer({ maxBufferSize: 2 * limits.mcpMessageBytes });
-  /** Bytes since its last message. The library passes over what is no JSON, and that takes time too. */
+  /** Bytes since its last message. The library skips input that is not JSON, which costs time too. */
   #idleBytes = 0;
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
@@ -39,7 +39,7 @@ export class ChildTransport implements Transport {
     this.#options = options;
   }
 
-  /** These two tell the library that this is no HTTP. */
+  /** `pid` and `stderr` tell the library that this is not an HTTP transport. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -48,7 +48,7 @@ export class ChildTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, env, cwd, heard } = this.#options;
     const child = spawn(command, args, { env: { ...env }, cwd, detached: true, shell: false, stdio: 'pipe' });
-    // Before anything else: without file handles left there is an error and no pipes.
+    // Must come first: without free file handles there is an error and no pipes.
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', (error: NodeJS.ErrnoException) => reject(this.#noStart(error)));
@@ -69,7 +69,7 @@ export class ChildTransport implements Transport {
     if (input.writableLength > limits.mcpMessageBytes) void this.close();
   }
 
-  /** As the protocol has it: its input ends, then it is asked to, then it is made to. */
+  /** Closes as the protocol says: end of input, then SIGTERM, then SIGKILL. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -81,13 +81,13 @@ export class ChildTransport implements Transport {
     if (!over.signal.aborted) killGroup(child, 'SIGTERM');
     await clock.sleep(limits.programGraceMs, over.signal);
     if (!over.signal.aborted) killGroup(child, 'SIGKILL');
-    // Whoever left the group may keep the pipes open for ever.
+    // A process that left the group may keep the pipes open for ever.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     await clock.sleep(limits.programGraceMs, over.signal);
     this.#unread.clear();
   }
 
-  /** One piece in each turn of the event loop: a program that floods must not keep everybody else waiting. */
+  /** Reads one chunk per turn of the event loop, so that a program that floods us does not block everything else. */
   #read(child: ChildProcess, chunk: Buffer): void {
     this.#idleBytes += chunk.length;
     if (this.#idleBytes > limits.mcpMessageBytes) {
@@ -101,7 +101,7 @@ export class ChildTransport implements Transport {
     setImmediate(() => child.stdout?.resume());
   }
 
-  /** Takes one message; false when there is no whole one left. What is no message is passed over. */
+  /** Handles one message; false when no complete one is left. Invalid input is skipped. */
   #next(): boolean {
     try {
       const message = this.#unread.readMessage();
@@ -116,7 +116,7 @@ export class ChildTransport implements Transport {
 
   #noStart({ code, message }: NodeJS.ErrnoException): NatterError {
     const { field, command, cwd } = this.#options;
-    const folder = cwd === undefined ? '' : `, or no folder ${quoted(cwd)}`;
+    const folder = cwd === undefined ? '' : `, or the folder ${quoted(cwd)} does not exist`;
     const reason =
       code === 'ENOENT'
         ? `there is no such program${folder}; install it or give its path`

@@ -12,23 +12,23 @@ import { Signal } from '../../kit/signal.ts';
 
 export interface ConnectOptions {
   readonly transport: Transport;
-  /** Of Natter, which introduces itself. */
+  /** Natter's version, for the handshake. */
   readonly version: string;
-  /** Whether to ask for the protocol of 2026 before the older one. Some older servers end at a question they do not know. */
+  /** Whether to try the protocol of 2026 first. Some older servers exit at an unknown request. */
   readonly negotiate: boolean;
-  /** Milliseconds until an answer about itself is due. */
+  /** Milliseconds within which the server must answer requests about itself. */
   readonly answerMs: number;
   readonly clock: Clock;
 }
 
-/** Whether an answer fits the schema that its server gave is the model's to judge: no code is made of a stranger's schema. */
+/** Accepts any structured output: the model judges the result, and no validator is compiled from an untrusted schema. */
 const anything: jsonSchemaValidator = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
     (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
 };
 
-/** One connection to an MCP server, from the first question to its loss. */
+/** One connection to an MCP server, from the handshake until it is lost. */
 export class Connection {
   readonly client: Client;
   readonly #options: ConnectOptions;
@@ -52,12 +52,12 @@ export class Connection {
     );
   }
 
-  /** Aborted, with the reason, once it is lost. */
+  /** Aborts, with the reason, when the connection is lost. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Whether the server is well, and what tools it has, is to be asked now. */
+  /** Triggers a health check and a new tool list. */
   look(): void {
     this.#look.notify();
   }
@@ -74,7 +74,10 @@ export class Connection {
     await this.client.connect(transport, { timeout: answerMs });
   }
 
-  /** Tells the tools now, whenever they change and every half minute, until the connection is lost or `signal` aborts; then throws why. */
+  /**
+   * Reports the tools now, on every change and at least every half minute, until the connection is lost or `signal` aborts; then
+   * throws the reason.
+   */
   async watch(signal: AbortSignal, tell: (tools: readonly Listed[]) => void): Promise<never> {
     const { clock, answerMs } = this.#options;
     const over = AbortSignal.any([signal, this.over]);
@@ -93,7 +96,7 @@ export class Connection {
     const { transport, clock } = this.#options;
     this.#over.abort(new Error('closed'));
     if (transport instanceof StreamableHTTPClientTransport) {
-      // Otherwise the server keeps what it knows of us.
+      // Otherwise the server keeps our session.
       await Promise.race([transport.terminateSession().catch(() => {}), clock.sleep(limits.mcpGoodbyeMs)]);
     }
     await Promise.allSettled([this.client.close(), transport.close()]);
@@ -104,12 +107,12 @@ export class Connection {
     return (await this.client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' })).tools;
   }
 
-  /** A server that keeps talking unasked, or says what nobody understands, takes time from everybody: it is cut off, and begun again later. */
+  /** Cuts off a server that floods us with unsolicited or invalid messages; it is restarted later. */
   #count(): void {
     const now = this.#options.clock.monotonic();
     if (now - this.#minute >= 60_000) [this.#minute, this.#notifications] = [now, 0];
     if (++this.#notifications === limits.mcpNotifications) {
-      this.#over.abort(new Error(`it sent ${limits.mcpNotifications} messages that nobody asked for within a minute`));
+      this.#over.abort(new Error(`it sent ${limits.mcpNotifications} unsolicited messages within a minute`));
     }
   }
 }

@@ -7,41 +7,44 @@ import type { ToolSource } from '../../ports/tool-source.ts';
 import { McpServer } from './server.ts';
 
 export interface McpOptions {
-  /** Variables that servers may be given by name. */
+  /** The environment from which servers may be given variables by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Of Natter. */
+  /** Natter's version. */
   readonly version: string;
-  /** Milliseconds one call may take. */
+  /** Timeout of one call. */
   readonly timeoutMs: number;
 }
 
-/** The tools of the MCP servers. `started`: each is connected, or has failed once, or `limits.mcpHeadStartMs` are over. */
+/**
+ * The tools of the MCP servers. `started` resolves when each server is connected or has failed once, and after
+ * `limits.mcpHeadStartMs` at the latest.
+ */
 export interface McpSource extends ToolSource {
   readonly started: Promise<void>;
 }
 
 /**
- * Begins the configured MCP servers in the background and offers their tools as `<server>__<tool>`. Throws `invalid` when a program is to
- * be given a variable that it must not have; all other trouble is told by `problems`.
+ * Starts the configured MCP servers in the background and offers their tools as `<server>__<tool>`. Throws `invalid` when a
+ * program is configured to get a forbidden variable; all other failures are reported by `problems`.
  */
 export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptions): McpSource => {
   const entries = Object.entries(servers);
   for (const [name, { environment }] of entries) checkEnvironment(environment, `mcp.servers.${name}.environment`);
-  const begun = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
+  const mcpServers = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
   return {
-    of: () => begun.flatMap(({ tools }) => tools),
-    problems: () => begun.flatMap((server) => server.problems()),
+    of: () => mcpServers.flatMap(({ tools }) => tools),
+    problems: () => mcpServers.flatMap((server) => server.problems()),
     close: async () => {
-      await Promise.all(begun.map((server) => server.close()));
+      await Promise.all(mcpServers.map((server) => server.close()));
     },
-    started: headStart(begun, options.clock),
+    started: headStart(mcpServers, options.clock),
   };
 };
 
-const headStart = async (begun: readonly McpServer[], clock: Clock): Promise<void> => {
+const headStart = async (mcpServers: readonly McpServer[], clock: Clock): Promise<void> => {
   const settled = new AbortController();
-  void Promise.all(begun.map(({ started }) => started)).then(() => settled.abort());
+  void Promise.all(mcpServers.map(({ started }) => started)).then(() => settled.abort());
   await clock.sleep(limits.mcpHeadStartMs, settled.signal);
 };

@@ -4,10 +4,10 @@ import type { Logger } from '../../kit/log.ts';
 import { scrubber } from '../../kit/scrub.ts';
 
 const minuteMs = 60_000;
-/** More than is logged, so that a secret is seen as a whole and not cut in two. */
+/** More than is logged, so that scrubbing sees a secret as a whole and not cut in two. */
 const readCharacters = 4 * limits.mcpLogCharacters;
 
-/** Puts what a program writes on its error output into the log, line by line: without the secrets it was given, and not too much of it. */
+/** Logs a program's error output line by line, without the secrets it was given, and at a bounded rate. */
 export const errorOutput = (log: Logger, clock: Clock, secrets: readonly string[]): ((chunk: Buffer) => void) => {
   const scrub = scrubber(secrets);
   let rest = '';
@@ -17,10 +17,11 @@ export const errorOutput = (log: Logger, clock: Clock, secrets: readonly string[
 
   const write = (line: string): void => {
     if (clock.monotonic() - minute >= minuteMs) {
-      if (dropped > 0) log.warn({ dropped }, 'lines of the server were left out');
+      if (dropped > 0) log.warn({ dropped }, 'lines of the MCP server were dropped');
       [minute, lines, dropped] = [clock.monotonic(), 0, 0];
     }
-    if (lines++ < limits.mcpLogLines) log.info({ line: scrub(line).slice(0, limits.mcpLogCharacters) }, 'the server says');
+    if (lines++ < limits.mcpLogLines)
+      log.info({ line: scrub(line).slice(0, limits.mcpLogCharacters) }, 'output of the MCP server');
     else dropped++;
   };
 

@@ -4,8 +4,9 @@ const nameCharacters = 64;
 const hashCharacters = 8;
 
 /**
- * The name of a server's tool as every provider takes it: `<server>__<tool>`, of `A-Za-z0-9_-`, at most 64. Where the tool's own name does
- * not fit, or could be taken for one that did not, its hash makes up for what had to go. A server's name has no `__` and no `_` at its end, so no name says two servers.
+ * The name of a server's tool in a form that every provider accepts: `<server>__<tool>`, of `A-Za-z0-9_-`, at most 64 characters.
+ * If the tool's own name does not fit, or looks like a shortened one, a hash of it is appended. A server's name contains no `__`
+ * and does not end in `_`, so that no name fits two servers.
  */
 export const toolName = (server: string, tool: string): string => {
   const plain = `${server}__${tool}`;

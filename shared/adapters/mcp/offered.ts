@@ -8,15 +8,16 @@ import { toolName } from './names.ts';
 export type Call = (tool: string, given: Record<string, unknown>, signal: AbortSignal) => Promise<ToolEnd>;
 
 /**
- * What a server lists as tools of ours. Nothing it says of them is trusted: whatever its hints, each call is asked about unless the
- * operator's rules say otherwise, and a call whose outcome is unknown is not repeated (I6). `left` names those left out, and why.
+ * Turns a server's tool list into our tools. Its descriptions and hints are not trusted: each call needs approval unless the
+ * operator's rules say otherwise, and a call with an unknown outcome is not repeated (I6). `left` lists the tools left out, with
+ * the reason.
  */
 export const offeredTools = (server: string, listed: readonly Listed[], call: Call): { tools: Tool[]; left: string[] } => {
   const tools = new Map<string, Tool>();
   const left: string[] = [];
   for (const each of listed.slice(0, limits.mcpTools)) {
     const tool = toolOf(server, each, call);
-    const problem = problemOf(each) ?? (tools.has(tool.name) ? 'there is another of this name' : null);
+    const problem = problemOf(each) ?? (tools.has(tool.name) ? 'another tool has this name' : null);
     if (problem === null) tools.set(tool.name, tool);
     else left.push(`the tool ${quoted(each.name, 64)} is left out: ${problem}`);
   }
@@ -26,7 +27,7 @@ export const offeredTools = (server: string, listed: readonly Listed[], call: Ca
 
 const problemOf = ({ name, inputSchema }: Listed): string | null => {
   if (name === '' || name.length > limits.toolNameCharacters)
-    return `its name is not 1 to ${limits.toolNameCharacters} characters`;
+    return `its name must have 1 to ${limits.toolNameCharacters} characters`;
   if (Buffer.byteLength(JSON.stringify(inputSchema)) > limits.mcpSchemaBytes) {
     return `the schema of its arguments is longer than ${limits.mcpSchemaBytes} bytes`;
   }

@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { oneLine } from '../../kit/one-line.ts';
 import type { ToolEnd } from '../../ports/tools.ts';
 
-/** What a call gave, as text for the model. What is no text is named with its type and size; its bytes are not told. */
+/** A call's result as text for the model. Content other than text is replaced by a note with its type and size. */
 export const endOf = ({ content, structuredContent, isError }: CallToolResult): ToolEnd => {
   const text = content.map(textOf).join('\n');
   const said = text !== '' || structuredContent === undefined ? text : JSON.stringify(structuredContent);

@@ -16,14 +16,14 @@ import { secretsOf, transportTo } from './transport.ts';
 const restarts = { firstMs: limits.mcpRestartMs, mostMs: limits.mcpRestartCapMs };
 
 /**
- * One MCP server: begun in the background, looked after, and begun again when it is lost, each time after a longer wait. What it offered
- * last stays on offer meanwhile; a call is then an error that says so.
+ * One MCP server: started in the background, monitored, and restarted when it is lost, with growing delays. Its last tools stay
+ * offered meanwhile; calls then fail with an error that says so.
  */
 export class McpServer {
   readonly #name: string;
   readonly #settings: Config['mcp']['servers'][string];
   readonly #options: McpOptions & { readonly startMs: number };
-  /** A server's words without what it was given (I12). */
+  /** Hides in the server's output the secrets it was given (I12). */
   readonly #scrub: (words: string) => string;
   readonly #closing = new AbortController();
   readonly #begunAt: number;
@@ -31,11 +31,11 @@ export class McpServer {
   #connection: Connection | null = null;
   #tools: readonly Tool[] = [];
   #left: readonly string[] = [];
-  /** Why it is not connected; `null` at first. */
+  /** Why it is not connected; `null` before the first failure. */
   #trouble: string | null = null;
   #negotiate = true;
   #settle = () => {};
-  /** Resolves once it is connected, or the first attempt has failed. */
+  /** Resolves once it is connected or the first attempt has failed. */
   readonly started = new Promise<void>((resolve) => {
     this.#settle = resolve;
   });
@@ -76,7 +76,7 @@ export class McpServer {
       } catch (error) {
         if (signal.aborted) return;
         this.#trouble = oneLine(this.#scrub(errorMessage(error)), 500);
-        log.warn({ server: this.#name, problem: this.#trouble }, 'MCP server is not connected; it will be begun again');
+        log.warn({ server: this.#name, problem: this.#trouble }, 'MCP server is not connected; it will be restarted');
       } finally {
         this.#settle();
       }
@@ -85,7 +85,7 @@ export class McpServer {
     }
   }
 
-  /** Connects and stays until the connection is lost; throws why. */
+  /** Connects, then watches the connection until it is lost; throws the reason. */
   async #connect(signal: AbortSignal): Promise<never> {
     const { clock, version, startMs, env } = this.#options;
     const log = this.#options.log.child({ server: this.#name });
@@ -108,7 +108,7 @@ export class McpServer {
     }
   }
 
-  /** Keeps to the protocol that the server understood; one that ended at the first question is asked the older way next time. */
+  /** Stays with the protocol that the server understood. If the handshake failed, the next attempt uses the other one. */
   async #open(connection: Connection): Promise<void> {
     try {
       await connection.open();
@@ -132,7 +132,7 @@ export class McpServer {
     }
   }
 
-  /** What the model is told: with a call that got no answer nobody knows what became of it. */
+  /** The error for the model. After a call without an answer, its effect is unknown. */
   #problemOf(error: unknown): string {
     const server = `the MCP server ${this.#name}`;
     const unknown = 'whether the call had an effect is not known';

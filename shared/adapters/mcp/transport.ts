@@ -14,7 +14,7 @@ export interface TransportContext {
   readonly log: Logger;
 }
 
-/** What a server is given that nobody else is to know; of `Bearer x` also `x` alone. */
+/** The secrets that a server is given; for `Bearer x` also `x` alone. */
 export const secretsOf = (
   { environment, headersEnv }: Config['mcp']['servers'][string],
   env: TransportContext['env'],
@@ -23,7 +23,10 @@ export const secretsOf = (
   ...Object.values(headersEnv).flatMap((name) => [env[name] ?? '', env[name]?.split(' ').at(-1) ?? '']),
 ];
 
-/** A new way to a server, not begun yet. `field` is where it stands in the configuration. Throws `invalid` when it lacks a variable. */
+/**
+ * Creates a transport to a server, not started yet. `field` is its path in the configuration. Throws `invalid` when a required
+ * variable is not set.
+ */
 export const transportTo = (
   server: Config['mcp']['servers'][string],
   field: string,

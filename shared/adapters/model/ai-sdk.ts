@@ -13,22 +13,22 @@ import { type Deadlines, Watch } from './watch.ts';
 export interface AiSdkOptions {
   readonly name: string;
   readonly windowTokens: number;
-  /** The SDK's model, which asks its provider with this `fetch`. */
+  /** Creates the SDK's model, which sends its requests with this `fetch`. */
   model(fetch: typeof globalThis.fetch): ProviderModel;
   readonly clock: Clock;
   readonly limits: Deadlines & {
     readonly maxOutputTokens: number;
-    /** Times a step is asked for again after 429, 5xx or no connection. */
+    /** Retries of a step after 429, 5xx or a failed connection. */
     readonly retries: number;
   };
-  /** Hides secrets in a provider's words. */
+  /** Hides secrets in a provider's messages. */
   scrub(text: string): string;
 }
 
 /**
- * A language model of the AI SDK behind our port. It is asked at the level of the SDK's providers, `doStream`: that is one step, and a call
- * of a tool comes back with its arguments as the model wrote them. `streamText` above it parses them and loses what is no JSON, and it
- * does not wait as long as a provider asks for.
+ * A language model of the AI SDK behind our port. It uses the SDK's provider interface, `doStream`: that is exactly one step, and
+ * tool calls come back with their arguments as the model wrote them. `streamText` would parse them and lose what is not JSON, and
+ * it does not honour the provider's retry delay.
  */
 export class AiSdkModel implements Model {
   readonly name: string;
@@ -44,17 +44,17 @@ export class AiSdkModel implements Model {
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     const { clock, limits } = this.#options;
     const watch = new Watch(clock, limits, signal);
-    let told = false;
-    const tell = (text: string): void => {
-      told = true;
+    let hasText = false;
+    const emitText = (text: string): void => {
+      hasText = true;
       onText(text);
     };
     try {
       for (let retry = 0; ; retry++) {
-        const outcome = await this.#ask(request, tell, watch);
+        const outcome = await this.#ask(request, emitText, watch);
         if (!(outcome instanceof ModelTrouble)) return outcome;
         const waitMs = outcome.afterMs ?? backoffMs(retries, retry);
-        const again = outcome.again && !told && retry < limits.retries && waitMs < watch.leftMs;
+        const again = outcome.again && !hasText && retry < limits.retries && waitMs < watch.leftMs;
         if (!again) return this.#failed(outcome);
         await clock.sleep(waitMs, watch.signal);
       }
@@ -63,8 +63,8 @@ export class AiSdkModel implements Model {
     }
   }
 
-  /** Asks the provider once. */
-  async #ask(request: ModelRequest, tell: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
+  /** Sends the request once. */
+  async #ask(request: ModelRequest, emitText: (text: string) => void, watch: Watch): Promise<StepOutcome | ModelTrouble> {
     const { model, clock, limits } = this.#options;
     try {
       watch.asked();
@@ -73,7 +73,7 @@ export class AiSdkModel implements Model {
         maxOutputTokens: limits.maxOutputTokens,
         abortSignal: watch.signal,
       });
-      return this.#outcome(request, await readAnswer(stream, tell, watch), tell);
+      return this.#outcome(request, await readAnswer(stream, emitText, watch), emitText);
     } catch (error) {
       return watch.stopped ?? troubleOf(error, clock.now());
     } finally {
@@ -81,29 +81,26 @@ export class AiSdkModel implements Model {
     }
   }
 
-  #outcome(request: ModelRequest, { text, calls, finish }: Answer, tell: (text: string) => void): StepOutcome {
+  #outcome(request: ModelRequest, { text, calls, finish }: Answer, emitText: (text: string) => void): StepOutcome {
     const usage =
       countedUsage(finish.usage) ?? estimateUsage(request, text + calls.map((call) => call.tool + call.arguments).join(''));
-    const said = { text: text.toWellFormed(), model: this.name, usage };
-    if (calls.length > 0) return { kind: 'continue', ...said, calls: [...calls] };
-    if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...said };
+    const step = { text: text.toWellFormed(), model: this.name, usage };
+    if (calls.length > 0) return { kind: 'continue', ...step, calls: [...calls] };
+    if (finish.finishReason.unified !== 'length') return { kind: 'reply', ...step };
     const { maxOutputTokens } = this.#options.limits;
     if (text === '') {
-      throw new ModelTrouble(
-        'model_invalid_answer',
-        `the model used up its ${maxOutputTokens} tokens without a word of an answer`,
-      );
+      throw new ModelTrouble('model_invalid_answer', `the model used up its ${maxOutputTokens} tokens without an answer`);
     }
     const note = `\n\n[cut off after ${usage.outputTokens} tokens]`;
-    tell(note);
-    return { kind: 'reply', ...said, text: said.text + note };
+    emitText(note);
+    return { kind: 'reply', ...step, text: step.text + note };
   }
 
   #failed({ code, message }: ModelTrouble): StepOutcome {
-    // The provider's own words may hold anything: they are cut before and after they are searched for secrets.
+    // A provider's message may contain anything: it is cut before and after it is scrubbed.
     return { kind: 'failed', code, message: this.#options.scrub(message.slice(0, 10_000)).slice(0, 1_000).toWellFormed() };
   }
 }
 
-/** Doubled each time. */
+/** Doubled with each retry. */
 const retries = { firstMs: 500, mostMs: 60_000 };

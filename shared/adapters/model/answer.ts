@@ -12,7 +12,7 @@ export interface Answer {
   readonly finish: { readonly usage: ReportedUsage; readonly finishReason: Extract<Part, { type: 'finish' }>['finishReason'] };
 }
 
-/** Reads up to the first end: what comes after it is no part of the answer. Throws what is wrong with it. */
+/** Reads up to the first `finish` part and ignores everything after it. Throws `ModelTrouble` if the answer is invalid. */
 export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: string) => void, watch: Watch): Promise<Answer> => {
   let text = '';
   let bytes = 0;
@@ -40,10 +40,10 @@ export const readAnswer = async (stream: ReadableStream<Part>, tell: (text: stri
       return { text, calls, finish: part };
     }
   }
-  throw new ModelTrouble('model_invalid_answer', 'the answer stopped without an end');
+  throw new ModelTrouble('model_invalid_answer', 'the answer ended without a finish');
 };
 
-/** Some models write nothing where a tool has no arguments. */
+/** Some models write nothing when a tool has no arguments. */
 const callOf = (tool: string, written: string, before: number): RequestedCall => {
   if (before >= limits.stepCalls) {
     throw new ModelTrouble('output_too_large', `the model called more than ${limits.stepCalls} tools in one step`);

@@ -15,9 +15,9 @@ import type { ProviderModel } from './prompt.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The model of a session by the name it was given (A4/54), without one the configured `agent.model`; each with `agent.fallbacks` behind
- * it. A name that is not known here (any more) is a model whose every step fails and says so. Throws `NatterError('invalid')` naming the
- * field to mend if a configured one is not known.
+ * Returns a function that gives a session's model by its name (A4/54), by default the configured `agent.model`, each with
+ * `agent.fallbacks` behind it. An unknown name gives a model whose steps all fail with a message that says so. Throws `invalid`
+ * with the field to fix if a configured model is unknown.
  */
 export const createModels = (config: Config, env: Environment, clock: Clock): ((name?: string) => Model) => {
   const { agent } = config;
@@ -49,7 +49,7 @@ const createOrFail = (name: string, windowTokens: number, create: () => Model): 
 
 interface Wanted {
   readonly name: string;
-  /** The field of the configuration that has the name. */
+  /** The configuration field that contains the name. */
   readonly field: string;
   readonly config: Config;
   readonly env: Environment;
@@ -81,7 +81,7 @@ const createModel = ({ name, field, config, env, clock }: Wanted): Model => {
 
 type Provider = Config['model']['providers'][string];
 
-/** The key is in the environment, never in the file. A server of one's own may need none. */
+/** The key comes from the environment, never from the file. A self-hosted server may need none. */
 const keyOf = (name: string, { apiKeyEnv }: Provider, env: Environment): string | undefined => {
   if (apiKeyEnv === undefined) return undefined;
   const key = env[apiKeyEnv];
@@ -106,7 +106,7 @@ const languageModel = ({
 }: Named): ((fetch: typeof globalThis.fetch) => ProviderModel) => {
   const { kind, baseUrl: baseURL } = provider;
   if (kind === 'anthropic') {
-    // What is left out the SDK takes from the environment: somebody else's key, or another address for ours (I12).
+    // Without these the SDK would read the environment and might send another key, or send ours elsewhere (I12).
     return (fetch) => createAnthropic({ apiKey: apiKey ?? '', baseURL: baseURL ?? anthropicURL, fetch })(modelId);
   }
   if (baseURL !== undefined) {

@@ -2,16 +2,16 @@ import type { ModelRequest } from '../../domain/prompt/model-request.ts';
 import type { StepOutcome } from '../../domain/values/types.ts';
 import type { Model } from '../../ports/model.ts';
 
-/** Failures of a provider, not of the request: another one may do better. */
-const others = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
+/** Failures of the provider, not of the request: another model may succeed. */
+const providerFailures = new Set(['model_auth', 'model_rate_limited', 'model_unavailable', 'model_timeout']);
 
 /**
- * Models that are asked in turn until one answers (`agent.fallbacks`). Once a model has said something nobody else is asked: people have
- * seen it. The outcome names the model that answered; if none does, it has the code of the first and what each of them said.
+ * Tries models in order until one answers (`agent.fallbacks`). Once a model has produced text no other is tried, because people
+ * have seen it. The outcome names the model that answered; if all fail, it has the code of the first failure and all messages.
  */
 export class FallbackModel implements Model {
   readonly name: string;
-  /** The least of all: whatever fits it fits each of them. */
+  /** The smallest of all: what fits it fits every model. */
   readonly windowTokens: number;
   readonly #models: readonly [Model, ...Model[]];
 
@@ -22,17 +22,17 @@ export class FallbackModel implements Model {
   }
 
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
-    let told = false;
-    const tell = (text: string): void => {
-      told = true;
+    let hasText = false;
+    const emitText = (text: string): void => {
+      hasText = true;
       onText(text);
     };
     const failures: { code: string; message: string }[] = [];
     for (const model of this.#models) {
-      const outcome = await model.step(request, tell, signal);
+      const outcome = await model.step(request, emitText, signal);
       if (outcome.kind !== 'failed') return outcome;
       failures.push({ code: outcome.code, message: `${model.name}: ${outcome.message}` });
-      if (told || signal.aborted || !others.has(outcome.code)) break;
+      if (hasText || signal.aborted || !providerFailures.has(outcome.code)) break;
     }
     const message = failures.map((failure) => failure.message).join('; ');
     return { kind: 'failed', code: failures[0]?.code ?? 'model_error', message: message.slice(0, 2_000) };

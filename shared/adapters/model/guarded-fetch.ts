@@ -3,8 +3,8 @@ import { ModelTrouble } from './trouble.ts';
 import type { Watch } from './watch.ts';
 
 /**
- * `fetch` for one step: it tells the watch of the answer's head and stops the step at a body that no provider in its right mind sends. It
- * goes nowhere else: `fetch` itself would take the key along, for it knows `Authorization` as a secret and not `x-api-key` (I12).
+ * `fetch` for one step. It reports the response head to the watch and stops the step at a body that no sane provider sends. It
+ * follows no redirects: `fetch` would send the key along, since it treats `Authorization` as a secret but not `x-api-key` (I12).
  */
 export const guardedFetch =
   (watch: Watch): typeof fetch =>
@@ -22,13 +22,13 @@ const leadsElsewhere = ({ status, url, headers, body }: Response): ModelTrouble 
   const where = place === null ? 'nowhere' : `to ${place.origin}${place.pathname}`;
   return new ModelTrouble(
     'model_bad_request',
-    `HTTP ${status}: the provider leads ${where}; if it is there, change "baseUrl" of the provider`,
+    `HTTP ${status}: the provider redirects ${where}; if that is right, change "baseUrl" of the provider`,
   );
 };
 
 const lineFeed = 0x0a;
 
-/** Bounds all bytes and those of a line, which the SDK gathers before it looks at it; and bytes that are no text are no answer. */
+/** Bounds all bytes, and the bytes of one line, which the SDK buffers as a whole. Invalid UTF-8 is an error. */
 const checked = (watch: Watch): TransformStream<Uint8Array, Uint8Array> => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;

@@ -4,10 +4,10 @@ import { readPrompt, type ShownMemory } from '../../domain/introspection/prompt.
 import { limits } from '../../kit/limits.ts';
 
 /**
- * What the offline model makes of a conversation (`docs/use/offline-model.md`): the first message says what it is about, the last exchange is what
- * is going on, and what people want remembered or forgotten they say in so many words, in lines that count.
+ * The offline model's introspection (`docs/use/offline-model.md`). The description is the first message, the working memory is
+ * the last exchange, and a memory is added or forgotten only if a numbered line asks for it literally.
  */
-export const lookedBack = (prompt: string): string => {
+export const offlineIntrospection = (prompt: string): string => {
   const { notes, memories, entries } = readPrompt(prompt);
   const said = entries.filter(({ text }) => text !== '');
   const people = said.filter(({ role }) => role === 'user');
@@ -29,8 +29,8 @@ const lastExchange = (said: readonly Entry[]): string => {
     .toWellFormed();
 };
 
-/** The beginning of a sentence that is about the memory; the agent may be called by a name first. */
-const wish = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
+/** The beginning of a sentence about memory; the agent may be addressed by a name first. */
+const memoryRequest = /^(?:[\w@#.-]{1,32}[:,]\s+)?(?:please\s+)?(remember|forget)(?:\s+that\s+|:\s*)(\S.*?)[.!]*$/i;
 
 /** Characters of all changes: an answer has room for twice as many. */
 const changesCharacters = limits.commandBytes / 8;
@@ -42,7 +42,7 @@ const changes = (said: readonly Entry[], memories: readonly ShownMemory[]): obje
     line === undefined ? [] : text.split(/(?<=[.!?])\s+|\n+/).map((sentence) => ({ sentence, from: [line] })),
   );
   for (const { sentence, from } of sentences) {
-    const [, verb, fact] = wish.exec(sentence.trim()) ?? [];
+    const [, verb, fact] = memoryRequest.exec(sentence.trim()) ?? [];
     if (verb === undefined || fact === undefined) continue;
     const text = fact.slice(0, limits.memoryCharacters).toWellFormed();
     const known = memories.find((memory) => plain(memory.text) === plain(text));

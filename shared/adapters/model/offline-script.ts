@@ -1,22 +1,22 @@
 import type { RequestedCall } from '../../domain/values/types.ts';
 import { limits } from '../../kit/limits.ts';
 
-/** What a message asks of the offline model, in words in double brackets (`docs/use/offline-model.md`). */
+/** Instructions to the offline model in a message, as words in double brackets (`docs/use/offline-model.md`). */
 export interface Script {
-  /** The message without them. */
+  /** The message without the bracketed words. */
   readonly text: string;
   readonly thinkMs: number;
   readonly steps: number;
   readonly size: number | null;
   readonly fail: string | null;
   readonly silent: boolean;
-  /** Calls of tools, step by step. */
+  /** Tool calls, step by step. */
   readonly calls: readonly (readonly RequestedCall[])[];
 }
 
 const bounds = { thinkMs: 600_000, steps: 32, size: 200_000, ends: 64 };
 
-/** A plain word with its value, or the beginning of a call up to its arguments. */
+/** A bracketed word with its value, or the beginning of a call up to its arguments. */
 const opening = /\[\[(?:(think|steps|size|fail|silent|then)(?: ([A-Za-z0-9_-]{1,32}))?\]\]|tool ([\w.:-]{1,128})(?: |(?=\]\])))/g;
 
 export const scriptOf = (prompt: string): Script => {
@@ -25,7 +25,7 @@ export const scriptOf = (prompt: string): Script => {
   let text = '';
   let at = 0;
   for (const { index, 0: whole, 1: word, 2: value = '', 3: tool } of prompt.matchAll(opening)) {
-    // A word within the arguments of a call is no word of ours.
+    // A bracketed word within a call's arguments is not ours.
     if (index < at) continue;
     const begin = index + whole.length;
     const end = tool === undefined ? begin : endOfArguments(prompt, begin);
@@ -52,7 +52,10 @@ export const scriptOf = (prompt: string): Script => {
   };
 };
 
-/** Where `]]` ends a call: the first one with JSON before it, for JSON may have it too; else the first of all. -1: there is none. */
+/**
+ * The `]]` that ends a call: the first with JSON before it, since JSON may contain `]]` too; else the first of all. -1: there is
+ * none.
+ */
 const endOfArguments = (prompt: string, begin: number): number => {
   const first = prompt.indexOf(']]', begin);
   let end = first;

@@ -2,14 +2,15 @@ import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-reque
 import type { RequestedCall, StepOutcome } from '../../domain/values/types.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Model } from '../../ports/model.ts';
-import { lookedBack } from './offline-introspection.ts';
+import { offlineIntrospection } from './offline-introspection.ts';
 import { asksMemory, remembered } from './offline-memory.ts';
 import { type Script, scriptOf } from './offline-script.ts';
 import { estimateUsage } from './usage.ts';
 
 /**
- * The built-in model: no key, no network, the same answer to the same message (`docs/use/offline-model.md`). It answers `You said: …`; words
- * in double brackets make it behave like a real one: it calls tools, takes its time, says much or nothing, fails.
+ * The built-in model: no key, no network, the same answer to the same message (`docs/use/offline-model.md`). It answers `You
+ * said: …`; words in double brackets make it behave like a real model: call tools, take time, answer at length or not at all,
+ * fail.
  */
 export class OfflineModel implements Model {
   readonly name = 'offline';
@@ -24,7 +25,7 @@ export class OfflineModel implements Model {
   async step(request: ModelRequest, onText: (text: string) => void, signal: AbortSignal): Promise<StepOutcome> {
     if (request.purpose === 'compaction') return said(request, summaryOf(request.prompt));
     if (request.purpose === 'flush') return flush(request);
-    if (request.purpose === 'introspection') return said(request, lookedBack(request.prompt));
+    if (request.purpose === 'introspection') return said(request, offlineIntrospection(request.prompt));
     const script = scriptOf(request.prompt);
     if (isPlain(script) && asksMemory(request.prompt)) return said(request, remembered(request.system));
     const outcome = isPlain(script) ? plainAnswer(script, request.prompt) : outcomeOf(script, request);
@@ -37,7 +38,7 @@ export class OfflineModel implements Model {
     return outcome;
   }
 
-  /** A plain message is answered from itself alone; one that asks for time, steps or tools goes through the recorded loop. */
+  /** A plain message can be answered from itself alone; one that asks for time, steps or tools runs through the recorded loop. */
   instantly({ prompt }: Pick<ModelRequest, 'prompt'>): StepOutcome | null {
     const script = scriptOf(prompt);
     return isPlain(script) && !asksMemory(prompt) ? plainAnswer(script, prompt) : null;
@@ -46,11 +47,11 @@ export class OfflineModel implements Model {
 
 const isPlain = ({ thinkMs, steps, calls }: Script): boolean => thinkMs === 0 && steps === 1 && calls.length === 0;
 
-/** Whatever was said before it has no part in it. */
+/** Ignores the conversation before the message. */
 const plainAnswer = (script: Script, prompt: string): StepOutcome =>
   lastStep(script, { system: '', messages: [{ role: 'user', text: prompt }], tools: [] }, []);
 
-/** The calls come first, the answer last; `[[steps 5]]` fills up in between. */
+/** The calls come first, the answer last; `[[steps 5]]` adds steps in between. */
 const outcomeOf = (script: Script, request: ModelRequest): StepOutcome => {
   const { done, results } = progressOf(request);
   const total = Math.max(script.steps, script.calls.length + 1);
@@ -59,16 +60,19 @@ const outcomeOf = (script: Script, request: ModelRequest): StepOutcome => {
   return { ...said(request, `step ${done + 1} of ${total}`), kind: 'continue', ...(calls && { calls: [...calls] }) };
 };
 
-/** How far the model is with a message: steps it has taken, and what its calls gave. */
+/** The progress of the answer to a message: steps done so far, and results of their calls. */
 interface Progress {
   readonly done: number;
   readonly results: readonly ToolMessage[];
 }
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
-/** The conversation tells, for other steps may have come between; where it has no such message any more, the number of the step. */
+/**
+ * Read from the conversation, since other steps may have come in between; if the message is no longer in it, from the step
+ * number.
+ */
 const progressOf = ({ messages, prompt, step }: ModelRequest): Progress => {
-  // Of several messages that are answered together the last one is found.
+  // Of several messages answered together this finds the last one.
   const asked = messages.findLastIndex(
     ({ role, text }) => role === 'user' && (text === prompt || prompt.endsWith(`\n\n${text}`)),
   );
@@ -95,7 +99,7 @@ const answerOf = ({ text, size, silent }: Script, results: readonly ToolMessage[
   return `You said: ${text}${lines.join('')}`;
 };
 
-/** Of a conversation that is told as one text: how much it is, how it begins and how it ends. */
+/** Summarises a conversation given as one text: its length, its beginning and its end. */
 const summaryOf = (prompt: string): string => {
   const told = /<conversation>\n(.*)\n<\/conversation>/s.exec(prompt)?.[1] ?? prompt;
   const parts = told.split('\n\n');
@@ -104,7 +108,7 @@ const summaryOf = (prompt: string): string => {
 
 const notes = 'memory/notes.md';
 
-/** Before a compaction: one note, in a file or else in the memory, where there is a tool for it, and then nothing. */
+/** Before a compaction: writes one note with the file or memory tool, if there is one, and then stays silent. */
 const flush = (request: ModelRequest): StepOutcome => {
   const { messages, tools } = request;
   const content = `${messages.length} messages so far.\n`;

@@ -2,13 +2,13 @@ import type { LanguageModel } from 'ai';
 import type { ModelMessage, ModelRequest } from '../../domain/prompt/model-request.ts';
 import type { ToolCall } from '../../domain/values/types.ts';
 
-/** A language model as the AI SDK's providers make it: one call, one step. */
+/** A language model of the AI SDK's provider interface: one call is one step. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v3' }>;
 export type CallOptions = Parameters<ProviderModel['doStream']>[0];
 type SdkMessage = CallOptions['prompt'][number];
 type SdkAssistant = Extract<SdkMessage, { role: 'assistant' }>['content'][number];
 
-/** What of a step's request goes to the provider. */
+/** The parts of a request that go to the provider. */
 export const callOptions = ({ system, messages, tools, thinkingLevel }: ModelRequest): Omit<CallOptions, 'abortSignal'> => ({
   prompt: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...toSdk(messages)],
   tools: tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, inputSchema: parameters })),
@@ -17,10 +17,10 @@ export const callOptions = ({ system, messages, tools, thinkingLevel }: ModelReq
   }),
 });
 
-/** The levels that both kinds of providers know. Any other is left to the model. */
+/** The levels that both kinds of providers know. With any other the model's default applies. */
 const isEffort = (level: string | undefined): level is string => ['low', 'medium', 'high'].includes(level ?? '');
 
-/** The conversation as the provider wants it; in a group each person's name stands before the text. */
+/** The conversation in the provider's format; in a group each text starts with its sender's name. */
 const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {
   const named = messages.flatMap((message) => (message.role === 'user' && message.name !== undefined ? [message.name] : []));
   const isGroup = new Set(named).size > 1;
@@ -28,12 +28,12 @@ const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {
   return messages.flatMap((message) => sdkMessage(message, ids, isGroup) ?? []);
 };
 
-/** `null`: there is nothing in it that a provider could be told. */
+/** `null` if nothing in it can be sent to a provider. */
 const sdkMessage = (message: ModelMessage, ids: ReadonlyMap<string, string>, isGroup: boolean): SdkMessage | null => {
   switch (message.role) {
     case 'user': {
       const text = isGroup && message.name !== undefined ? `${message.name}: ${message.text}` : message.text;
-      // Providers refuse a message without a word.
+      // Providers refuse an empty message.
       return { role: 'user', content: [{ type: 'text', text: text.trim() === '' ? '(nothing)' : text }] };
     }
     case 'assistant': {
@@ -61,19 +61,19 @@ const assistantParts = (text: string, calls: readonly ToolCall[], ids: ReadonlyM
   })),
 ];
 
-/** Providers limit the length of a call's id, and ours is longer. */
+/** Providers limit the length of call ids, and ours are longer. */
 const shortIds = (messages: readonly ModelMessage[]): ReadonlyMap<string, string> => {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.calls ?? []) : []));
   return new Map(calls.map(({ callId }, index) => [callId, `call_${index + 1}`]));
 };
 
-/** Providers take an object only. What the model wrote instead of one is shown to it as a text. */
+/** Providers accept only an object. Anything else that the model wrote is shown to it as text. */
 const inputOf = (written: string): unknown => {
   try {
     const value: unknown = JSON.parse(written);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // It stays a text.
+    // Falls through to the text.
   }
   return { malformed: written };
 };

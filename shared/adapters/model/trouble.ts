@@ -1,7 +1,7 @@
 import { APICallError, EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
 import { errorMessage } from '../../kit/errors.ts';
 
-/** Why a model's step failed (`docs/use/models.md`). They are part of the log: a code never changes meaning. */
+/** Why a model step failed (`docs/use/models.md`). The codes are part of the log: a code never changes its meaning. */
 export type TroubleCode =
   | 'model_auth'
   | 'model_rate_limited'
@@ -15,13 +15,13 @@ export type TroubleCode =
   | 'model_unknown'
   | 'model_error';
 
-/** A step that failed, on its way to becoming an outcome. */
+/** A failed step, before it becomes an outcome. */
 export class ModelTrouble extends Error {
   override name = 'ModelTrouble';
   readonly code: TroubleCode;
-  /** Asking again may help. */
+  /** A retry may help. */
   readonly again: boolean;
-  /** When the provider wants to be asked again. */
+  /** The delay that the provider asks for. */
   readonly afterMs: number | undefined;
 
   constructor(
@@ -36,12 +36,12 @@ export class ModelTrouble extends Error {
   }
 }
 
-/** What went wrong, from anything that the SDK throws or puts into its stream. `now`: milliseconds since 1970, for dates of the provider. */
+/** Classifies anything that the SDK throws or puts into its stream. `now`: ms since 1970, for dates in headers. */
 export const troubleOf = (error: unknown, now: number): ModelTrouble => {
   if (error instanceof ModelTrouble) return error;
   if (APICallError.isInstance(error)) return ofCall(error, now);
   if (invalidAnswers.some((kind) => kind.isInstance(error))) return new ModelTrouble('model_invalid_answer', errorMessage(error));
-  // A provider that fails in the middle of its answer writes what it would have answered instead of a stream.
+  // A provider that fails in the middle of its answer sends an error body as an event of the stream.
   const inBand = factsIn(error);
   return inBand.message === undefined
     ? new ModelTrouble('model_error', errorMessage(error))
@@ -57,12 +57,12 @@ const ofCall = (error: APICallError, now: number): ModelTrouble => {
   }
   if (status < 400) return new ModelTrouble('model_invalid_answer', `${message}: ${errorMessage(error.cause)}`);
   const body = parsed(error.responseBody);
-  // What is wrong with the first piece of a stream the SDK makes a failed call of, with its own error as the body.
+  // If the first piece of a stream is invalid, the SDK reports a failed call with its own error as the body.
   if (/^AI_/.test(String(body?.name))) return new ModelTrouble('model_invalid_answer', message);
   return ofFacts({ ...factsIn(body), message }, status, retryAfterMs(error.responseHeaders ?? {}, now));
 };
 
-/** What a provider says of its failure; the dialects agree on `message`, `type` and `code`. */
+/** A provider's error description; all dialects use `message`, `type` and `code`. */
 interface Facts {
   readonly message?: string;
   readonly type?: string;
@@ -87,7 +87,7 @@ const parsed = (text = ''): Record<string, unknown> | null => {
 };
 
 const ofFacts = (facts: Facts, http: number | undefined, afterMs: number | undefined): ModelTrouble => {
-  // The SDK gives an error that came as the first piece of a stream the status 500; its type says more.
+  // The SDK reports status 500 for an error in the first piece of a stream; its type is more precise.
   const status = http === undefined || http >= 500 ? (statusIn(facts) ?? http) : http;
   const message = status === undefined ? (facts.message ?? '') : `HTTP ${status}: ${facts.message}`;
   const again = status !== undefined && (status >= 500 || [408, 409, 425, 429].includes(status));
@@ -97,7 +97,7 @@ const ofFacts = (facts: Facts, http: number | undefined, afterMs: number | undef
 const statusIn = ({ type, code }: Facts): number | undefined =>
   typeof code === 'number' && code >= 400 && code < 600 ? code : (statuses.get(type ?? '') ?? statuses.get(String(code)));
 
-/** The names that the two wire formats have for their failures. */
+/** The error names of both wire formats. */
 const statuses = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],
@@ -125,12 +125,12 @@ const codeOf = (status: number | undefined, facts: Facts): TroubleCode => {
   return isOverflow(facts) ? 'context_overflow' : 'model_bad_request';
 };
 
-/** How providers say that the conversation is longer than the window. */
+/** The ways providers say that the conversation exceeds the window. */
 const overflow =
   /context[ _-]?(?:length|window|size)|(?:prompt|input|request|conversation)(?: is|_| )+too[ _](?:long|large)|maximum (?:prompt|context) length|token count\D{0,40}\d+\D{0,40}exceeds|reduce the length of/i;
 const isOverflow = ({ message, type, code }: Facts): boolean => overflow.test(`${type} ${code} ${message?.slice(0, 4_000)}`);
 
-/** `Retry-After` in its two forms, and the finer `retry-after-ms`. */
+/** `Retry-After` in both of its forms, and the finer `retry-after-ms`. */
 const retryAfterMs = (headers: Readonly<Record<string, string>>, now: number): number | undefined => {
   const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
   if (ms >= 0) return ms;

@@ -3,21 +3,21 @@ import { contextTokens } from '../../domain/prompt/tokens.ts';
 import type { Usage } from '../../domain/values/types.ts';
 import { estimateTokens } from '../../kit/token-estimate.ts';
 
-/** Where the provider counts no tokens: an estimate, marked as one. `output`: all that the model wrote. */
+/** An estimate for providers that do not count tokens, marked as one. `output`: everything that the model wrote. */
 export const estimateUsage = (request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>, output: string): Usage => {
   const inputTokens = contextTokens(request);
   const outputTokens = estimateTokens(output);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 };
 
-/** What the SDK says of a step's tokens; `raw` is the provider's own word, with what it cost where it says so. */
+/** The SDK's report of a step's tokens; `raw` is the provider's own report, with the cost if it has one. */
 export interface ReportedUsage {
   readonly inputTokens: { readonly total: number | undefined };
   readonly outputTokens: { readonly total: number | undefined };
   readonly raw?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The provider's count, or `null` if it did not count: no step reads nothing. */
+/** The provider's count, or `null` if it did not count: no step has zero input tokens. */
 export const countedUsage = ({ inputTokens, outputTokens, raw = {} }: ReportedUsage): Usage | null => {
   const [input, output] = [tokens(inputTokens.total), tokens(outputTokens.total)];
   if (input === 0) return null;
@@ -30,7 +30,7 @@ export const countedUsage = ({ inputTokens, outputTokens, raw = {} }: ReportedUs
   };
 };
 
-/** More than this many tokens, or dollars, no step takes: the counts of a session are sums, and must stay numbers. */
+/** No step takes more than this many tokens or dollars. A session's counts are sums and must stay safe numbers. */
 const believable = 1e9;
 const tokens = (count: unknown): number =>
   Number.isSafeInteger(count) && Number(count) > 0 && Number(count) <= believable ? Number(count) : 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kit/clock.ts';
 import { ModelTrouble } from './trouble.ts';
 
-/** Milliseconds. `connectMs` and `firstTokenMs` count from each time the provider is asked, `totalMs` once from the beginning. */
+/** Milliseconds. `connectMs` and `firstTokenMs` count from each request, `totalMs` from the start of the step. */
 export interface Deadlines {
   readonly connectMs: number;
   readonly firstTokenMs: number;
@@ -9,7 +9,7 @@ export interface Deadlines {
   readonly totalMs: number;
 }
 
-/** Watches over a step: stops one that does not begin, stalls, or takes too long, and remembers which it was. */
+/** Watches a step: stops one that does not start, stalls or takes too long, and remembers which it was. */
 export class Watch {
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
@@ -28,7 +28,7 @@ export class Watch {
     void this.#arm(deadlines.totalMs, `no complete answer within ${deadlines.totalMs} ms`, this.#over.signal);
   }
 
-  /** Aborts what the step does. */
+  /** Aborts the step's work. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -41,7 +41,7 @@ export class Watch {
     return this.#endsAt - this.#clock.monotonic();
   }
 
-  /** The provider is being asked. */
+  /** A request is being sent. */
   asked(): void {
     const { connectMs, firstTokenMs } = this.#deadlines;
     this.rest();
@@ -50,18 +50,18 @@ export class Watch {
     void this.#arm(connectMs, `no answer to the request within ${connectMs} ms`, this.#connect.signal);
     void this.#arm(firstTokenMs, `no first token within ${firstTokenMs} ms`, this.#token.signal);
   }
-  /** The head of its answer is there. */
+  /** The response head has arrived. */
   connected(): void {
     this.#connect.abort();
   }
-  /** A piece of its answer is there. */
+  /** A piece of the answer has arrived. */
   progressed(): void {
     const { idleTokenMs } = this.#deadlines;
     this.#token.abort();
     this.#token = new AbortController();
     void this.#arm(idleTokenMs, `no further token for ${idleTokenMs} ms`, this.#token.signal);
   }
-  /** Nobody is being asked. */
+  /** No request is in progress. */
   rest(): void {
     this.#connect.abort();
     this.#token.abort();

@@ -18,15 +18,15 @@ export interface AuditLogOptions {
 interface Range {
   readonly after: number;
   readonly limit: number;
-  /** Of one kind. */
+  /** Only records of this subject, that is, of one kind. */
   readonly subject?: string;
 }
 
 const attempts = 3;
-/** Where the newest are looked for: so many times further back than before, as long as there are too few. */
+/** When too few of the newest records are found, the search reaches this many times further back. */
 const stride = 4;
 
-/** The audit trail in the stream AUDIT, which forgets its oldest by itself. */
+/** The audit trail in the stream AUDIT, which drops its oldest records by itself. */
 export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> => {
   const { connection, subjects, requestTimeoutMs: timeout } = options;
   const stream = streamNames(subjects.prefix).audit;
@@ -34,7 +34,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> 
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
   const inbox = new ReplyInbox(connection);
 
-  /** Records after a sequence, up to `limit`. What cannot be read is left out. */
+  /** Records after a sequence, up to `limit`. Unreadable ones are skipped. */
   const read = async ({ after, limit, subject }: Range): Promise<{ records: StoredAudit[]; more: boolean }> => {
     const records: StoredAudit[] = [];
     let [position, more] = [after, true];
@@ -65,7 +65,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<AuditLog> 
   return {
     append: async (record) => {
       const bytes = auditCodec.encode(record);
-      // The same in all attempts: one that was stored without our hearing of it is stored once.
+      // The same id in all attempts: a record whose acknowledgement was lost is stored once.
       const msgID = randomUUID();
       for (let attempt = 1; ; attempt++) {
         try {

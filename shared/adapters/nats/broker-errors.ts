@@ -3,15 +3,15 @@ import { errors } from '@nats-io/transport-node';
 import { type ErrorCode, errorMessage, NatterError } from '../../kit/errors.ts';
 
 /**
- * What an error of the NATS client means for the caller. One place knows the codes of the server and the classes of the client.
+ * Classifies errors of the NATS client. The only place that knows the server's codes and the client's classes.
  *
- * - `unknown`: the request was sent; whether it took effect only a leader read can tell.
- * - `unavailable`: no leader, no JetStream, or no connection; ask again.
- * - `conflict`: somebody else wrote first, or our own earlier attempt did (10071, 10164): read the leader to tell.
- * - `empty`: there is no such message; `missing`: there is no such stream or consumer.
+ * - `unknown`: the request was sent; only a leader read can tell whether it took effect.
+ * - `unavailable`: no leader, no JetStream, or no connection; retry.
+ * - `conflict`: another writer was first, or our own earlier attempt (10071, 10164): read from the leader to tell.
+ * - `empty`: no such message; `missing`: no such stream or consumer.
  * - `full`: a limit on storage or on messages; `too_large`: this message is over a limit.
- * - `unsupported`: the broker, or a stream on it, is not one we can work with.
- * - `forbidden`: credentials or rights; `closed`: we closed the connection; `other`: a bug or something new.
+ * - `unsupported`: a broker, or a stream on it, that we cannot work with.
+ * - `forbidden`: credentials or permissions; `closed`: we closed the connection; `other`: a bug or something new.
  */
 export type BrokerFailure =
   | 'unknown'
@@ -34,9 +34,9 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10009, 'unavailable'], // not the leader
   [10039, 'unavailable'], // JetStream not enabled for the account
   [10076, 'unavailable'], // JetStream not enabled
-  [10163, 'unavailable'], // the last sequence of the subject cannot be told now
+  [10163, 'unavailable'], // the last sequence of the subject is unknown at the moment
   [10004, 'unavailable'], // incomplete results
-  [10005, 'unavailable'], // no suitable peers: a cluster that is starting
+  [10005, 'unavailable'], // no suitable peers: the cluster is starting
   [10167, 'unavailable'], // too many requests
   [10118, 'unavailable'], // the stream is offline
   [10194, 'unavailable'], // the same, with a reason
@@ -45,7 +45,7 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10037, 'empty'], // no message found
   [10059, 'missing'], // stream not found
   [10014, 'missing'], // consumer not found
-  [10060, 'missing'], // the expected stream is another one
+  [10060, 'missing'], // another stream was expected
   [10002, 'full'], // resource limits of the account
   [10023, 'full'], // insufficient resources
   [10028, 'full'], // memory resources exceeded
@@ -62,13 +62,13 @@ const failureByApiCode: ReadonlyMap<number, BrokerFailure> = new Map([
   [10188, 'unsupported'], // the stream has no schedules
 ]);
 
-/** Tells what an error thrown by the client means. */
+/** Classifies an error thrown by the client. */
 export const failureOf = (error: unknown): BrokerFailure => {
   if (error instanceof JetStreamApiError) return failureByApiCode.get(error.code) ?? failureOfStore(error);
   if (error instanceof JetStreamStatusError) return failureOfStatus(error.code);
   if (error instanceof jserrors.JetStreamNotEnabled || error instanceof errors.NoRespondersError) return 'unavailable';
   if (error instanceof errors.TimeoutError) return 'unknown';
-  // Either nobody listened, or the connection went away while the request was on its way.
+  // Either nobody listened, or the connection broke while the request was under way.
   if (error instanceof errors.RequestError) return error.isNoResponders() ? 'unavailable' : 'unknown';
   if (error instanceof errors.ConnectionError) return 'unavailable';
   if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) return 'closed';
@@ -82,17 +82,20 @@ export const failureOf = (error: unknown): BrokerFailure => {
   return 'other';
 };
 
-/** True when the message that was to be deleted is not there. The broker has three words for that; the last: the stream does not reach so far. */
+/**
+ * True when the message to delete does not exist. The broker reports that in three ways; the last one means that the stream is
+ * shorter.
+ */
 export const isGone = (error: unknown): boolean =>
   error instanceof JetStreamApiError && (error.code === 10043 || /no message found|stream store EOF/.test(error.message));
 
-/** 10077 says that storing failed: over a limit nothing was written; after an error of the disk nobody knows. */
+/** 10077 means that storing failed: over a limit nothing was written; after a disk error the outcome is unknown. */
 const failureOfStore = ({ code, message }: JetStreamApiError): BrokerFailure => {
   if (code !== 10077) return 'other';
   return /maximum .* exceeded/.test(message) ? 'full' : 'unknown';
 };
 
-/** A pull or a direct get answers with a status instead of an error document. */
+/** Pulls and direct gets answer with a status instead of an error document. */
 const failureOfStatus = (status: number): BrokerFailure => {
   if (status === 404) return 'empty';
   return status === 408 || status === 409 || status === 503 ? 'unavailable' : 'other';
@@ -112,10 +115,10 @@ const codeOf: Readonly<Record<BrokerFailure, ErrorCode>> = {
   other: 'unavailable',
 };
 
-/** Time after which asking again makes sense: an election takes 4 to 8 s, a restart under one. */
+/** When a retry makes sense: an election takes 4 to 8 s, a restart less than one. */
 const retryAfterMs = 2_000;
 
-/** Turns anything a NATS call threw into a `NatterError`. `doing` says what was tried, such as `publish a command`. */
+/** Converts anything thrown by a NATS call to a `NatterError`. `doing` is the action, such as `publish a command`. */
 export const toNatterError = (error: unknown, doing: string): NatterError => {
   if (error instanceof NatterError) return error;
   const failure = failureOf(error);

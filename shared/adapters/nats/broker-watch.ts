@@ -9,7 +9,7 @@ import { connectionProblems } from './connection.ts';
 import type { LogGuard } from './log-guard.ts';
 import { missingStreams } from './provision.ts';
 
-/** Looks at the broker once a second: are our streams there, and is the log still the log? */
+/** Checks the broker once a second: whether our streams exist, and whether the log has regressed. */
 export interface BrokerWatch {
   problems(): readonly string[];
   stop(): void;
@@ -25,19 +25,19 @@ export interface BrokerWatchOptions {
 
 const lookMs = 1_000;
 
-/** Resolves after the first look. */
+/** Resolves after the first check. */
 export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
   const { connection, guard, clock, log } = options;
   const stopping = new AbortController();
-  let found: readonly string[] = ['the broker was not looked at yet'];
+  let found: readonly string[] = ['the broker has not been checked yet'];
   let regressed = false;
 
   const look = async (): Promise<void> => {
-    if (connectionProblems(connection).length > 0) return; // The connection says it better, and asking would only time out.
+    if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
     found = await streamProblems(options);
     const problem = guard.problem();
-    if (problem !== null && !regressed) log?.fatal({ problem }, 'the event log went back: nothing is written any more');
-    if (problem === null && regressed) log?.warn('the event log is back: writing goes on');
+    if (problem !== null && !regressed) log?.fatal({ problem }, 'the event log went back: writing has stopped');
+    if (problem === null && regressed) log?.warn('the event log is back: writing continues');
     regressed = problem !== null;
   };
   const keepLooking = async (): Promise<void> => {
@@ -46,12 +46,12 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
       await look();
     }
   };
-  /** Behind a connection that broke there may be another broker. */
+  /** After a reconnect there may be another broker. */
   const followConnection = async (): Promise<void> => {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
         guard.distrust();
-        found = ['the broker was away and is being looked at'];
+        found = ['the broker was away and is being checked'];
       }
       if (type === 'reconnect') await look();
     }
@@ -76,6 +76,6 @@ const streamProblems = async ({ manager, topology, guard }: BrokerWatchOptions):
     await guard.look();
     return [];
   } catch (error) {
-    return failureOf(error) === 'closed' ? [] : [errorMessage(toNatterError(error, 'tell its streams'))];
+    return failureOf(error) === 'closed' ? [] : [errorMessage(toNatterError(error, 'list its streams'))];
   }
 };

@@ -10,7 +10,7 @@ import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node
 import { errorMessage } from '../../kit/errors.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
-/** Where the broker is and how long a call may take. `servers` is a URL, or several separated by commas. */
+/** The broker's address and the timeout of a call. `servers` is a URL, or several separated by commas. */
 export interface ConnectionSettings {
   readonly servers: string;
   readonly token?: string;
@@ -20,36 +20,36 @@ export interface ConnectionSettings {
 }
 
 /**
- * Opens a connection that outlives its broker. Resolves when it is connected, or after `requestTimeoutMs` when it is not: a service may
- * start before its broker. Until the broker is there calls fail as `unavailable`; the client goes on trying for ever, in the background,
- * and subscriptions made meanwhile begin to work when it gets through.
+ * Opens a connection that survives restarts of the broker. Resolves when it is connected, or after `requestTimeoutMs` if it is
+ * not: a service may start before its broker. Until then calls fail as `unavailable`; the client keeps retrying in the
+ * background, and subscriptions made meanwhile work once it is connected.
  *
- * The client's own `connect` gives its object out only after the first success and keeps its constructor private, so its two halves are
- * put together here, as it does it (3.4.0). `test/e2e/broker/connection.test.ts` would notice a change.
+ * The client's own `connect` returns its object only after the first success and keeps the constructor private, so its two halves
+ * are combined here in the same way (3.4.0). `test/e2e/broker/connection.test.ts` would notice a change.
  */
 export const openConnection = async (settings: ConnectionSettings): Promise<NatsConnection> => {
   setTransportFactory({ factory: () => new NodeTransport(), dnsResolveFn: nodeResolveHost });
   const connection: NatsConnectionImpl = Reflect.construct(NatsConnectionImpl, [clientOptions(settings)]);
   const protocol = new ProtocolHandler(connection.options, connection);
   connection.protocol = protocol;
-  // The client asks this before it uses a feature, connected or not; the broker's own answer replaces it on connect.
+  // The client checks this before it uses a feature, even unconnected; on connect the broker's version replaces it.
   protocol.features.update(parseSemVer(minimumServerVersion));
-  const connecting = protocol.dialLoop().catch(() => {}); // Rejects when we close it before it got through.
+  const connecting = protocol.dialLoop().catch(() => {}); // Rejects when we close it before it is connected.
   await Promise.race([connecting, after(settings.requestTimeoutMs)]);
   return connection;
 };
 
-/** Three connections: what one sends in bulk must not delay another (a 200 kB snapshot costs a commit 3 ms). */
+/** Three connections, so that bulk data on one does not delay another (a 200 kB snapshot delays a commit by 3 ms). */
 export interface Connections {
-  /** The log: appends and leader reads. */
+  /** Appends to the log and leader reads. */
   readonly commits: NatsConnection;
   /** Snapshots, the index and other key-value data. */
   readonly caches: NatsConnection;
   /** Work queues, subscriptions and live text. */
   readonly consumers: NatsConnection;
-  /** Why a connection is not usable; empty: all three are. */
+  /** Why a connection is not usable; empty if all three are. */
   problems(): readonly string[];
-  /** Sends what is buffered and closes. Never rejects. */
+  /** Flushes and closes. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
   };
 };
 
-/** Why there is no broker at the other end, of whatever kind; `null`: there is one. */
+/** Why no broker is connected; `null` if one is. */
 export const disconnection = (connection: NatsConnection): string | null => {
   if (connection.isClosed()) return 'the connection to the broker is closed';
   const protocol = connection instanceof NatsConnectionImpl ? connection.protocol : null;
@@ -76,7 +76,7 @@ export const disconnection = (connection: NatsConnection): string | null => {
   return `not connected to the broker${protocol.lastError ? `: ${errorMessage(protocol.lastError)}` : ''}`;
 };
 
-/** Why this connection is not usable now; empty: it is. */
+/** Why this connection is not usable now; empty if it is. */
 export const connectionProblems = (connection: NatsConnection): readonly string[] => {
   const away = disconnection(connection);
   if (away !== null) return [away];
@@ -86,7 +86,7 @@ export const connectionProblems = (connection: NatsConnection): readonly string[
   return connection.info?.jetstream ? [] : ['the broker runs without JetStream'];
 };
 
-/** Never rejects. A drain waits for the broker; one that is away must not hold up a stop. */
+/** Never rejects. A drain waits for the broker, so it is bounded: a broker that is away must not hold up a shutdown. */
 export const closeConnection = async (connection: NatsConnection): Promise<void> => {
   if (connection.isClosed()) return;
   if (connectionProblems(connection).length === 0) await Promise.race([connection.drain().catch(() => {}), after(1_000)]);
@@ -98,19 +98,19 @@ const clientOptions = ({ servers, token, name, requestTimeoutMs }: ConnectionSet
   ...(token === undefined ? {} : { token }),
   name,
   timeout: requestTimeoutMs,
-  // A stack trace per request halves the rate of publishing (measured: 30,000 against 59,000 a second).
+  // A stack trace per request halves the publish rate (measured: 30,000 against 59,000 per second).
   noAsyncTraces: true,
   waitOnFirstConnect: true,
   maxReconnectAttempts: -1,
   reconnectTimeWait: 250,
   reconnectJitter: 100,
-  // A broker that is set up again with another token and back must not end us.
+  // A broker that temporarily has another token must not end us.
   ignoreAuthErrorAbort: true,
   pingInterval: 5_000,
   maxPingOut: 2,
 });
 
-/** A URL may carry `token@` or `user:password@`; the client wants them apart. */
+/** A URL may contain `token@` or `user:password@`; the client takes them separately. */
 const addressesAndCredentials = (servers: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> => {
   const urls = servers
     .split(',')

@@ -16,7 +16,7 @@ export interface CustodyLogOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** The custody log in the stream DELIVERIES: fenced by the conversation's last sequence, whatever its state (I9). */
+/** The delivery log in the stream DELIVERIES: fenced by the conversation's last sequence, whatever the state (I9). */
 export const openCustodyLog = async ({
   connection,
   subjects,
@@ -30,7 +30,7 @@ export const openCustodyLog = async ({
     const message = await manager.streams
       .getMessage(stream, { last_by_subj: subjects.deliveriesTo(target) })
       .catch((error: unknown) => {
-        throw toNatterError(error, 'read the custody log');
+        throw toNatterError(error, 'read the delivery log');
       });
     return message === null ? null : { record: custodyCodec.decode(message.data), seq: message.seq };
   };
@@ -38,7 +38,7 @@ export const openCustodyLog = async ({
   return {
     last,
     append: async (record, expectedSeq) => {
-      const doing = 'write the custody log';
+      const doing = 'write the delivery log';
       const options = { timeoutMs: timeout, headers: onlyAfter(subjects.deliveriesTo(record.target), expectedSeq) };
       const bytes = custodyCodec.encode(record);
       return writeFenced({
@@ -56,7 +56,7 @@ export const openCustodyLog = async ({
   };
 };
 
-/** One member writes one state once for each attempt at an outbound. */
+/** A member writes a state only once per attempt at an outbound. */
 const isSame = (one: CustodyRecord, other: CustodyRecord): boolean =>
   one.outboundId === other.outboundId &&
   one.state === other.state &&

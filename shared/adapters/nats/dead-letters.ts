@@ -16,7 +16,7 @@ export interface DeadLettersOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** Dead letters in the stream DEAD, kept until somebody removes them. The same id again within two minutes is stored once. */
+/** Dead letters in the stream DEAD, kept until somebody removes them. The same id within two minutes is stored once. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> => {
   const { connection, subjects, requestTimeoutMs: timeout } = options;
   const stream = streamNames(subjects.prefix).dead;
@@ -24,7 +24,7 @@ export const openDeadLetters = async (options: DeadLettersOptions): Promise<Dead
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout });
   const inbox = new ReplyInbox(connection);
 
-  /** The letters with `from <= sequence <= to`, oldest first. What was removed leaves a hole. */
+  /** The letters with `from <= sequence <= to`, oldest first. Removed ones leave gaps. */
   const range = async (from: number, to: number): Promise<DeadLetter[]> => {
     const letters: DeadLetter[] = [];
     for (let after = from - 1, more = true; more && after < to; ) {

@@ -16,9 +16,9 @@ export interface BatchRequest {
 }
 
 /**
- * One direct read (ADR-31 of NATS): up to `count` messages and about 4 MB, answered by any replica, so possibly behind the leader. What is
- * returned has no hole: each reply names the sequence before it, and at the first that does not fit the rest is left for the next read.
- * Rejects with the client's error, or with `NatterError('unavailable')` when not even the first message came through.
+ * One direct read (ADR-31 of NATS): up to `count` messages and about 4 MB, from any replica, so it may lag behind the leader. The
+ * result has no gap: each reply names the previous sequence, and from the first mismatch on the rest is left to the next read.
+ * Rejects with the client's error, or with `unavailable` when not even the first message arrived.
  */
 export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promise<MessageBatch> => {
   const { stream, after, subject, count, timeoutMs } = request;
@@ -55,7 +55,7 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
 const endOfBatch = 204;
 const noSuchMessage = 404;
 
-/** The broker's own header fields. It writes them behind those of the publisher, so the last value counts. */
+/** The broker's own header fields. It appends them to the publisher's, so the last value counts. */
 const fieldsOf = (headers: MsgHdrs | undefined) => {
   const fields = { subject: '', seq: 0, previous: 0, pending: 0, time: 0 };
   for (const [name, values] of headers ?? []) {

@@ -12,14 +12,17 @@ import { openKvStore } from './kv-store.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 
 export interface NatsEraserOptions extends Omit<EraserOptions, 'store' | 'memory'> {
-  /** With the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */
+  /** Must have the right to delete events, commands, deliveries, dead letters and memories, and to purge events and timers. */
   readonly connection: NatsConnection;
   readonly requestTimeoutMs: number;
 }
 
 const readMessages = 256;
 
-/** The eraser of a broker. Messages are deleted one by one, which overwrites them on the disk; a purge would leave their bytes (ADR 8). */
+/**
+ * The eraser of a broker. Messages are deleted one by one, which overwrites them on disk; a purge would leave their bytes (ADR
+ * 8).
+ */
 export const openEraser = async ({ connection, requestTimeoutMs, ...options }: NatsEraserOptions): Promise<Eraser> => {
   const { subjects } = options;
   const names = streamNames(subjects.prefix);
@@ -31,7 +34,7 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
   const purge = async (stream: string, range: { filter: string; seq?: number }): Promise<number> =>
     (await asked(`purge ${stream}`, purgeOf(manager, stream, range))).purged;
 
-  /** The messages of a stream, all or those of one subject, oldest first. */
+  /** The messages of a stream, or of one subject, oldest first. */
   async function* messagesOf(stream: string, subject?: string): AsyncGenerator<StoredMessage> {
     const range = { stream, count: readMessages, timeoutMs: requestTimeoutMs, ...(subject !== undefined && { subject }) };
     for (let after = 0, more = true; more; ) {
@@ -41,11 +44,11 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       more = batch.more;
     }
   }
-  /** Overwrites them on the disk, too. */
+  /** Deletes messages, overwriting them on disk. */
   const remove = async (stream: string, seqs: readonly number[]): Promise<number> => {
     for (const seq of seqs) {
       const deleted = manager.streams.deleteMessage(stream, seq).catch((error: unknown) => {
-        // A replica that is behind still shows what an earlier run has removed.
+        // A lagging replica may still show what an earlier run has removed.
         if (!isGone(error)) throw error;
       });
       await asked(`remove a message of ${stream}`, deleted);
@@ -60,15 +63,15 @@ export const openEraser = async ({ connection, requestTimeoutMs, ...options }: N
       commits: async (key, before) => {
         const seqs: number[] = [];
         for await (const { seq } of messagesOf(names.events, subjects.eventsOf(key))) if (seq < before) seqs.unshift(seq);
-        // The newest first: what is left at any moment is a history without a hole, and then the erasure.
+        // Newest first: at any moment the rest is a history without gaps, followed by the erasure.
         const removed = await remove(names.events, seqs);
-        // What a replica did not show.
+        // Messages that a lagging replica did not show.
         return removed + (await purge(names.events, { filter: subjects.eventsOf(key), seq: before }));
       },
       timers: (key) => purge(names.timers, { filter: subjects.timersOf('commands', key) }),
       commands: async (key, upTo) => {
-        // Of another life of the stream the position says nothing.
-        if (Date.parse((await asked('look at the commands', manager.streams.info(names.commands))).created) !== upTo.incarnation)
+        // In another life of the stream the position has no meaning.
+        if (Date.parse((await asked('describe the commands', manager.streams.info(names.commands))).created) !== upTo.incarnation)
           return 0;
         const seqs: number[] = [];
         for await (const { seq } of messagesOf(names.commands, subjects.storedCommandsOf(key)))

@@ -24,7 +24,7 @@ export interface NatsEventLogOptions {
   readonly subjects: Subjects;
   readonly clock: Clock;
   readonly requestTimeoutMs: number;
-  /** Told of each message that `page` and `follow` left out because it is not a commit. */
+  /** Called for each message that `page` and `follow` skip because it is not a commit. */
   readonly onBad?: OnBad;
 }
 
@@ -55,10 +55,10 @@ export class NatsEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     try {
-      // A repeat that the broker recognises by its id is answered with the sequence of the first: it is stored, and it is ours.
+      // For a repeat, recognised by its id, the broker returns the sequence of the first: stored, and ours.
       const { subject, payload, headers } = request;
       const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
-      this.#nudge(subject, seq);
+      this.#notifyFollowers(subject, seq);
       return { kind: 'stored', seq };
     } catch (error) {
       return appendFailure(error);
@@ -143,13 +143,13 @@ export class NatsEventLog implements EventLog {
     }
   }
 
-  /** Tells followers. Best effort: they look once a second anyway. */
-  #nudge(subject: string, seq: number): void {
+  /** Notifies followers. Best effort: they also check once a second. */
+  #notifyFollowers(subject: string, seq: number): void {
     const { connection } = this.#options;
     if (!connection.isClosed()) connection.publish(this.#subjects.stored(subject), String(seq));
   }
 
-  /** All values are escaped or ours. */
+  /** All values are escaped or our own. */
   #headersOf(commit: Commit, expectedSeq: number): Record<string, string> {
     const attributes = cloudEventHeaders(commit);
     return {
@@ -171,7 +171,10 @@ interface StreamInfo {
   readonly created: string;
   readonly state: { readonly first_seq: number; readonly last_seq: number };
 }
-/** Only a commit that can never be stored is refused. A missing stream may come back with the commit in it; a full one is made larger. */
+/**
+ * Only a commit that can never be stored is refused. A missing stream may come back with the commit in it, and a full one may get
+ * more room.
+ */
 const appendFailure = (error: unknown): AppendResult => {
   const failure = failureOf(error);
   if (failure === 'too_large') return { kind: 'refused', message: errorMessage(error) };

@@ -15,8 +15,8 @@ interface EventStream {
 }
 
 /**
- * The event stream as `followLog` wants it, without a JetStream consumer (ADR 2). One key or one headline is filtered by the broker;
- * several headlines are filtered here, by subject, and the whole log is read for them.
+ * The event stream as a source for `followLog`, without a JetStream consumer (ADR 2). The broker filters by one key or one
+ * headline; several headlines are filtered here, by subject, while reading the whole log.
  */
 export const followedStream = (stream: EventStream, { key, headlines }: FollowOptions): FollowedLog => {
   const { connection, clock, subjects, onBad } = stream;
@@ -38,7 +38,7 @@ export const followedStream = (stream: EventStream, { key, headlines }: FollowOp
   };
 };
 
-/** The sequence of what has just been stored, told by its writer. Under load only the last of many is looked at. */
+/** The sequence of the latest stored commit, as announced by its writer. Under load only the last of many is parsed. */
 class StoredNudges implements Nudges {
   readonly #stop: () => void;
   #newest: Msg | null = null;

@@ -16,8 +16,8 @@ export interface KvStoreOptions {
 }
 
 /**
- * A NATS key-value bucket, used through its stream: the client's own `KV` reads from any replica, cannot renew a time to live and watches
- * through a consumer, which a service must not have the right to create (ADR 2).
+ * A NATS key-value bucket, accessed through its stream: the client's own `KV` reads from any replica, cannot renew a time to
+ * live, and watches through a consumer, which services must not have the right to create (ADR 2).
  */
 export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeout }: KvStoreOptions): Promise<KeyValue> => {
   const stream = `KV_${bucket}`;
@@ -48,7 +48,7 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
     put: (key, value, { fence, ttlMs } = {}) => {
       const doing = `write ${bucket}`;
       const headers = {
-        // How other key-value clients know a removed key.
+        // Marks a removed key for other key-value clients.
         ...(value === null && { 'KV-Operation': 'DEL' }),
         ...(ttlMs !== undefined && { 'Nats-TTL': `${Math.ceil(ttlMs / 1_000)}s` }),
         ...(fence && onlyAfter(subjectOf(fence.key), fence.revision)),
@@ -68,7 +68,7 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
       return () => subscription.unsubscribe();
     },
     info: async () => {
-      const { created, state } = await orNatterError('look at', manager.streams.info(stream));
+      const { created, state } = await orNatterError('describe', manager.streams.info(stream));
       return { incarnation: Date.parse(created), revision: state.last_seq };
     },
   };

@@ -2,13 +2,13 @@ import type { Commit } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { AppendResult, EventLog, LogInfo } from '../../ports/event-log.ts';
 
-/** Two bad looks so far apart are believed: a leader that was just elected may still be catching up. */
+/** A problem must persist for this long: a newly elected leader may still be catching up. */
 const believeMs = 500;
 
 /**
- * Keeps this process from writing to a log that went back (I13). It remembers the greatest sequence it has seen and which life of the
- * stream that was. While the log is shorter, or another, nothing is appended: the outcome is `unknown`, so that commands wait and are not
- * skipped. When the old log is back, writing goes on by itself.
+ * Keeps this process from writing to a log that went back (I13). It remembers the greatest sequence seen and the stream's
+ * incarnation. While the log is shorter, or another one, nothing is appended: the outcome is `unknown`, so that commands wait and
+ * are not skipped. When the old log is back, writing continues by itself.
  */
 export class LogGuard {
   readonly #events: EventLog;
@@ -23,12 +23,12 @@ export class LogGuard {
     this.#clock = clock;
   }
 
-  /** The log may have been exchanged (the connection broke): look before the next append. */
+  /** The log may have been replaced (the connection broke): check before the next append. */
   distrust(): void {
     this.#trusted = false;
   }
 
-  /** Compares the log with what was seen before. Rejects with `NatterError('unavailable')` when it cannot be asked. */
+  /** Compares the log with what was seen before. Rejects with `unavailable` when the log cannot be reached. */
   look(): Promise<void> {
     this.#looking ??= this.#compare().finally(() => {
       this.#looking = null;
@@ -36,13 +36,13 @@ export class LogGuard {
     return this.#looking;
   }
 
-  /** What is wrong with the log, once it is certain; `null`: nothing is known to be. */
+  /** What is wrong with the log, once it is certain; `null` if nothing is. */
   problem(): string | null {
     const doubt = this.#doubt;
     return doubt !== null && this.#clock.monotonic() - doubt.since >= believeMs ? doubt.problem : null;
   }
 
-  /** The log behind the guard. */
+  /** The log behind this guard. */
   guarded(): EventLog {
     const events = this.#events;
     return {
@@ -63,7 +63,7 @@ export class LogGuard {
     const before = this.#witnessed?.lastSeq ?? 0;
     const result = await this.#events.append(commit, expectedSeq);
     if (result.kind === 'stored') {
-      // Either the broker recognised a repeat, or the sequences started again.
+      // Either a recognised repeat, or the sequences started again.
       if (result.seq <= before) this.distrust();
       this.#witness(result.seq);
     }
@@ -76,7 +76,7 @@ export class LogGuard {
   }
 
   async #compare(): Promise<void> {
-    // What is appended while the question is on its way must not be held against the answer.
+    // Appends during the request must not count against its answer.
     const before = this.#witnessed;
     const now = await this.#events.info();
     const problem = before === null ? null : regression(before, now);
@@ -91,12 +91,12 @@ export class LogGuard {
   }
 }
 
-/** An empty log that is exchanged for another has lost nothing. */
+/** An empty log that is replaced has lost nothing. */
 const regression = (before: Pick<LogInfo, 'incarnation' | 'lastSeq'>, now: LogInfo): string | null => {
   if (before.lastSeq === 0) return null;
   const stopped = 'writing is stopped until the log is back';
   if (now.lastSeq < before.lastSeq) return `the event log ends at ${now.lastSeq}, but had reached ${before.lastSeq}: ${stopped}`;
   return now.incarnation === before.incarnation
     ? null
-    : `the event log was created anew; it had reached ${before.lastSeq}: ${stopped}`;
+    : `the event log was recreated; it had reached ${before.lastSeq}: ${stopped}`;
 };

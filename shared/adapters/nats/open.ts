@@ -31,16 +31,16 @@ export interface OpenOptions {
   /** Shown in the broker's connection list. */
   readonly name: string;
   readonly clock: Clock;
-  /** One URL, or several with commas between them. */
+  /** One URL, or several separated by commas. */
   readonly servers: string;
   readonly token?: string;
-  /** Hears of what no caller is told: a message that is no commit, a lease that cannot be asked for, a log that went back. */
+  /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
 }
 
 /**
- * Opens every port on a broker that `provision` has prepared. Resolves also when the broker is away: `problems()` says so, calls fail as
- * `unavailable`, and all works as soon as it is there.
+ * Opens every port on a broker that `provision` has prepared. Also resolves when the broker is away: `problems()` says so, calls
+ * fail as `unavailable`, and everything works once the broker is back.
  */
 export const openNats = async (config: Config, options: OpenOptions): Promise<Ports> => {
   const { clock, log } = options;
@@ -53,7 +53,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
 
   const inCommits = { connection: commits, subjects, requestTimeoutMs };
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
-    log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is left out');
+    log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
   const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });

@@ -12,7 +12,9 @@ import type { ConsumerSpec, StreamSpec, Topology } from '../../wire/topology.ts'
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { consumerConfig, type NewStream, streamConfig } from './stream-config.ts';
 
-/** One setting on the broker that is not as the topology wants it. `resource` is `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`. */
+/**
+ * One setting on the broker that differs from the topology. `resource` is like `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`.
+ */
 interface Drift {
   readonly resource: string;
   readonly field: string;
@@ -22,11 +24,11 @@ interface Drift {
 export interface ProvisionReport {
   readonly created: readonly string[];
   readonly updated: readonly string[];
-  /** What is still different. The services work only on a broker without drift. */
+  /** The remaining differences. The services work only on a broker without drift. */
   readonly drift: readonly Drift[];
 }
 
-/** Settings that may be changed while the system runs: no message or position is lost or moved by it. */
+/** Settings that may be changed while the system runs, without losing or moving any message or position. */
 const updatable = new Set([
   'num_replicas',
   'max_msg_size',
@@ -37,28 +39,28 @@ const updatable = new Set([
   'priority_timeout',
 ]);
 
-/** Limits on what is kept. To take one away loses nothing; ours are never given to a stream that has none. */
+/** Limits on stored messages. Removing one loses nothing; none is ever added. */
 const keptLimits = ['max_msgs', 'max_bytes', 'max_msgs_per_subject'];
 const isUpdatable = ({ field, wanted }: Drift): boolean =>
   updatable.has(field) || (keptLimits.includes(field) && wanted === 'unset');
 
-/** What a stream keeps for life: the first two once it has them, the last whatever it is. */
+/** Settings that a stream cannot change: the first two cannot be turned off, the retention not changed at all. */
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
   field === 'retention' || (['allow_msg_schedules', 'allow_msg_ttl'].includes(field) && wanted === 'unset');
 
-const madeAnew = '(the stream has to be made anew, see "Older streams" in docs/operate/broker.md)';
+const madeAnew = '(the stream has to be recreated, see "Older streams" in docs/operate/broker.md)';
 
-/** A cluster elects leaders for new streams and consumers; 128 of them took 2 s. */
+/** A cluster elects leaders for new streams and consumers; for 128 of them this took 2 s. */
 const patienceMs = 30_000;
-/** The broker's code for a stream that is there with another configuration, be it only where its sequences began. */
+/** The broker's code for an existing stream with another configuration, even if only its first sequence differs. */
 const nameInUse = 10058;
-/** Requests under way at once: more only makes the broker's queue longer. */
+/** Concurrent requests: more would only lengthen the broker's queue. */
 const requestsAtOnce = 16;
 
 /**
- * Makes the broker agree with the topology: creates what is missing, reports what differs, destroys nothing. With `update` it also changes
- * what may safely be changed. May be called again at any time and by several processes at once. Throws `NatterError` with
- * `unavailable`, or `unsupported` when the broker does not accept what we need.
+ * Brings the broker in line with the topology: creates what is missing, reports differences, destroys nothing. With `update` it
+ * also changes what can be changed safely. Idempotent, and safe in several processes at once. Throws `unavailable`, or
+ * `unsupported` when the broker does not accept a setting we need.
  */
 export const provision = async (
   connection: NatsConnection,
@@ -75,7 +77,7 @@ export const provision = async (
   return { created: work.created, updated: work.updated, drift: work.drift };
 };
 
-/** Names of the topology's streams that the broker does not have. */
+/** Names of the topology's streams that do not exist on the broker. */
 export const missingStreams = async (manager: JetStreamManager, topology: Topology): Promise<readonly string[]> => {
   const found = new Set<string>();
   for await (const name of manager.streams.names()) found.add(name);
@@ -124,7 +126,7 @@ const ensureConsumers = async (work: Work, { name: stream }: StreamSpec, specs: 
   });
 };
 
-/** A server alone has no leaders to elect, and says nothing of a cluster. */
+/** A standalone server elects no leaders and reports no cluster. */
 const hasLeader = (info: ConsumerInfo | undefined): boolean =>
   info !== undefined && (info.cluster === undefined || Boolean(info.cluster.leader));
 
@@ -134,7 +136,7 @@ const consumersByName = async (manager: JetStreamManager, stream: string): Promi
   return byName;
 };
 
-/** Updates what may be updated, if asked, and notes every difference that stays. */
+/** Updates what may be updated, if requested, and notes every remaining difference. */
 const settle = async <C extends object>(
   work: Work,
   resource: string,
@@ -160,11 +162,11 @@ const differences = (resource: string, wanted: object, found: object): Drift[] =
     .map((drift) => (isIrrevocable(drift) ? { ...drift, wanted: `${drift.wanted} ${madeAnew}` } : drift));
 };
 
-/** The broker leaves out what is at its default; `false`, 0, -1 (no limit) and absence are then the same. */
+/** The broker leaves out defaults: `false`, 0, -1 (no limit) and absence are equal. */
 const canonical = (value: unknown): string =>
   value === undefined || value === false || value === 0 || value === -1 || value === 'default' ? 'unset' : JSON.stringify(value);
 
-/** Another process was faster. */
+/** Handles another process having created the stream first. */
 const orExisting = async (streams: JetStreamManager['streams'], config: NewStream): Promise<StreamInfo> => {
   try {
     return await streams.add(config);
@@ -172,7 +174,7 @@ const orExisting = async (streams: JetStreamManager['streams'], config: NewStrea
     if (!(error instanceof JetStreamApiError && error.code === nameInUse)) throw error;
     const made = await orMissing(streams.info(config.name));
     if (made !== null) return made;
-    throw new NatterError('unavailable', `the stream ${config.name} is being made by somebody else`);
+    throw new NatterError('unavailable', `another process is creating the stream ${config.name}`);
   }
 };
 
@@ -185,7 +187,7 @@ const orMissing = async <T>(asked: Promise<T>): Promise<T | null> => {
   }
 };
 
-/** Repeats while the broker is not available: every request here may be made twice. Throws `NatterError`. */
+/** Retries while the broker is unavailable: every request here is idempotent. Throws `NatterError`. */
 const persistently = async <T>(doing: string, attempt: () => Promise<T>): Promise<T> => {
   const deadline = performance.now() + patienceMs;
   for (;;) {

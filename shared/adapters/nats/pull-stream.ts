@@ -18,27 +18,27 @@ export interface Pulled {
   readonly deliveries: number;
   /** The header of this name. */
   readonly traceparent?: string | undefined;
-  /** `working`: keep it ours for another ack wait. `again`: give it to whoever holds the pin, now. */
+  /** `working`: extends our ack wait. `again`: redelivers it now, to the member that holds the pin. */
   answer(kind: 'done' | 'again' | 'working'): void;
 }
 
 export interface PullEvents {
-  /** Only the member that holds the pin gets messages, so a message also says: the pin is ours. */
+  /** Only the member that holds the pin gets messages, so a message also proves that the pin is ours. */
   message(pulled: Pulled): void;
-  /** The pin is, or was for a while, or may have been, somebody else's. Comes before any later message. */
+  /** The pin belongs to another member, or did or may have for a while. Called before any later message. */
   unpinned(): void;
-  /** There is no such consumer, or nobody leads it. Pulling goes on until it is back. */
+  /** The consumer does not exist or has no leader. Pulling continues until it is back. */
   gone(): void;
 }
 
-/** An idle client asks anew once per `expires`, which keeps its pin as long as that is shorter than the pin's time-out. */
+/** An idle client sends a new request every `expires`; as long as that is shorter than the pin's timeout, it keeps its pin. */
 const expiresMs = 1_000;
 const heartbeatMs = 500;
-/** Two missed heartbeats and a bit. */
+/** Two missed heartbeats plus some tolerance. */
 const silenceMs = 2 * heartbeatMs + 250;
 const retryMs = 250;
 const batch = 100;
-/** The broker's word that a request has expired may be this late. */
+/** The broker's notice that a request has expired may be this late. */
 const lateMs = 250;
 
 const answers = {
@@ -47,7 +47,7 @@ const answers = {
   working: Buffer.from('+WPI'),
 } as const;
 
-/** A durable consumer. One without `pinMs` has no pins. */
+/** A durable consumer. Without `pinMs` it has no pins. */
 export interface PulledConsumer {
   readonly stream: string;
   readonly name: string;
@@ -55,9 +55,9 @@ export interface PulledConsumer {
 }
 
 /**
- * Pulls from one durable consumer for as long as it is open. Written on the pull protocol itself: the client's own
- * `consume()` asks for the consumer's details before it pulls again, and was seen to stall with messages pending after a change of
- * leader. Here one request is out at any time, and whenever the broker is silent for two heartbeats a new one goes out.
+ * Pulls from one durable consumer as long as it is open. Uses the pull protocol directly: the client's own `consume()` requests
+ * the consumer's details before it pulls again, and stalled with pending messages after a change of leader. Here one request is
+ * out at any time, and when the broker is silent for two heartbeats a new one is sent.
  */
 export class PullStream {
   readonly #connection: NatsConnection;
@@ -93,17 +93,17 @@ export class PullStream {
     this.request();
   }
 
-  /** True while the broker's messages come to us, as far as we know. */
+  /** True while the broker delivers to us, as far as we know. */
   get pinned(): boolean {
     return this.#pin !== '';
   }
 
-  /** Milliseconds since the consumer last gave a sign of life. */
+  /** Milliseconds since the consumer's last sign of life. */
   silentMs(): number {
     return this.#monotonic() - this.#heardAt;
   }
 
-  /** Asks for the next messages. An earlier request may still be out: its messages are welcome, its end is then ignored. */
+  /** Requests the next messages. An earlier request may still be out: its messages are handled, its end is ignored. */
   request(): void {
     this.#retryAt = null;
     this.#request += 1;
@@ -114,7 +114,7 @@ export class PullStream {
     this.#connection.publish(this.#subject, body, { reply: `${this.#inbox}.${this.#request}` });
   }
 
-  /** Call a few times per second, while connected: asks again where an answer is overdue. */
+  /** Call a few times per second while connected: sends a new request if an answer is overdue. */
   tick(): void {
     const now = this.#monotonic();
     const due = this.#retryAt ?? Math.max(this.#heardAt, this.#requestedAt) + silenceMs;
@@ -122,8 +122,8 @@ export class PullStream {
   }
 
   /**
-   * Asks for nothing more. The last request cannot be taken back, so what it still brings goes to `late`: a message that found nobody would
-   * wait for its ack wait. Resolves when that request has ended, a second later at most.
+   * Stops requesting. The last request cannot be cancelled, so messages it still brings go to `late`: an unhandled one would be
+   * delayed by its ack wait. Resolves when that request has ended, after a second at most.
    */
   end(late: PullEvents['message']): Promise<void> {
     this.#events = { message: late, unpinned: () => {}, gone: () => {} };
@@ -162,13 +162,16 @@ export class PullStream {
         this.request();
         return;
       default:
-        // Deleted, no leader, shutting down, or over a limit of the consumer: ask again a little later.
+        // Deleted, no leader, shutting down, or over a limit of the consumer: retry a little later.
         this.#retryAt = this.#monotonic() + retryMs;
         this.#events.gone();
     }
   }
 
-  /** After a silence longer than a pin lasts (this process was stopped, say) the pin may have been elsewhere, whatever arrives now. */
+  /**
+   * After a silence longer than a pin lasts (the process was paused, for example) another member may have had the pin, whatever
+   * arrives now.
+   */
   #hear(): void {
     if (this.silentMs() >= this.#pinMs) this.#events.unpinned();
     this.#heardAt = this.#monotonic();
@@ -194,8 +197,8 @@ export class PullStream {
 }
 
 /**
- * Reads `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`; newer servers may put the domain and an
- * account hash after `ACK`.
+ * Parses `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>`; newer servers may insert the
+ * domain and an account hash after `ACK`.
  */
 const positionOf = (reply: string): { seq: number; deliveries: number } => {
   const tokens = reply.split('.');

@@ -1,13 +1,19 @@
 import { failureOf, toNatterError } from './broker-errors.ts';
 import type { ReplyInbox, RequestOptions, Stored } from './reply-inbox.ts';
 
-/** A write happens only if the last message of `subject`, which may have wildcards, still has this sequence; 0: there is none. */
+/**
+ * Headers of a fenced write: it succeeds only if the last message of `subject`, which may have wildcards, still has this
+ * sequence; 0: there is none.
+ */
 export const onlyAfter = (subject: string, seq: number): Record<string, string> => ({
   'Nats-Expected-Last-Subject-Sequence': String(seq),
   'Nats-Expected-Last-Subject-Sequence-Subject': subject,
 });
 
-/** Publishes to a stream once, for `writeFenced`: the sequence, or `unknown` after a conflict or a time-out. Rejects with `NatterError`. */
+/**
+ * Publishes to a stream once, for `writeFenced`. Resolves with the sequence, or `unknown` after a conflict or timeout. Rejects
+ * with `NatterError`.
+ */
 export const sendOnce = async (
   inbox: ReplyInbox,
   subject: string,

@@ -2,9 +2,9 @@ import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { type ConsumerSpec, pinGroup, type StreamSpec } from '../../wire/topology.ts';
 
-/** What the broker is asked for, for each stream and consumer of the topology. */
+/** Translates streams and consumers of the topology to the broker's configuration. */
 
-/** A stream as it is to be. */
+/** The configuration of a new stream. */
 export type NewStream = Partial<StreamConfig> & { name: string };
 
 export const streamConfig = (spec: StreamSpec): NewStream => ({
@@ -12,29 +12,32 @@ export const streamConfig = (spec: StreamSpec): NewStream => ({
   subjects: [...spec.subjects],
   retention: spec.retention,
   storage: 'file',
-  // The broker allows schedules only with "old"; without a limit on messages nothing is ever discarded, and a full disk refuses the newest.
+  // The broker allows schedules only with "old". Without a limit on messages nothing is ever discarded, and a full disk refuses
+  // new messages.
   discard: spec.schedules || spec.bounds ? 'old' : 'new',
   num_replicas: spec.replicas,
   max_msg_size: spec.maxMessageBytes,
   duplicate_window: nanos(spec.duplicateWindowMs),
   max_age: spec.bounds ? nanos(spec.bounds.maxAgeMs) : 0,
-  // A limit discards the oldest of a subject, and of a stream with "old" the oldest of all: the history or a timer would be gone.
+  // A limit would discard the oldest message of a subject, or with "old" of the whole stream: history or timers would be lost.
   ...(spec.schedules && { max_msgs: -1, max_bytes: -1 }),
   max_msgs_per_subject: -1,
   ...(spec.bounds && { max_bytes: spec.bounds.maxBytes, max_msgs_per_subject: spec.bounds.maxMessagesPerSubject }),
   ...{ deny_purge: false, allow_direct: spec.directReads },
   allow_msg_ttl: spec.messageTtl,
   allow_msg_schedules: spec.schedules,
-  // Only one copy may forget its last writes: a replicated stream refuses the mode (10052), and does not need it to be fast.
+  // Only an unreplicated stream may lose its last writes: a replicated one refuses the mode (10052) and is fast enough without.
   persist_mode: spec.cache && spec.replicas === 1 ? 'async' : 'default',
   ...(spec.transform ? { subject_transform: { src: spec.transform.from, dest: spec.transform.to } } : {}),
-  // Erasure overwrites single messages (ADR 8); no running service has the right to.
+  // Erasure overwrites single messages (ADR 8); no running service has that right.
   ...(spec.lastPerSubject ? bucketConfig(spec) : { deny_delete: false }),
-  // Scheduled messages replace each other, which the broker does by roll-up, and turns on by itself.
+  // Scheduled messages replace each other by roll-up, which the broker turns on by itself.
   ...(spec.schedules ? {} : { allow_rollup_hdrs: spec.lastPerSubject }),
 });
 
-/** What the key-value client expects of a bucket's stream. A removed or expired key leaves a marker for a while, so that watchers hear of it. */
+/**
+ * The configuration that key-value clients expect. A removed or expired key leaves a marker for a while, so that watchers notice.
+ */
 const bucketConfig = (spec: StreamSpec): Partial<StreamConfig> => ({
   max_msgs_per_subject: 1,
   deny_delete: spec.erasable !== true,

@@ -6,7 +6,10 @@ import type { Answers } from '../../ports/answers.ts';
 import { answerCodec } from '../../wire/records.ts';
 import { type Ephemera, isInbox } from './ephemera.ts';
 
-/** Outcomes of commands over one subscription to `address`, an inbox of this process alone. Waits are bounded: one more is refused as `overloaded`. */
+/**
+ * Outcomes of commands over one subscription to `address`, an inbox of this process alone. The number of concurrent waits is
+ * bounded; beyond it they are refused as `overloaded`.
+ */
 export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string): Answers & { close(): void } => {
   const waits = new Map<string, Set<(answer: CommandAnswer) => void>>();
   let waiting = 0;
@@ -33,12 +36,12 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
     address,
     wait: async (commandId, timeoutMs) => {
       if (waiting >= limits.waitingCalls)
-        throw new NatterError('overloaded', `${waiting} calls wait for an answer already`, { retryAfterMs: 1_000 });
+        throw new NatterError('overloaded', `${waiting} calls are already waiting for an answer`, { retryAfterMs: 1_000 });
       const answered = new AbortController();
       let answer: CommandAnswer | null = null;
       const forget = listen(commandId, (heard) => {
         answer = heard;
-        answered.abort(null); // A reason of ours: the default one is an exception with a stack, for nobody.
+        answered.abort(null); // A reason of our own: the default would be an exception with a stack trace.
       });
       await clock.sleep(timeoutMs, answered.signal);
       forget();
@@ -52,7 +55,7 @@ export const createAnswers = (ephemera: Ephemera, clock: Clock, address: string)
   };
 };
 
-/** Anybody may write to an inbox: what is not an answer is none. */
+/** Anybody may write to an inbox: invalid messages are ignored. */
 const orNull = <T>(attempt: () => T): T | null => {
   try {
     return attempt();

@@ -3,14 +3,14 @@ import type { Clock } from '../../kit/clock.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { goneKey, goneMark, memoryItemOf, memoryPart, positionKey } from '../kv/memory-item.ts';
 
-/** Entries of one read, and how long the projection may take to come as far as the erasure. */
+/** Entries per read, and how long the projection may take to reach the erasure. */
 const readEntries = 1_000;
 const reachMs = 5_000;
 const lookMs = 50;
 
 /**
- * Waits for whoever writes the memory: what it is about to write of the session must not come after the erasure. While it is away nothing is
- * written, and what it finds in the log when it is back is the erasure alone.
+ * Waits until the memory projection has passed the erasure, so that it writes nothing of the session afterwards. If the
+ * projection is not running nothing is written, and when it returns it finds only the erasure in the log.
  */
 export const memoryReaches = async (bucket: KeyValue, clock: Clock, seq: number): Promise<void> => {
   const until = clock.monotonic() + reachMs;
@@ -21,12 +21,18 @@ export const memoryReaches = async (bucket: KeyValue, clock: Clock, seq: number)
   }
 };
 
-/** Marks memories as gone whether they are there or not: somebody who was held up may be about to write them, and does not find them in the log. */
+/**
+ * Marks memories as forgotten whether or not they exist: a delayed writer may be about to write them, although the log no longer
+ * has them.
+ */
 export const markGone = async (bucket: KeyValue, ids: readonly string[]): Promise<void> => {
   for (const id of ids) await bucket.put(goneKey(id), goneMark);
 };
 
-/** Removes all memories that the session had a part in before a sequence, each after a mark that it is gone. Gives their number. */
+/**
+ * Removes all memories that the session contributed to before a sequence, each after it was marked as forgotten. Returns their
+ * number.
+ */
 export const eraseMemories = async (
   bucket: KeyValue,
   key: SessionKey,

@@ -17,20 +17,20 @@ import type { Subjects } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { eraseMemories, markGone, memoryReaches } from './erase-memories.ts';
 
-/** What only a broker's own adapter can remove. Each tells how much it has removed, and may be called again. */
+/** What only the broker's own adapter can remove. Each method returns how much it has removed, and may be called again. */
 export interface EraserStore {
   commits(key: SessionKey, before: number): Promise<number>;
   timers(key: SessionKey): Promise<number>;
-  /** Those up to this position: whatever had come by then is done (I2). */
+  /** Removes commands up to this position, which are all done (I2). */
   commands(key: SessionKey, upTo: { seq: number; incarnation: number }): Promise<number>;
-  /** All but the last record of the conversation, whosever that is. */
+  /** Removes the session's records, but never the last record of the conversation. */
   custody(target: DeliveryTarget, belongs: (record: CustodyRecord) => boolean): Promise<number>;
   deadLetters(belongs: (letter: DeadLetter) => boolean): Promise<number>;
-  /** What it is that is stored there is removed so that it cannot be read on the disk either. */
+  /** Removes the entry so that it cannot be read on the disk either. */
   memory(entry: Entry): Promise<void>;
 }
 export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
-  /** The bucket of the long-term memory. */
+  /** The bucket of long-term memory. */
   readonly memory: KeyValue;
   readonly clock: Clock;
   readonly subjects: Subjects;
@@ -38,8 +38,8 @@ export interface EraserOptions extends Pick<Ports, 'events' | 'snapshots'> {
 }
 
 /**
- * Erases in an order that can be taken up again: the history goes last, because it says which conversations have custody records. The
- * snapshot is replaced by the blank one of the erasure, which no older one ever replaces.
+ * Erases in an order that can be resumed: the history goes last, because it tells which conversations have delivery records. The
+ * snapshot is replaced by the empty one of the erasure, which no older snapshot ever replaces.
  */
 export const createEraser = ({ events, snapshots, memory, clock, subjects, store }: EraserOptions): Eraser => {
   /** Reads the history up to the erasure at `uptoSeq`. */
@@ -83,7 +83,9 @@ export const createEraser = ({ events, snapshots, memory, clock, subjects, store
   };
 };
 
-/** The erasure, where the history before it has sent messages to, and what it remembered, if it changed the memory at all. */
+/**
+ * The erasure, the delivery targets in the history before it, whether that changed memories, and the ids of memories it added.
+ */
 interface Survey {
   readonly erasure: RecordedCommit;
   readonly targets: DeliveryTarget[];
@@ -93,7 +95,7 @@ interface Survey {
 
 const checked = (commit: RecordedCommit, key: SessionKey, uptoSeq: number): RecordedCommit => {
   if (commit.seq === uptoSeq && isErasure(commit)) return commit;
-  throw new NatterError('invalid', `${uptoSeq} is no erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
+  throw new NatterError('invalid', `${uptoSeq} is not an erasure of ${key}; nothing was removed`, { field: 'uptoSeq' });
 };
 
 const targetsOf = ({ events }: RecordedCommit): DeliveryTarget[] =>
@@ -102,7 +104,7 @@ const targetsOf = ({ events }: RecordedCommit): DeliveryTarget[] =>
     return ('deliverTo' in event && event.deliverTo) || [];
   });
 
-/** A letter belongs to the session that its message names, or, if that cannot be read, the subject it came by. */
+/** A letter belongs to the session that its message names, or if that is unreadable, to the one in its subject. */
 const isOf = ({ subject, bytes }: DeadLetter, key: SessionKey): boolean => {
   try {
     const message = decode(bytes);

@@ -5,37 +5,40 @@ import { hasCode, NatterError } from '../../kit/errors.ts';
 import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
-/** Tells that something was stored. A nudge that gets lost costs a second, never a commit. */
+/** Hints that something was stored. A lost hint costs a second, never a commit. */
 export interface Nudges {
-  /** The greatest sequence told of, 0 if none. */
+  /** The greatest announced sequence, 0 if none. */
   latest(): number;
   stop(): void;
 }
 
-/** What following needs of a log, for one choice of keys and headlines. */
+/** What following needs of a log, for one selection of keys and headlines. */
 export interface FollowedLog {
   readonly clock: Clock;
-  /** The messages after a sequence, oldest first and without a hole; may be behind the leader. Rejects when the broker does not answer. */
+  /**
+   * The messages after a sequence, oldest first and without gaps; may lag behind the leader. Rejects when the broker does not
+   * answer.
+   */
   batch(after: number): Promise<MessageBatch>;
   info(): Promise<LogInfo>;
   nudges(wake: () => void): Nudges;
-  /** `null`: not one of those asked for, or not a commit. */
+  /** `null` if the message is not selected or not a commit. */
   commitOf(message: StoredMessage): RecordedCommit | null;
-  /** True when the log will never answer again because we closed it. */
+  /** True when the log will never answer again, because we closed it. */
   closed(): boolean;
 }
 
-/** How long a lost nudge, an outage or a doubt about the log is waited out. */
+/** How long to wait after a lost hint, an outage or a doubt about the log. */
 const pollMs = 1_000;
 /** How long a message that a replica does not have yet, or that was erased, is waited for. */
 const lagWaits = { firstMs: 1, mostMs: pollMs };
-/** What was stored shortly before we began to listen has no nudge, and a replica may lack it: the first polls come sooner. */
+/** Commits stored shortly before we subscribed have no hint, and a replica may lack them, so the first polls come sooner. */
 const firstIdleMs = 20;
 
 /**
- * History and then live, in order and without a gap, until the signal aborts (ADR 2). The position moves only by what was received, so a
- * stale, failed or interrupted read is simply made again. Throws `NatterError('log_regressed')` when the log ends before the position
- * or was created anew (I13), and `NatterError('unavailable')` when we closed the connection.
+ * Yields history and then live commits, in order and without a gap, until the signal aborts (ADR 2). The position advances only
+ * with received messages, so a stale, failed or interrupted read is simply repeated. Throws `log_regressed` when the log ends
+ * before the position or was recreated (I13), and `unavailable` when we closed the connection.
  */
 export async function* followLog(log: FollowedLog, options: FollowOptions): AsyncGenerator<RecordedCommit, void, undefined> {
   const { signal, pauseMs = 0 } = options;
@@ -59,7 +62,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       if (batch?.more) continue;
       const behind = nudges.latest() > position;
       const stuck = behind && nudges.latest() === nudged && batch?.messages.length === 0;
-      // A nudge that this replica does not have yet, or that was erased meanwhile, is asked for again, ever more slowly.
+      // The hinted commit is not on this replica yet, or has been erased: polls again with growing delays.
       stuckReads = stuck ? stuckReads + 1 : 0;
       if (batch === null) await sleeper.sleep(pollMs);
       else if (stuck) await sleeper.sleepUnless(() => nudges.latest() > nudged, backoffMs(lagWaits, stuckReads - 1));
@@ -75,7 +78,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
   }
 }
 
-/** `null`: the broker is away, slow or electing, or the log is in doubt. */
+/** `null` if the broker is away, slow or electing, or the log is in doubt. */
 const readIfIntact = async (log: FollowedLog, witness: Witness, position: number): Promise<MessageBatch | null> => {
   try {
     return (await witness.isIntact(position)) ? await log.batch(position) : null;
@@ -86,7 +89,9 @@ const readIfIntact = async (log: FollowedLog, witness: Witness, position: number
   }
 };
 
-/** Looks at the log's end once a second and believes a bad answer when it comes twice: a new leader may still be catching up. */
+/**
+ * Checks the end of the log once a second. A bad answer counts only when it is repeated: a new leader may still be catching up.
+ */
 class Witness {
   readonly #log: FollowedLog;
   #incarnation: number | null = null;
@@ -113,9 +118,9 @@ class Witness {
 const regression = (position: number, lastSeq: number): string =>
   position > lastSeq
     ? `the event log ends at ${lastSeq}, before ${position}, which was read from it`
-    : `the event log was created anew; its predecessor was read up to ${position}`;
+    : `the event log was recreated; its predecessor was read up to ${position}`;
 
-/** Sleeps that a nudge, or the end, cuts short. */
+/** Sleeps that a hint or the abort signal ends early. */
 class Sleeper {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -128,13 +133,13 @@ class Sleeper {
     signal.addEventListener('abort', this.wake);
   }
 
-  /** Until `ms` have passed or `wake` is called; not at all when `reason` holds already. */
+  /** Sleeps until `ms` have passed or `wake` is called; returns at once when `reason` holds already. */
   async sleepUnless(reason: () => boolean, ms: number): Promise<void> {
     this.#woken = new AbortController();
     if (!reason() && !this.#signal.aborted) await this.#clock.sleep(ms, this.#woken.signal);
   }
 
-  /** Until `ms` have passed or the signal aborts. */
+  /** Sleeps until `ms` have passed or the signal aborts. */
   async sleep(ms: number): Promise<void> {
     if (ms > 0) await this.#clock.sleep(ms, this.#signal);
   }

@@ -9,10 +9,10 @@ export interface StoredHandling<T> {
   readonly options: Pick<ConsumeOptions<T>, 'handle'>;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  /** When the stream was created. Rejects when the broker does not say. */
+  /** When the stream was created, ms. Rejects when the broker does not answer. */
   incarnation(): Promise<number>;
 }
-/** A message as it lies in its stream. */
+/** A message as it is stored in its stream. */
 export interface StoredDelivery {
   readonly seq: number;
   readonly subject: string;
@@ -25,10 +25,13 @@ export interface StoredDelivery {
 /** The waits before a message that failed is handled again. */
 export const handlingRetries = { firstMs: 50, mostMs: 2_000 };
 
-/** What became of it, once dead letters are put away. */
+/** The outcome once dead letters have been stored. */
 export type StoredAckOutcome = 'recorded' | 'done' | 'retry';
 
-/** One try at a message of a work queue. What nobody can work on is put with the dead letters, and done. A throw is another try. */
+/**
+ * Handles a message of a work queue once. A message that nobody can process becomes a dead letter and is done. A rejection counts
+ * as `retry`.
+ */
 export const handleStored = async <T>(
   handling: StoredHandling<T>,
   stored: StoredDelivery,
@@ -54,13 +57,13 @@ const judge = async <T>({ binding, options, incarnation }: StoredHandling<T>, st
   } catch (error) {
     return { kind: 'dead', reason: errorMessage(error) };
   }
-  // Two partitions with messages of one key would mean two owners of it.
+  // Messages of one key in two partitions would mean that the key has two owners.
   const home = binding.partitionOf(binding.keyOf(message));
   if (home !== partition) return { kind: 'dead', reason: `its key belongs to partition ${home}` };
   return options.handle({ message, seq, incarnation: await incarnation(), partition, attempt, traceparent });
 };
 
-/** The id names the message: a letter that is put twice is recognised. */
+/** The id derives from the message, so that a letter stored twice is recognised. */
 const bury = async <T>(handling: StoredHandling<T>, { seq, subject, bytes }: StoredDelivery, reason: string): Promise<void> => {
   const { binding, clock, deadLetters } = handling;
   const id = `${binding.stream}-${await handling.incarnation()}-${seq}`;

@@ -4,21 +4,22 @@ import type { Delta } from '../../ports/live.ts';
 import { isSameStep } from './running-steps.ts';
 
 /**
- * Puts live text together for one reader: pieces as they come and whole texts that were asked for, in any order. What it hands out of a
- * step begins at its first character and has no gap and no repetition; a piece that would leave a gap makes it `ask` for the whole.
+ * Assembles live text for one reader, from pieces as they arrive and whole texts that were requested, in any order. Its output of
+ * a step starts at the first character and has no gaps or repeats; a piece that would leave a gap makes it `ask` for the whole
+ * text.
  */
 export class LiveReader {
   readonly #ask: () => void;
   readonly #news = new Signal();
-  /** Not read yet, one for each step. */
+  /** Unread output, one entry per step. */
   #unread: Delta[] = [];
   #characters = 0;
-  /** The step that is told now, and up to which character. */
+  /** The current step, and its number of characters received. */
   #step: Delta | null = null;
   #known = 0;
-  /** Pieces since the last that fitted. */
+  /** Pieces that did not fit since the last one that did. */
   #misfits = 0;
-  /** Turns that others came after. */
+  /** Turns that others have followed. */
   #past: string[] = [];
 
   constructor(ask: () => void) {
@@ -36,7 +37,7 @@ export class LiveReader {
     this.#misfits = 0;
   }
 
-  /** What is told, until the signal aborts or nobody reads on; then `end` is called. */
+  /** Yields the text until the signal aborts or the reader stops; then calls `end`. */
   async *read(signal: AbortSignal, end: () => void): AsyncGenerator<Delta, void, undefined> {
     try {
       while (true) {
@@ -52,7 +53,7 @@ export class LiveReader {
     }
   }
 
-  /** Late words of an attempt, a step or a turn that is over. */
+  /** True for late pieces of an attempt, step or turn that has ended. */
   #isPast({ turn, step }: Delta): boolean {
     if (this.#past.includes(turn.id)) return true;
     const now = this.#step;
@@ -69,13 +70,16 @@ export class LiveReader {
     this.#misfits = 0;
   }
 
-  /** Asks at the first misfit, the second, the fourth and so on: an answer may be on its way, and may be lost. */
+  /** Asks at the first misfit, the second, the fourth and so on: an answer may be under way, or lost. */
   #miss(): void {
     this.#misfits++;
     if (Number.isInteger(Math.log2(this.#misfits))) this.#ask();
   }
 
-  /** Text that follows what is unread joins it: a slow reader gets fewer and longer pieces. Beyond the limits the oldest is lost. */
+  /**
+   * Text that continues the unread piece is joined to it: a slow reader gets fewer and longer pieces. Beyond the limits the
+   * oldest is dropped.
+   */
   #keep(delta: Delta): void {
     const last = this.#unread.at(-1);
     if (last !== undefined && isSameStep(last, delta))

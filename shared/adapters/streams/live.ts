@@ -8,8 +8,9 @@ import { LiveReader } from './live-reader.ts';
 import { RunningSteps } from './running-steps.ts';
 
 /**
- * Live text on `<prefix>.live.<key path>`. Who subscribes, or has missed a piece, asks on `<prefix>.join`; the process that runs the step
- * tells its text so far to the asker's own inbox, under `address`, so that a thousand who join cost each other nothing.
+ * Live text on `<prefix>.live.<key path>`. A new subscriber, or one that missed a piece, asks on `<prefix>.join`; the process
+ * that runs the step sends its text so far to the asker's own inbox under `address`, so that a thousand new subscribers cost each
+ * other nothing.
  */
 export const createLive = (ephemera: Ephemera, subjects: Subjects, address: string): Live & { close(): void } => {
   const running = new RunningSteps();
@@ -30,7 +31,7 @@ export const createLive = (ephemera: Ephemera, subjects: Subjects, address: stri
     const bytes = orNull(() => joinCodec.encode({ key, answerTo }));
     if (bytes !== null) ephemera.publish(subjects.join, bytes);
   };
-  // From the start, so that in a cluster every server knows of it before there is a text to ask for.
+  // Subscribes at once, so that in a cluster every server knows of it before there is a text to ask for.
   const close = ephemera.subscribe(subjects.join, answer);
 
   return {
@@ -60,7 +61,7 @@ export const createLive = (ephemera: Ephemera, subjects: Subjects, address: stri
   };
 };
 
-/** Anybody may write to these subjects: what cannot be read, or written, is lost like any other piece. */
+/** Anybody may write to these subjects: what cannot be decoded or encoded is dropped, like any lost piece. */
 const orNull = <T>(attempt: () => T): T | null => {
   try {
     return attempt();
@@ -69,10 +70,10 @@ const orNull = <T>(attempt: () => T): T | null => {
   }
 };
 
-/** UTF-16 units of one message: at most three bytes each. */
+/** UTF-16 units per message, at most three bytes each. */
 const pieceCharacters = Math.floor(limits.commandBytes / 4);
 
-/** The same text in messages that are small enough; no character is cut in two. */
+/** The same text in messages that are small enough; no surrogate pair is split. */
 function* piecesOf(delta: Delta): Generator<Delta> {
   const { text } = delta;
   for (let start = 0, end = 0; start < text.length; start = end) {

@@ -11,32 +11,32 @@ import {
 import { commandToken, inboundTokens, partitionOf, type QueueName, type Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 
-/** What makes a work queue a queue of these messages: all that differs between the commands and the inbound envelopes is data. */
+/** The data that distinguishes one work queue from another. */
 export interface QueueBinding<T> {
-  /** Its members and its timers are told apart from another queue's by this. */
+  /** Separates its members and timers from those of other queues. */
   readonly name: QueueName;
   readonly stream: string;
-  /** The service whose dead letters its bad messages are. */
+  /** The service named in its dead letters. */
   readonly service: string;
   encode(message: T): Uint8Array;
   /** Throws on anything that is not a `T`. */
   decode(bytes: Uint8Array): T;
-  /** The same id again is the same message. */
+  /** A repeated id means the same message. */
   idOf(message: T): string;
-  /** Messages of one key stay in order. */
+  /** Messages with the same key stay in order. */
   keyOf(message: T): string;
   /** Where messages of a key are published; the broker stores them under the key's partition. */
   subjectOf(key: string): string;
-  /** Where a message waits for its time, and where it appears when that has come: both in the stream of the timers. */
+  /** Where a scheduled message waits, and where it appears when due: both in the timer stream. */
   timerSubjectOf(key: string, name: string): string;
   readonly dueSubject: string;
   readonly timerStream: string;
   partitionOf(key: string): number;
-  /** A handler that takes longer than this, ms, hangs. Default: 30 s. */
+  /** Milliseconds after which a handler counts as stuck. Default: 30 s. */
   readonly stuckMs?: number;
 }
 
-/** Where a queue of this name and its timers are. */
+/** The streams and subjects of a queue and its timers. */
 const placesOf = (name: QueueName, subjects: Subjects) => ({
   name,
   stream: streamNames(subjects.prefix)[name],
@@ -57,7 +57,7 @@ export const commandBinding = (subjects: Subjects, partitions: number): QueueBin
   partitionOf: (key) => partitionOf(partitions, commandToken(key)),
 });
 
-/** Inbound envelopes, keyed `<channel>:<conversation id>`; a channel's name has no `:`. */
+/** Inbound envelopes, keyed `<channel>:<conversation id>`; channel names contain no `:`. */
 export const inboundBinding = (subjects: Subjects, partitions: number): QueueBinding<InboundEnvelope> => ({
   ...placesOf('inbound', subjects),
   service: 'router',
@@ -69,7 +69,7 @@ export const inboundBinding = (subjects: Subjects, partitions: number): QueueBin
   partitionOf: (key) => partitionOf(partitions, ...inboundTokens(...conversationOf(key))),
 });
 
-/** Requests to look back, keyed by session. A model of a provider may take its time, and be asked several times. */
+/** Checkpoint requests, keyed by session. A provider's model may be slow, and may be asked several times. */
 export const checkpointBinding = (subjects: Subjects, partitions: number): QueueBinding<CheckpointRequest> => ({
   ...placesOf('checkpoints', subjects),
   service: 'checkpoint',

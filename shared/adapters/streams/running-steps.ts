@@ -4,14 +4,14 @@ import { limits } from '../../kit/limits.ts';
 import type { Delta } from '../../ports/live.ts';
 
 /**
- * The texts of the steps that this process runs now, each as one piece from its beginning. Bounded: the one that stood
- * still for longest goes first.
+ * The texts of the steps that this process is running, each as one piece from its beginning. Bounded: the least recently changed
+ * one is dropped first.
  */
 export class RunningSteps {
   readonly #steps = new Map<SessionKey, Delta>();
   #characters = 0;
 
-  /** Adds a piece to its step; the first piece of another step takes its place. */
+  /** Appends a piece to its step; the first piece of another step replaces it. */
   add(key: SessionKey, delta: Delta): void {
     const known = this.#steps.get(key);
     const goesOn = known !== undefined && isSameStep(known, delta) && delta.offset === known.text.length;

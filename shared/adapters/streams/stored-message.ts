@@ -3,7 +3,7 @@ import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { decodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 
-/** A message of the event stream as it was stored; anybody with the right to publish may have written it. `time` in ms. */
+/** A message of the event stream as stored; any program with publish rights may have written it. `time` in ms. */
 export interface StoredMessage {
   readonly subject: string;
   readonly seq: number;
@@ -11,16 +11,16 @@ export interface StoredMessage {
   readonly data: Uint8Array;
 }
 
-/** What the newest messages of a stream are read as. `more`: the log went on when this was read. */
+/** One read of a stream. `more`: further messages follow. */
 export interface MessageBatch {
   readonly messages: readonly StoredMessage[];
   readonly more: boolean;
 }
 
-/** Told of each message that is not a commit and was skipped. */
+/** Called for each message that is skipped because it is not a commit. */
 export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;
 
-/** Reads a stored message as a commit of the key its subject names. Throws `NatterError('quarantined')` naming key and sequence. */
+/** Decodes a stored message as a commit of the key in its subject. Throws `quarantined` with key and sequence. */
 export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects): RecordedCommit => {
   let key = subject;
   try {
@@ -33,7 +33,7 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
   }
 };
 
-/** The same for readers of many keys: one bad message must not stop the others, so it is reported and left out. */
+/** Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. */
 export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
   try {
     return commitOf(message, subjects);

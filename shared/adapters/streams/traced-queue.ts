@@ -1,14 +1,14 @@
 import { SpanKind } from '@opentelemetry/api';
-import { type Spanned, traced, traceparentNow } from '../../kit/trace.ts';
+import { type SpanDescription, traced, traceparentNow } from '../../kit/trace.ts';
 import type { AckOutcome, Delivery, WorkQueue } from '../../ports/work-queue.ts';
 
-/** A message that tells of which trace it is. */
+/** A message that carries its trace. */
 interface Traceable {
   readonly id: string;
   readonly traceparent?: string | undefined;
 }
 
-/** A queue whose messages carry the trace from whoever publishes them to whoever handles them. Nothing but that without tracing. */
+/** Wraps a queue so that messages carry the trace from publisher to handler. Does nothing without tracing. */
 export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<T>): WorkQueue<T> => ({
   publish: (message) =>
     traced(
@@ -41,18 +41,18 @@ const attributesOf = (queue: string, { id }: Traceable) => ({
   'messaging.message.id': id,
 });
 
-const publishing = (queue: string, message: Traceable): Spanned<{ seq: number; duplicate: boolean }> => ({
+const publishing = (queue: string, message: Traceable): SpanDescription<{ seq: number; duplicate: boolean }> => ({
   name: `publish ${queue}`,
   kind: SpanKind.PRODUCER,
   attributes: { ...attributesOf(queue, message), 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' },
   ended: ({ duplicate }) => ({ attributes: { 'natter.duplicate': duplicate } }),
 });
 
-/** What another program has sent may have its trace in the header alone. */
+/** Messages of other programs may have their trace only in the header. */
 const processing = <T extends Traceable>(
   queue: string,
   { message, traceparent, partition, attempt }: Delivery<T>,
-): Spanned<AckOutcome> => ({
+): SpanDescription<AckOutcome> => ({
   name: `process ${queue}`,
   kind: SpanKind.CONSUMER,
   parent: message.traceparent ?? traceparent ?? null,

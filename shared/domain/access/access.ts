@@ -5,12 +5,13 @@ import { placing } from '../routing/envelope-key.ts';
 import type { InboundEnvelope } from '../routing/inbound-envelope.ts';
 import type { Role } from '../values/role.ts';
 
-/** Who may see which session (A5/67, A8/89–90, C14). There is no other rule anywhere: whoever asks, asks here. */
+/** Which caller may see which session (A5/67, A8/89–90, C14). The only place with access rules. */
 
 /**
- * On whose behalf a call is made. `principal` is a person: a name of `session.identityLinks` or `<channel>:<id>`. `namespace` is the
- * beginning of the keys a token is limited to, without `agent:<agentId>:`, such as `telegram`. An `admin` is an owner who manages tokens
- * too. A `read-only` token reads what the owner can. An `approver` sees what waits for a person and answers it, and no session.
+ * On whose behalf a call is made. `principal` is a person: a name of `session.identityLinks` or `<channel>:<id>`. `namespace`
+ * limits a token to session keys with that prefix, without `agent:<agentId>:`, such as `telegram`. An `admin` is an owner who may
+ * also manage tokens. A `read-only` token reads what the owner can. An `approver` sees and answers pending approvals, and sees no
+ * session.
  */
 export type Principal =
   | { readonly role: 'owner'; readonly admin?: true }
@@ -19,63 +20,72 @@ export type Principal =
   | { readonly role: 'participant'; readonly principal: string }
   | { readonly role: 'channel'; readonly namespace: string; readonly principal?: string };
 
-/** True for those from whom nothing is hidden. */
+/** True for the roles that see every session. */
 export const seesAll = ({ role }: Principal): boolean => role === 'owner' || role === 'read-only';
 
-/** The person a token speaks for, where it is somebody's. */
-export const personOf = (asking: Principal): string | undefined => ('principal' in asking ? asking.principal : undefined);
+/** The person a token speaks for, if it belongs to one. */
+export const personOf = (caller: Principal): string | undefined => ('principal' in caller ? caller.principal : undefined);
 
-/** What access depends on. `participants` are principals as they were recorded; they are resolved anew here, so that merges count (A5/66). */
+/**
+ * What access depends on. `participants` are principals as recorded; they are resolved on each check, so that merged identities
+ * count (A5/66).
+ */
 export interface Guarded {
   readonly key: SessionKey;
   readonly participants: readonly string[];
 }
 
-/** The owner sees all; others the sessions they take part in; a channel's token nothing outside its namespace; an approver none. */
-export const canAccess = (asking: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
+/**
+ * The owner sees all sessions, others those they take part in. A channel token sees none outside its namespace, an approver none
+ * at all.
+ */
+export const canAccess = (caller: Principal, { key, participants }: Guarded, { resolve }: Identities): boolean => {
   const takesPart = (principal: string): boolean => {
     const person = resolve(principal);
     return participants.some((stored) => resolve(stored) === person);
   };
-  switch (asking.role) {
+  switch (caller.role) {
     case 'owner':
     case 'read-only':
       return true;
     case 'approver':
       return false;
     case 'participant':
-      return takesPart(asking.principal);
+      return takesPart(caller.principal);
     case 'channel':
-      return isWithin(asking.namespace, key) && (asking.principal === undefined || takesPart(asking.principal));
+      return isWithin(caller.namespace, key) && (caller.principal === undefined || takesPart(caller.principal));
   }
 };
 
-/** Who may see what waits for a person in a session: whoever may see the session, and an approver of its namespace (A5/62). */
-export const seesApproval = (asking: Principal, session: Guarded, identities: Identities): boolean =>
-  asking.role === 'approver'
-    ? asking.namespace === undefined || isWithin(asking.namespace, session.key)
-    : canAccess(asking, session, identities);
+/** Who may see a session's pending approvals: everyone who may see the session, and approvers of its namespace (A5/62). */
+export const seesApproval = (caller: Principal, session: Guarded, identities: Identities): boolean =>
+  caller.role === 'approver'
+    ? caller.namespace === undefined || isWithin(caller.namespace, session.key)
+    : canAccess(caller, session, identities);
 
-/** What a call changes: sessions, what waits for a person, or nothing at all. */
+/** What a call changes: sessions, approvals, or nothing. */
 export type ChangeKind = 'sessions' | 'approvals' | 'nothing';
 
-/** What a role forbids by itself, whatever the session: a read-only token changes nothing, and an approver only answers. */
+/** What a role forbids whatever the session: a read-only token changes nothing, and an approver only answers approvals. */
 export const mayChange = ({ role }: Principal, change: ChangeKind): boolean => {
   if (change === 'nothing') return true;
   return role === 'approver' ? change === 'approvals' : role !== 'read-only';
 };
 
-/** Whole segments only: `telegram` has `agent:main:telegram:dm:7`, never `agent:main:telegramx:dm:7` nor a main session named `telegram`. */
+/**
+ * Compares whole segments: `telegram` contains `agent:main:telegram:dm:7`, but not `agent:main:telegramx:dm:7` or a main session
+ * named `telegram`.
+ */
 export const isWithin = (namespace: string, key: SessionKey): boolean => bareKey(key).startsWith(`${namespace}:`);
 
 /**
- * True when a direct message of the principal would go to this key and nobody else's would (A3/26–28): the session others than the owner
- * may begin (A5/67). The main session is shared, so it is nobody's own.
+ * True when a direct message of this principal, and of nobody else, would be routed to `key` (A3/26–28). Callers other than the
+ * owner may start such a session (A5/67). The main session is shared, so it belongs to nobody.
  */
-export const ownsKey = (asking: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
-  const person = asking.role === 'approver' ? undefined : personOf(asking);
+export const ownsKey = (caller: Principal, key: SessionKey, config: Config, identities: Identities): boolean => {
+  const person = caller.role === 'approver' ? undefined : personOf(caller);
   const { kind, channel, accountId } = parseKey(key, config.session.mainKey);
-  if (person === undefined || kind !== 'dm' || (asking.role === 'channel' && !isWithin(asking.namespace, key))) return false;
+  if (person === undefined || kind !== 'dm' || (caller.role === 'channel' && !isWithin(caller.namespace, key))) return false;
   const place = placing(config, identities);
   return addressesOf(person, config.session.identityLinks, channel).some((address) => {
     const placed = place({ ...direct, ...(accountId !== undefined && { accountId }), ...address });
@@ -83,7 +93,7 @@ export const ownsKey = (asking: Principal, key: SessionKey, config: Config, iden
   });
 };
 
-/** A direct message, as far as its place depends on it. */
+/** The fields of a direct message that routing reads. */
 const direct = {
   id: 'any',
   kind: 'message',
@@ -93,28 +103,28 @@ const direct = {
   directed: false,
 } as const;
 
-/** The ids a person writes from; one without a channel is theirs on `anyChannel`. */
+/** The addresses a person writes from. An id without a channel applies to any channel; `anyChannel` fills it in. */
 const addressesOf = (person: string, links: IdentityLinks, anyChannel = ''): Pick<InboundEnvelope, 'channel' | 'sender'>[] =>
   (Object.hasOwn(links, person) ? (links[person] ?? []) : [person]).map((address) => {
     const colon = address.indexOf(':');
     return { channel: colon === -1 ? anyChannel : address.slice(0, colon), sender: { id: address.slice(colon + 1) } };
   });
 
-/** The channel a namespace belongs to. */
+/** The channel of a namespace: its first segment. */
 export const channelOfNamespace = (namespace: string): string => namespace.split(':', 1)[0] ?? namespace;
 
-/** What is said of a token's reach where it is made or configured. */
+/** The role and limits of a token, as given where it is created or configured. */
 export interface Reach {
   readonly role: Role;
   readonly principal?: string | undefined;
   readonly namespace?: string | undefined;
 }
 
-/** The principal a token stands for, or the field that is wrong with it and how to mend it. */
+/** The principal a token stands for, or the invalid field with its problem and the fix. */
 export type Grant = { readonly principal: Principal } | { readonly field: 'principal' | 'namespace'; readonly problem: string };
 type Field = 'principal' | 'namespace';
 
-/** What else than its name a role takes. */
+/** Whether each role requires, allows or refuses a principal and a namespace. */
 const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible' | 'none'>>>> = {
   owner: { principal: 'none', namespace: 'none' },
   admin: { principal: 'none', namespace: 'none' },
@@ -124,12 +134,12 @@ const reachOf: Readonly<Record<Role, Readonly<Record<Field, 'needed' | 'possible
   approver: { principal: 'possible', namespace: 'possible' },
 };
 const missing: Readonly<Record<Field, string>> = {
-  principal: 'is missing; a participant is somebody: use "<channel>:<id>" or a linked name',
+  principal: 'is missing; a participant token speaks for a person: use "<channel>:<id>" or a linked name',
   namespace: 'is missing; name the channel, such as "telegram"',
 };
 const elsewhere: Readonly<Record<Field, string>> = { principal: 'participant', namespace: 'channel' };
 
-/** The principal of a token that was checked when it was made. */
+/** The principal of a token. Its fields were checked when it was created. */
 export const principalOf = ({ role, principal, namespace }: Reach): Principal => {
   const reach = { ...(principal !== undefined && { principal }), ...(namespace !== undefined && { namespace }) };
   return role === 'admin' ? { role: 'owner', admin: true } : ({ role, ...reach } as Principal);
@@ -138,17 +148,17 @@ export const principalOf = ({ role, principal, namespace }: Reach): Principal =>
 export const grantOfToken = (token: Reach, links: IdentityLinks): Grant => {
   const { role, principal, namespace } = token;
   if (principal !== undefined && !principal.includes(':') && !Object.hasOwn(links, principal)) {
-    const problem = `"${principal}" is nobody known; use "<channel>:<id>" or a name of session.identityLinks`;
+    const problem = `"${principal}" is unknown; use "<channel>:<id>" or a name of session.identityLinks`;
     return { field: 'principal', problem };
   }
   for (const field of ['principal', 'namespace'] as const) {
     const use = reachOf[role][field];
     if (use === 'needed' && token[field] === undefined) return { field, problem: missing[field] };
     if (use === 'none' && token[field] !== undefined)
-      return { field, problem: `is not for role "${role}"; remove it, or use role "${elsewhere[field]}"` };
+      return { field, problem: `does not apply to role "${role}"; remove it, or use role "${elsewhere[field]}"` };
   }
   if (namespace !== undefined && !/^[a-z][a-z0-9_-]{0,31}(:[^\s:*>%]+)*$/.test(namespace)) {
-    const problem = `"${namespace}" begins no session key; use a channel's name, such as "telegram", with further segments if need be`;
+    const problem = `"${namespace}" is not the beginning of a session key; use a channel name such as "telegram", optionally with further segments`;
     return { field: 'namespace', problem };
   }
   return { principal: principalOf(token) };

@@ -1,4 +1,4 @@
-/** What the audit trail tells of (docs/operate/access.md). A kind never changes its meaning, and is a part of the record's subject. */
+/** The kinds of audit records (docs/operate/access.md). A kind never changes its meaning, and is part of the record's subject. */
 export const auditKinds = [
   'token_created',
   'token_rotated',

@@ -1,24 +1,26 @@
 import fuzzysort from 'fuzzysort';
 import type { Config } from './schema.ts';
 
-/** Which model people mean by `/new <model>`: A4/54. */
+/** Resolves the word in `/new <model>` to a model (A4/54). */
 
-/** The one model a word means, or the several it could mean; none of them: a provider of which the configuration names no model. */
+/**
+ * The model a word means, or the candidates if it is ambiguous. No candidates: a provider for which the configuration names no
+ * model.
+ */
 export type NamedModel = { readonly model: string } | { readonly ambiguous: readonly string[] };
 
 type Models = Pick<Config, 'model' | 'agent'>;
 
-/** A name and the model it stands for. */
 interface Name {
   readonly name: string;
   readonly model: string;
 }
 
 /**
- * The model that `word` means, or `null` when it is no model's name: an alias, `provider/model`, a provider (its first model, or the
- * agent's own if that is one of them), a model's name without its provider, else the name that is nearest. Case does not matter, and in
- * a model's name neither do hyphens. Of names that are about as near all are listed and none is taken. When a text follows
- * (`alone: false`) only a name's whole words are near: `/new open the door` is no wish for OpenAI.
+ * The model that `word` means, or `null` if it names none. Tried in order: an alias; `provider/model`; a provider (its first
+ * model, or the agent's own if that is one of them); a model name without its provider; the nearest name. Case does not matter,
+ * nor do hyphens in a model name. When several names are about equally near, all are listed and none is chosen. When a text
+ * follows (`alone: false`), only whole words of a name match: `/new open the window` must not select OpenAI.
  */
 export const resolveModel = (word: string, config: Models, { alone = true } = {}): NamedModel | null => {
   if (word === '' || word.length > longestName) return null;
@@ -35,7 +37,7 @@ export const resolveModel = (word: string, config: Models, { alone = true } = {}
 
 const longestName = 128;
 
-/** All names of the configuration by kind. The agent's own model is the first of its provider. */
+/** All names in the configuration by kind. The agent's own model comes first among its provider's models. */
 const namesIn = ({ model, agent }: Models) => {
   const providers = Object.entries(model.providers).map(([provider, { models }]) => {
     const own = agent.model.startsWith(`${provider}/`) ? [agent.model.slice(provider.length + 1)] : [];
@@ -53,7 +55,9 @@ type Names = ReturnType<typeof namesIn>;
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 const squeezed = (name: string): string => name.toLowerCase().replaceAll(/[-_. ]/g, '');
 
-/** `provider/model`. A model that the configuration does not name is taken at its word: providers have more than we know of. */
+/**
+ * `provider/model`. A model that the configuration does not name is accepted, because providers offer more models than we know.
+ */
 const qualified = (word: string, { providers, models }: Names): NamedModel | null => {
   const [prefix = '', ...rest] = word.split('/');
   const found = providers.find(({ provider }) => isSame(provider, prefix));
@@ -73,7 +77,10 @@ const decided = (found: readonly Name[]): NamedModel | null => {
   return models[0] === undefined ? null : models.length === 1 ? { model: models[0] } : { ambiguous: models };
 };
 
-/** Of 1: below it a name only has the letters of the word somewhere. Names within the margin of the best are as near as the best. */
+/**
+ * Scores from 0 to 1. Below `leastScore` a name merely contains the letters somewhere. Names within `margin` of the best count as
+ * equally near.
+ */
 const leastScore = 0.7;
 const margin = 0.1;
 const leastCharacters = 3;

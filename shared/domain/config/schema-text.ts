@@ -3,7 +3,7 @@ import { effects } from './effects.ts';
 import { configSchema } from './schema.ts';
 import { suggest } from './suggest.ts';
 
-/** The parts of a JSON Schema node that we read. `secret` is ours. */
+/** The fields of a JSON Schema node that we read. `secret` is our own. */
 export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
@@ -25,14 +25,14 @@ export interface ConfigField {
 
 const isNode = (value: SchemaNode | boolean | undefined): value is SchemaNode => typeof value === 'object';
 
-/** The schema of what may stand at `name` within an object, a map or a list. */
+/** The schema of the child `name` of an object, a map or a list. */
 export const childOf = (node: SchemaNode | undefined, name: string): SchemaNode | undefined => {
   if (node?.properties && Object.hasOwn(node.properties, name)) return node.properties[name];
   if (isNode(node?.additionalProperties)) return node.additionalProperties;
   return /^\d+$/.test(name) ? node?.items : undefined;
 };
 
-/** What stands directly below a node, each with what is added to the path. */
+/** The direct children of a node, each with the step it adds to the path. */
 const below = (node: SchemaNode): (readonly [step: string, child: SchemaNode])[] => [
   ...Object.entries(node.properties ?? {}).map(([name, child]) => [`.${name}`, child] as const),
   ...(isNode(node.additionalProperties) ? [['.<name>', node.additionalProperties] as const] : []),
@@ -45,13 +45,13 @@ const fieldsUnder = (node: SchemaNode, path: string): ConfigField[] =>
     return [field, ...fieldsUnder(child, field.path)];
   });
 
-/** Every key that holds a value of its own and not just other keys, in the order of the schema. */
+/** All keys that hold a value rather than further keys, in schema order. */
 export const configFields = (tree: SchemaNode): ConfigField[] => {
   const fields = fieldsUnder(tree, '').filter(({ path }) => !/(\[\]|<name>)$/.test(path));
   return fields.filter(({ path }) => !fields.some((other) => ['.', '[].'].some((step) => other.path.startsWith(path + step))));
 };
 
-/** The schema of the file, without explanations. */
+/** The schema of the file, without descriptions. */
 export const schemaTree = (): SchemaNode => z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
 
 const explained = (node: SchemaNode, path: string): SchemaNode => {
@@ -68,10 +68,10 @@ const explained = (node: SchemaNode, path: string): SchemaNode => {
   };
 };
 
-/** The JSON Schema of the configuration file with what each key does: for editors, and for `natter config schema`. */
+/** The JSON Schema of the configuration file with a description of each key, for editors and `natter config schema`. */
 export const configJsonSchema = (): SchemaNode => explained(schemaTree(), '');
 
-/** What to do about a key that no schema knows; `path` is where it stands. */
+/** The advice for an unknown key; `path` is the object it was found in. */
 export const adviceOn = (path: readonly string[], key: string): string => {
   const tree = schemaTree();
   const known = Object.keys(path.reduce<SchemaNode | undefined>(childOf, tree)?.properties ?? {});
@@ -82,7 +82,7 @@ export const adviceOn = (path: readonly string[], key: string): string => {
     : `unknown key; did you mean "${meant}"?`;
 };
 
-/** A copy of a value of the configuration in which every secret is the word `[secret]`. */
+/** A copy of a configuration value with every secret replaced by `[secret]`. */
 export const withoutSecrets = (value: unknown, node: SchemaNode | undefined = schemaTree()): unknown => {
   if (node?.secret === true) return value === undefined ? undefined : '[secret]';
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, node?.items ?? {}));

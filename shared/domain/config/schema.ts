@@ -47,8 +47,8 @@ const sendMatch = z
 const sendAction = z.enum(['allow', 'deny']);
 
 /**
- * An id is one person's: two names that claim it would make two people one. A name becomes part of session keys, and one with `:` could be
- * the id of somebody else (A3/29).
+ * An id belongs to one person: two names that claim it would make two people one. A name becomes part of session keys, and a name
+ * with `:` could be somebody else's id (A3/29).
  */
 const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context: z.RefinementCtx): void => {
   const owners = new Map<string, string>();
@@ -68,19 +68,21 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
 };
 
 export const configSchema = z.strictObject({
-  /** Subject, stream and bucket prefix; several systems can share a broker. */
+  /** Prefix of subjects, streams and buckets, so that several systems can share a broker. */
   prefix: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'use 1 to 32 of a-z, 0-9, "_" and "-", starting with a letter')
     .default('natter'),
-  /** Where the managed broker, tokens and other files of this installation are. Default: `~/.natter`. */
+  /** Folder of the managed broker's store, the tokens and other files of this installation. Default: `~/.natter`. */
   dataDir: z.string().optional(),
   nats: z
     .strictObject({
-      /** An external broker, comma-separated for a cluster; nothing is started then. `NATS_URL` does the same. */
+      /**
+       * URL of an external broker, comma-separated for a cluster; no managed broker is started then. `NATS_URL` does the same.
+       */
       url: z.string().optional(),
       token: secret.optional(),
-      /** Replicas of every stream: 1 or 3 (5). */
+      /** Replicas of every stream: 1, 3 or 5. */
       replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(1),
       partitions: z.int().min(1).max(256).default(64),
       requestTimeoutMs: z.int().min(100).max(30_000).default(2_000),
@@ -100,14 +102,14 @@ export const configSchema = z.strictObject({
       systemPrompt: z.string().default('You are a helpful assistant.'),
       /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
       owners: z.array(z.string().min(1)).default([]),
-      /** Models that are asked in turn when the first does not answer. */
+      /** Models that are tried in order when the first does not answer. */
       fallbacks: z.array(z.string().min(1)).default([]),
-      /** Folder with the agent's files: its instructions, notes, what its tools read and write. Default: none. */
+      /** Folder with the agent's files: instructions, notes, and what its tools read and write. Default: none. */
       workspace: z.string().min(1).optional(),
       workspaceAccess: z.enum(['read-only', 'read-write']).default('read-write'),
-      /** A turn without progress for so long is begun anew, a few times (B29). */
+      /** Milliseconds without progress after which a turn starts its next attempt; the number of attempts is bounded (B29). */
       stallMs: z.int().min(1_000).default(900_000),
-      /** Names the agent is addressed by in groups. */
+      /** Names by which people address the agent in groups. */
       names: z.array(z.string()).default([]),
     })
     .prefault({}),
@@ -131,12 +133,12 @@ export const configSchema = z.strictObject({
           'use one word without ":", such as "main"; "global", "unknown" and "memory" are taken',
         )
         .default('main'),
-      /** Canonical name → ids of one person, as `<channel>:<id>` (A3/29). */
+      /** Canonical name → the ids of one person, as `<channel>:<id>` (A3/29). */
       identityLinks: z
         .record(z.string().min(1), z.array(z.string().min(1)))
         .superRefine(checkLinks)
         .default({}),
-      /** Refuse to start where several people would share one direct session, instead of a warning. */
+      /** Refuse to start, instead of warning, when several people would share one direct session. */
       strict: z.boolean().default(false),
       /** IANA zone of the daily reset. Default: the host's. */
       timeZone: z.string().refine(isTimeZone, 'is not an IANA time zone such as "Europe/Berlin"').optional(),
@@ -155,9 +157,9 @@ export const configSchema = z.strictObject({
           default: sendAction.default('allow'),
         })
         .prefault({}),
-      /** What a message does that finds a turn running (B6). */
+      /** What a message does when a turn is already running (B6). */
       queue: queueConfig.prefault({}),
-      /** Sessions kept in memory by one host. */
+      /** Sessions that one host keeps in memory. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })
     .prefault({}),
@@ -165,17 +167,20 @@ export const configSchema = z.strictObject({
     .record(
       z.string(),
       z.strictObject({
-        /** Who may write direct messages: anybody, or those of `allowFrom`. */
+        /** Who may write direct messages: everyone, or the ids in `allowFrom`. */
         dmPolicy: z.enum(['open', 'allowlist']).default('open'),
         allowFrom: z.array(z.string().min(1)).default([]),
-        /** Whether the owner's messages in a group always ask for a turn (A6/73, C19). */
+        /** Whether the owner's messages in a group always trigger a turn (A6/73, C19). */
         ownerTriggers: z.boolean().default(true),
       }),
     )
     .default({}),
   outlets: z
     .strictObject({
-      /** One webhook per channel name: replies to that channel are posted there, signed with the secret (`docs/integrate/webhooks.md`). */
+      /**
+       * One webhook per channel name: replies to that channel are posted to it, signed with the secret
+       * (`docs/integrate/webhooks.md`).
+       */
       webhooks: z
         .record(
           z.string(),

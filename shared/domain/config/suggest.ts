@@ -1,4 +1,4 @@
-/** Edits (insert, delete, replace) that make one text the other. */
+/** Edit distance: the inserts, deletes and replacements that turn one text into the other. */
 const distance = (one: string, other: string): number => {
   let row = [...Array(other.length + 1).keys()];
   for (let i = 1; i <= one.length; i++) {
@@ -12,7 +12,9 @@ const distance = (one: string, other: string): number => {
   return row[other.length] ?? 0;
 };
 
-/** The name of `known` that somebody who typed `wrong` most likely meant, or `null` if none is near. Ignores case, `-` and `_`. */
+/**
+ * The name in `known` that somebody who typed `wrong` most likely meant, or `null` if none is near. Ignores case, `-` and `_`.
+ */
 export const suggest = (wrong: string, known: Iterable<string>): string | null => {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '').slice(0, 64);
   let best: { name: string; edits: number } | null = null;

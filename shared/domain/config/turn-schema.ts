@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 
-/** The parts of the configuration that are about turns: what a model sees, what its tools may do, what waits meanwhile. */
+/** The parts of the configuration that concern turns: models, context, tools and queue modes. */
 
-/** Where models are, and how long they may take. */
+/** Model providers, timeouts and retries. */
 export const modelConfig = z.strictObject({
   providers: z
     .record(
@@ -13,7 +13,7 @@ export const modelConfig = z.strictObject({
         baseUrl: z.url().optional(),
         /** Name of the environment variable that holds the key; the key itself is never in the file. */
         apiKeyEnv: z.string().optional(),
-        /** Tokens that the windows of its models hold, by model, where it is not `context.windowTokens`. */
+        /** Context windows of its models in tokens, where they differ from `context.windowTokens`. */
         windows: z.record(z.string(), z.int().min(1_000)).default({}),
         /** Its models by name, so that `/new <model>` can find them. */
         models: z.array(z.string().min(1)).default([]),
@@ -25,45 +25,45 @@ export const modelConfig = z.strictObject({
   idleTokenMs: z.int().min(100).default(60_000),
   totalMs: z.int().min(100).default(600_000),
   maxOutputTokens: z.int().min(1).default(8_192),
-  /** Times a step is asked for again after 429, 5xx or no connection. */
+  /** Retries of a step after 429, 5xx or a failed connection. */
   retries: z.int().min(0).max(10).default(2),
   /** Short names for models: `/new fast` (A4/54). */
   aliases: z.record(z.string(), z.string()).default({}),
 });
 
-/** What the model gets to see (A7/85–86, A11/126). */
+/** How the model's context is kept within its window (A7/85–86, A11/126). */
 export const contextConfig = z.strictObject({
   windowTokens: z.int().min(1_000).default(128_000),
-  /** Room for the answer: near it the conversation is compacted. */
+  /** Tokens kept free for the answer: a conversation that would leave less is compacted. */
   reserveTokens: z.int().min(100).default(16_384),
   /** Tokens of the latest messages that a compaction leaves as they are. */
   keepTokens: z.int().min(0).default(20_000),
   /** Before a compaction the model may write notes into its workspace. */
   memoryFlush: z.boolean().default(true),
-  /** Old outputs of tools are shortened in what the model sees. */
+  /** Shorten old tool outputs in what the model sees. */
   pruneToolResults: z.boolean().default(true),
 });
 
-/** When what was said is turned into memory, and by which model (A7/80–83). Without a model it is the agent's. */
+/** When sessions get checkpoints, and which model does the introspection (A7/80–83). Default model: the agent's. */
 export const introspectionConfig = z.strictObject({
   enabled: z.boolean().default(true),
   model: z.string().min(1).optional(),
-  /** Minutes of silence after which a session is looked back on. */
+  /** Minutes of silence after which a session gets a checkpoint. */
   idleMinutes: z.number().min(0.01).max(525_600).default(30),
-  /** Completed turns after which it is. */
+  /** Completed turns after which a session gets a checkpoint. */
   turnLimit: z.int().min(1).max(10_000).default(40),
 });
 
-/** What the agent remembers beyond a session (A7/82). */
+/** Long-term memory: what the agent remembers beyond a session (A7/82). */
 export const memoryConfig = z.strictObject({
   enabled: z.boolean().default(true),
-  /** Memories that stand in the system prompt, the newest, and their characters. */
+  /** The newest memories are put into the system prompt, up to these limits. */
   promptEntries: z.int().min(0).max(200).default(20),
   promptCharacters: z.int().min(0).max(32_000).default(4_000),
 });
 
 export const toolsConfig = z.strictObject({
-  /** Of all rules that match a call the strictest decides; where none does, what is usual for the tool (A5/62). */
+  /** Of all rules that match a call, the strictest decides; if none matches, the tool's default does (A5/62). */
   rules: z
     .array(
       z.strictObject({
@@ -72,15 +72,15 @@ export const toolsConfig = z.strictObject({
         agent: z.string().optional(),
         channel: z.string().optional(),
         role: z.enum(['owner', 'participant', 'program']).optional(),
-        /** Arguments by name, each with a pattern of its text; `*` stands for any characters. */
+        /** Argument name → pattern for its text; `*` stands for any characters. */
         arguments: z.record(z.string(), z.string()).optional(),
         action: z.enum(['allow', 'ask', 'deny']),
-        /** Who may answer besides the owner: principals, or `asker` for whoever wrote the message. */
+        /** Who may answer besides the owner: principals, or `asker` for the author of the message. */
         approvers: z.array(z.string().min(1)).max(32).default([]),
       }),
     )
     .default([]),
-  /** How long an approval waits for its answer. */
+  /** Minutes until an unanswered approval expires. */
   approvalMinutes: z.int().min(1).max(525_600).default(4_320),
   /** Names of tools that are not offered at all; `*` stands for any characters. */
   disabled: z.array(z.string().min(1)).default([]),
@@ -98,21 +98,21 @@ export const toolsConfig = z.strictObject({
     .prefault({}),
   web: z
     .strictObject({
-      /** Hosts that may be fetched from, such as `example.org` or `*.example.org`. None: there is no such tool. */
+      /** Hosts that the tool may fetch from, such as `example.org` or `*.example.org`. Empty: the tool is not offered. */
       hosts: z.array(z.string().min(1)).default([]),
     })
     .prefault({}),
   spawn: z
     .strictObject({
-      /** How deep spawned runs may spawn others; 0: there is no such tool. */
+      /** How deep spawned runs may spawn others; 0: the tool is not offered. */
       depth: z.int().min(0).max(limits.spawnDepth).default(1),
-      /** Spawned runs of one session that go on at a time. */
+      /** Spawned runs that one session may have at a time. */
       count: z.int().min(1).max(limits.spawnedRuns).default(4),
     })
     .prefault({}),
 });
 
-/** A server is a program or an address. */
+/** A server is either a program or an address. */
 const requireWay = (
   { command, url }: { command?: string | undefined; url?: string | undefined },
   context: z.RefinementCtx,
@@ -134,13 +134,13 @@ export const mcpConfig = z.strictObject({
         ),
       z
         .strictObject({
-          /** A program that speaks MCP on its standard input and output … */
+          /** A program that speaks MCP on its standard input and output. Either this or `url`. */
           command: z.string().min(1).optional(),
           args: z.array(z.string()).default([]),
           /** Names of environment variables that it gets besides PATH, LANG and HOME. */
           environment: z.array(z.string().min(1)).default([]),
           cwd: z.string().optional(),
-          /** … or the address of a server. */
+          /** The address of a server. Either this or `command`. */
           url: z.url({ protocol: /^https?$/ }).optional(),
           /** Header → name of the environment variable that holds its value. */
           headersEnv: z.record(z.string(), z.string()).default({}),
@@ -148,18 +148,21 @@ export const mcpConfig = z.strictObject({
         .superRefine(requireWay),
     )
     .default({}),
-  /** Milliseconds until a server must have answered its first question. */
+  /** Milliseconds within which a server must answer its first request. */
   startMs: z.int().min(100).default(30_000),
 });
 
-/** `followup`: it waits; `collect`: it waits and is answered with the others; `steer`: the running turn hears it; see `docs/use/queue-modes.md`. */
+/**
+ * `followup`: it waits. `collect`: it waits and is answered together with the others. `steer`: the running turn sees it. See
+ * `docs/use/queue-modes.md`.
+ */
 const queue = {
   mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
   limit: z.int().min(0).max(100),
   debounceMs: z.int().min(0).max(60_000),
 };
 
-/** What a message does that finds a turn running (B6). What a channel does not say is as for all. */
+/** What a message does when a turn is already running (B6). A channel inherits what it does not set. */
 export const queueConfig = z.strictObject({
   mode: queue.mode.default('followup'),
   limit: queue.limit.default(20),

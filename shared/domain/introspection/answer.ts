@@ -7,10 +7,10 @@ import type { Entry } from './entry.ts';
 import type { ShownMemory } from './prompt.ts';
 
 const [add, update, forget] = memoryChange.options;
-/** Each change says what it rests on. */
+/** Each change names the lines it is based on. */
 const basis = { from: add.shape.from.unwrap() };
 const change = z.discriminatedUnion('op', [add.omit({ scope: true }).extend(basis), update.extend(basis), forget.extend(basis)]);
-/** What the model has to answer (A7/82). Whose an added memory is, is not for it to say. */
+/** The answer expected from the model (A7/82). The model does not choose the scope of an added memory. */
 const introspectionAnswer = z.object({
   workingMemory: z.string().trim().max(limits.workingMemoryCharacters),
   description: z.string().trim().max(limits.descriptionCharacters),
@@ -18,19 +18,19 @@ const introspectionAnswer = z.object({
 });
 export type IntrospectionAnswer = z.infer<typeof introspectionAnswer>;
 
-/** What the model was shown: an answer must keep to it. */
-export interface Shown {
+/** What the model was shown. Its answer may refer to nothing else. */
+export interface ShownInput {
   readonly memories: readonly ShownMemory[];
   readonly lines: readonly Entry[];
 }
 
-/** What is made of the answer has room in a command, whatever characters it has. */
+/** Leaves room for the answer in a command, whatever characters it contains. */
 const answerCharacters = limits.commandBytes / 4;
 
-/** The answer, or what is wrong with it in words that the model can act on. All of it is right, or nothing of it counts. */
+/** The answer, or its problem in words that the model can act on. One invalid part invalidates the whole answer. */
 export const readAnswer = (
   text: string,
-  shown: Shown,
+  shown: ShownInput,
 ): { readonly answer: IntrospectionAnswer } | { readonly problem: string } => {
   if (text.length > answerCharacters) return { problem: `it is longer than ${answerCharacters} characters` };
   let value: unknown;
@@ -48,8 +48,8 @@ export const readAnswer = (
   return problem === undefined ? { answer: data } : { problem };
 };
 
-/** What is wrong with the first change that rests on what it must not. */
-const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }: Shown): string | undefined => {
+/** The first change that refers to an unknown id or line, or repeats what only a tool or a program said. */
+const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }: ShownInput): string | undefined => {
   if (changes.length === 0) return undefined;
   const ids = new Set(memories.map(({ id }) => id));
   const numbers = new Set(lines.map(({ line }) => line));
@@ -70,10 +70,10 @@ const problemWith = (changes: IntrospectionAnswer['memory'], { memories, lines }
   return undefined;
 };
 
-/** Some models put a fence around JSON, whatever they are told. Anything else around it is a bad answer. */
+/** Some models put a code fence around JSON despite the instructions. Any other text around it makes the answer invalid. */
 const unfenced = (text: string): string => /^\s*```(?:json)?[ \t]*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
 
-/** What the look back came to, as it is recorded. An empty description is none. */
+/** The result of an introspection, as it is recorded. An empty description is omitted. */
 export const outcomeOf = (
   { workingMemory, description, memory }: IntrospectionAnswer,
   memories: readonly ShownMemory[],
@@ -87,7 +87,10 @@ export const outcomeOf = (
   };
 };
 
-/** What one person alone has said is remembered of them, all else of the session. Of several changes of one memory the last counts. */
+/**
+ * The scope is the person's if the session has only one person, else the session's. Of several changes of one memory the last
+ * wins.
+ */
 const changesOf = (
   changes: IntrospectionAnswer['memory'],
   memories: readonly ShownMemory[],
@@ -105,7 +108,7 @@ const changesOf = (
   return [...byPlace.values()];
 };
 
-/** Texts that differ in nothing but case, spaces and the full stop say the same. */
+/** Normalises a text for comparison: case, white space and final punctuation do not matter. */
 export const plain = (text: string): string =>
   text
     .toLowerCase()

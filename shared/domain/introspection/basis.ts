@@ -2,14 +2,14 @@ import type { MemoryScope } from '../values/memory-edit.ts';
 import type { Entry } from './entry.ts';
 
 /**
- * Whose word a memory may rest on (A7/82, I12). What a page, a tool or a webhook says is read by the model that looks back, and must not
- * become what is remembered of a person. So the lines that count have numbers, each change names those that it rests on, and what only
- * programs have said is not taken for a person's words.
+ * What a memory may be based on (A7/82, I12). The introspection model also reads what pages, tools and webhooks said, and that
+ * must not become a memory of a person. So only trusted lines have numbers, each change names the lines it is based on, and text
+ * that only programs said is not accepted as a person's words.
  */
 
 /**
- * Leaves a number to the lines that a memory may rest on alone: messages. Where what is added is a person's, the session is theirs alone, and
- * only what no program said counts. What the agent said never does: a tool may have put it in its mouth.
+ * Keeps the line numbers only on entries that a memory may be based on: users' messages. If added memories would belong to a
+ * person, messages by programs are excluded too. The agent's own messages never count, since they may repeat a tool's output.
  */
 export const withLines = (entries: readonly Entry[], reach: readonly MemoryScope[]): Entry[] => {
   const isPersonal = reach.some(({ kind }) => kind === 'person');
@@ -19,9 +19,9 @@ export const withLines = (entries: readonly Entry[], reach: readonly MemoryScope
   });
 };
 
-/** Characters that two texts have in common by no accident. */
+/** The length from which a piece shared by two texts is no coincidence. */
 const pieceCharacters = 24;
-/** Addresses and long numbers: short, and all that a swindler needs. */
+/** Addresses and long numbers: shorter than a piece, yet enough for fraud. */
 const address = /\S*(?:@|:\/\/|www\.|\d{6})\S*/gu;
 const aroundAddress = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}/]+$/gu;
 
@@ -29,7 +29,10 @@ const plainOf = (texts: readonly string[]): string => texts.join('\n').toLowerCa
 const piecesOf = (text: string): string[] =>
   Array.from({ length: Math.max(0, text.length - pieceCharacters + 1) }, (_, at) => text.slice(at, at + pieceCharacters));
 
-/** Finds in a text what programs and tools alone have said, and neither a line that counts nor what is `known`; `undefined`: nothing. */
+/**
+ * Returns a function that finds in a text what only tools and programs said: neither a numbered line nor a `known` text contains
+ * it. It returns the first such piece, or `undefined`.
+ */
 export const borrowingFrom = (lines: readonly Entry[], known: readonly string[]): ((text: string) => string | undefined) => {
   const isStrange = ({ role, program, line }: Entry): boolean =>
     line === undefined && (role === 'toolResult' || program === true);

@@ -4,32 +4,35 @@ import { transcriptMessages } from '../projections/transcript.ts';
 import { shortened } from '../prompt/compaction.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 
-/** One thing that was said or done, as the model that looks back is told of it. */
+/** One message, tool call or tool result, as the introspection model is shown it. */
 export interface Entry {
-  /** Its number, if a memory may rest on it: the rev of its commit. */
+  /** The rev of its commit, present if a memory may be based on this entry. */
   readonly line?: number;
   readonly role: TranscriptMessage['role'];
-  /** To the second, UTC. */
+  /** UTC, to the second. */
   readonly at: string;
-  /** Who said it; `id` where that is another word. */
+  /** The sender's name; `id` is present where it differs. */
   readonly from?: string;
   readonly id?: string;
-  /** No person said it, whatever it calls itself. */
+  /** A program sent this message, whatever name it uses. */
   readonly program?: true;
   readonly text: string;
   readonly calls?: readonly { readonly tool: string; readonly arguments: string }[];
-  /** Whose result it is. */
+  /** The tool whose result this is. */
   readonly tool?: string;
   readonly failed?: true;
 }
 
-/** Characters of what people and the agent say, and of what a tool is given and gives, which matters less. */
+/** Maximum characters of messages, and of tool arguments and results, which matter less. */
 export interface EntryBounds {
   readonly said: number;
   readonly tools: number;
 }
 
-/** What a commit adds to the generation `sessionId`: a commit that ends one generation and begins the next has something of both (C10). */
+/**
+ * The entries that a commit adds to generation `sessionId`. A commit that ends one generation and starts the next has entries of
+ * both (C10).
+ */
 export const entriesOf = (commit: RecordedCommit, sessionId: string, bounds: EntryBounds): Entry[] => {
   const sessionIds = sessionIdsOf(commit);
   return transcriptMessages(commit)

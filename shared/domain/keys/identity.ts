@@ -1,26 +1,29 @@
-/** Who is behind a sender's id: A3/29, A5/66. Ids are compared byte for byte. */
+/** Resolves sender ids to people (A3/29, A5/66). Ids are compared byte for byte. */
 
-/** `session.identityLinks`: a person's name and their ids, as `<channel>:<id>`. */
+/** `session.identityLinks`: a person's name → their ids, as `<channel>:<id>`. */
 export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
 
-/** The links, ready for looking up. */
+/** The identity links, indexed for lookup. */
 export interface Identities {
-  /** The name an id is linked to. */
+  /** The linked name of an id, if any. */
   nameOf(channel: string, senderId: string): string | undefined;
   /** A linked person's name, else `<channel>:<id>`. */
   principalOf(channel: string, senderId: string): string;
-  /** A stored or configured principal by today's links. */
+  /** Resolves a stored or configured principal by the current links. */
   resolve(principal: string): string;
-  /** All that resolves to the same person: what may be stored of them. `null`: too much to say, one of the ids is theirs on any channel. */
+  /**
+   * All principals that resolve to the same person, as they may be stored. `null`: they cannot be listed, because one id applies
+   * to any channel.
+   */
   aliasesOf(principal: string): readonly string[] | null;
-  /** True of the name of a linked person. */
+  /** True if `text` is the name of a linked person. */
   isName(text: string): boolean;
 }
 
 /**
- * Of several entries that match an id the one with the longest prefix wins: `telegram:123` before `123`, which is that id on any channel.
- * An id with `:` in it matches with its channel in front only, so that nobody can take another's place by calling himself
- * `telegram:123`. The configuration refuses an entry that two people have.
+ * Of several entries that match an id, the one with the channel wins: `telegram:123` before `123`, which applies to any channel.
+ * An id that contains `:` only matches with its channel in front, so that nobody can impersonate another by using the id
+ * `telegram:123`. The configuration refuses an entry that two people claim.
  */
 export const identitiesOf = (links: IdentityLinks): Identities => {
   const names = new Map(Object.entries(links).flatMap(([name, entries]) => entries.map((entry) => [entry, name] as const)));

@@ -1,8 +1,8 @@
 import { buildKey, type KeyResult, parseKey, type SessionKey, sessionKeyProblem } from './session-key.ts';
 
-/** Short and older forms of session keys: A3/35–40, C2. What is stored always begins with `agent:<agentId>:`. */
+/** Short and older forms of session keys (A3/35–40, C2). A stored key always begins with `agent:<agentId>:`. */
 
-/** What a short key leaves out. */
+/** The parts that a short key omits. */
 export interface KeyContext {
   readonly agentId: string;
   readonly mainKey: string;
@@ -12,14 +12,14 @@ export interface KeyContext {
 }
 
 /**
- * The stored form of a key. One that begins with `agent:` is complete and stays as it is. `main` is the main session, which is the global
- * one under `session.scope: global`; `unknown` stands for nothing and is refused (A3/40).
+ * The stored form of a key. A key that begins with `agent:` is complete and stays as it is. `main` is the main session, or the
+ * global one with `session.scope: global`. `unknown` names no session and is refused (A3/40).
  */
 export const canonicalKey = (text: string, { agentId, mainKey, scope, provider }: KeyContext): KeyResult => {
   const problem = sessionKeyProblem(text);
   if (problem !== null) return { problem: `the session key ${problem}` };
   const parsed = parseKey(text, mainKey);
-  if (parsed.kind === 'unknown') return { problem: 'the session key "unknown" stands for no session; name one' };
+  if (parsed.kind === 'unknown') return { problem: 'the session key "unknown" names no session; use a real key' };
   if (parsed.agentId !== '') return { key: text as SessionKey };
   if (text.startsWith('agent:'))
     return { problem: `the session key ${JSON.stringify(text)} is incomplete; use agent:<id>:<key>` };
@@ -28,7 +28,7 @@ export const canonicalKey = (text: string, { agentId, mainKey, scope, provider }
   }
   const complete = legacyGroup.test(text) ? withChannel(text, provider?.toLowerCase()) : text;
   if (complete === null) {
-    return { problem: `the session key ${JSON.stringify(text)} leaves the channel open; use <channel>:group:<id>` };
+    return { problem: `the session key ${JSON.stringify(text)} has no channel; use <channel>:group:<id>` };
   }
   const whole = `agent:${agentId}:${complete}`;
   const tooLong = sessionKeyProblem(whole);
@@ -37,7 +37,10 @@ export const canonicalKey = (text: string, { agentId, mainKey, scope, provider }
 
 const legacyGroup = /^(?:group|channel):./;
 
-/** `group:<id>` and `group:<channel>:<id>` as `<channel>:group:<id>`; `null` when nothing says which channel. WhatsApp's group ids do. */
+/**
+ * Rewrites `group:<id>` and `group:<channel>:<id>` as `<channel>:group:<id>`; `null` if the channel is unknown. WhatsApp's group
+ * ids reveal theirs.
+ */
 const withChannel = (text: string, provider: string | undefined): string | null => {
   const [, kind = '', rest = ''] = /^(group|channel):(.+)$/s.exec(text) ?? [];
   if (provider !== undefined) {
@@ -49,7 +52,7 @@ const withChannel = (text: string, provider: string | undefined): string | null 
   return rest.endsWith('@g.us') ? `whatsapp:${kind}:${rest}` : null;
 };
 
-/** A key as callers see it: the agent's main session and its global one are `main` (A3/40, C2). Another agent's keeps its name. */
+/** A key as callers see it: the agent's main and global sessions are `main` (A3/40, C2). Other agents' keys stay as they are. */
 export const shownKey = (key: SessionKey, mainKey: string, agentId: string): string => {
   const { kind, agentId: of } = parseKey(key, mainKey);
   return of === agentId && (kind === 'main' || kind === 'global') ? 'main' : key;

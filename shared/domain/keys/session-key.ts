@@ -3,18 +3,18 @@ import { limits } from '../../kit/limits.ts';
 
 /**
  * A session key names the conversation an actor serves (A3): segments joined by `:`, such as `agent:main:telegram:group:-100123`.
- * Byte-exact and case-preserving: two different conversations never share a key. `buildKey` and `parseKey` are each other's inverse, and
- * parts that would not come back as they were are refused.
+ * Byte-exact and case-preserving: two different conversations never share a key. `buildKey` and `parseKey` are inverse to each
+ * other; parts that would not survive the round trip are refused.
  */
 export type SessionKey = string & { readonly brand: 'SessionKey' };
 
-/** Keys of nothing but these characters and `:` between them need no closer look. */
+/** Fast path: keys of only these characters, in segments joined by `:`, are valid. */
 const plain = /^[\w.@+#!/=$~-]+(?::[\w.@+#!/=$~-]+)*$/;
 
-/** Control characters, white space and the characters that mean something in a subject or in our escapes. */
+/** Control characters, white space, and characters with a meaning in subjects or in our escapes. */
 const forbidden = /[\p{Cc}\p{Cf}\p{Z}*>%]/u;
 
-/** Why `text` is not a session key, or `null` if it is one. Ids with `.`, `@`, `+`, `#`, `/` or letters of any script are fine. */
+/** Why `text` is not a session key, or `null` if it is one. Ids may contain `.`, `@`, `+`, `#`, `/` and letters of any script. */
 export const sessionKeyProblem = (text: string): string | null => {
   if (text.length <= limits.sessionKeyBytes && plain.test(text)) return null;
   if (text === '') return 'is empty; use for example "agent:main:main"';
@@ -26,7 +26,7 @@ export const sessionKeyProblem = (text: string): string | null => {
   return null;
 };
 
-/** Checks a session key at an edge. */
+/** Validates a session key at a boundary. */
 export const sessionKey = z.string().transform((text, context): SessionKey => {
   const problem = sessionKeyProblem(text);
   if (problem === null) return text as SessionKey;
@@ -34,10 +34,10 @@ export const sessionKey = z.string().transform((text, context): SessionKey => {
   return z.NEVER;
 });
 
-/** A key, or why there is none for these parts. */
+/** A key, or why these parts make none. */
 export type KeyResult = { readonly key: SessionKey } | { readonly problem: string };
 
-/** Sources with keys of their own, `<source>:<id>`; a node's is `node-<id>` (A3/37–39, 41). */
+/** Program sources have keys of their own, `<source>:<id>`; a node's is `node-<id>` (A3/37–39, 41). */
 export const programSources = ['cron', 'hook', 'node', 'cli', 'web', 'schedule', 'api'] as const;
 export type ProgramSource = (typeof programSources)[number];
 
@@ -45,11 +45,11 @@ export const isProgramSource = (name: string): name is ProgramSource => (program
 export type KeyKind = 'main' | 'global' | 'unknown' | 'dm' | 'group' | 'channel' | ProgramSource | 'other';
 
 /**
- * What a key says. `id` is the peer of a `dm`, the platform's id of a `group` or `channel`, the job, hook or name of a program source, and
- * all there is of an `other` key. A `dm` has a channel and an account as far as its scope tells them apart (A3/26–28).
+ * The parts of a key. `id` is the peer of a `dm`, the platform's id of a `group` or `channel`, the job, hook or name of a program
+ * source, and the whole bare key of kind `other`. A `dm` has a channel and an account only if its scope includes them (A3/26–28).
  */
 export interface ParsedKey {
-  /** Empty for a key that does not begin with `agent:`. */
+  /** Empty if the key does not begin with `agent:`. */
   readonly agentId: string;
   readonly kind: KeyKind;
   readonly channel?: string;
@@ -58,13 +58,13 @@ export interface ParsedKey {
   readonly threadId?: string;
 }
 
-/** `agent:<agentId>:` in front of a key that has it; at least one more segment follows. */
+/** `agent:<agentId>:`, followed by at least one more segment. */
 const agentPrefix = /^agent:([^:]+):(?=.)/s;
 
-/** A key without `agent:<agentId>:`. */
+/** The key without `agent:<agentId>:`. */
 export const bareKey = (key: string): string => key.replace(agentPrefix, '');
 
-/** Takes a key apart. `mainKey` is `session.mainKey`. Total: what has no known form is `other`. */
+/** Parses a key. `mainKey` is `session.mainKey`. Total: a key of no known form has kind `other`. */
 export const parseKey = (key: string, mainKey = 'main'): ParsedKey => {
   const [prefix = '', agentId = ''] = agentPrefix.exec(key) ?? [];
   const bare = key.slice(prefix.length);
@@ -95,7 +95,7 @@ const ofConversation = (agentId: string, segments: readonly string[]): ParsedKey
   return { agentId, kind: 'dm', channel: first, accountId: segments.slice(1, at).join(':'), id };
 };
 
-/** An id may have `:` in it, as Matrix rooms do: it ends at the first segment `topic` after its first one (A3/34). */
+/** An id may contain `:`, as Matrix rooms do. It ends at the first segment `topic` after its first segment (A3/34). */
 const withThread = (place: ParsedKey, segments: readonly string[]): ParsedKey => {
   const at = segments.indexOf('topic', 1);
   if (at === -1 || at === segments.length - 1) return { ...place, id: segments.join(':') };
@@ -126,19 +126,22 @@ const bareOf = ({ kind, channel, accountId, id, threadId }: ParsedKey, mainKey: 
   }
 };
 
-/** Puts a key together. Refuses parts that would be read as another conversation's (A3/20–39). */
+/** Builds a key. Refuses parts that would be parsed as another conversation (A3/20–39). */
 export const buildKey = (parts: ParsedKey, mainKey = 'main'): KeyResult => {
   const text = `agent:${parts.agentId}:${bareOf(parts, mainKey)}`;
   const problem = sessionKeyProblem(text);
   if (problem !== null) return { problem: `the session key ${JSON.stringify(text)} ${problem}` };
   if (isUsual(parts) || isSame(parts, parseKey(text, mainKey))) return { key: text as SessionKey };
-  return { problem: `the session key ${JSON.stringify(text)} would be that of another conversation; ${hint(parts)}` };
+  return { problem: `the session key ${JSON.stringify(text)} would belong to another conversation; ${hint(parts)}` };
 };
 
-/** First words of keys that are no channel's. */
+/** First segments of keys that are not channel names. */
 const taken: ReadonlySet<string> = new Set([...programSources, 'dm', 'group', 'channel']);
 
-/** True of the parts of nearly all conversations, which surely come back as they were: it saves taking their keys apart again. */
+/**
+ * Fast path: true for the parts of nearly all conversations, which are known to survive the round trip without parsing the key
+ * again.
+ */
 const isUsual = ({ kind, channel = '', accountId, id = '' }: ParsedKey): boolean =>
   (kind === 'group' || kind === 'channel' || kind === 'dm') &&
   accountId === undefined &&
@@ -158,29 +161,29 @@ const isSame = (one: ParsedKey, other: ParsedKey): boolean =>
 const hint = ({ kind }: ParsedKey): string => {
   if (kind === 'main') return 'session.mainKey must not have ":" or look like another kind of key';
   if (kind === 'dm')
-    return 'an account id must not have a segment "dm", "group" or "channel", and a channel none of the names of keys';
-  return 'an id must not have a segment ":topic:", and a channel none of the names of keys, such as "cron" or "dm"';
+    return 'an account id must not contain a segment "dm", "group" or "channel", and a channel must not be a reserved name';
+  return 'an id must not contain a segment ":topic:", and a channel must not be a reserved name such as "cron" or "dm"';
 };
 
-/** True for groups and channels and the threads in them (C9). */
+/** True for groups and channels, including their threads (C9). */
 export const isGroupKey = (key: SessionKey): boolean => {
   const { kind } = parseKey(key);
   return kind === 'group' || kind === 'channel';
 };
 
-/** What rules of the send policy call it (A9/92). */
+/** The chat type in rules of the send policy (A9/92). */
 export const chatTypeOf = ({ kind, threadId }: ParsedKey): 'direct' | 'group' | 'channel' | 'thread' => {
   if (threadId !== undefined) return 'thread';
   return kind === 'group' || kind === 'channel' ? kind : 'direct';
 };
 
-/** Which of `session.resetByType` applies (A4/51). */
+/** The entry of `session.resetByType` that applies (A4/51). */
 export const resetTypeOf = (parsed: ParsedKey): 'dm' | 'group' | 'thread' => {
   const type = chatTypeOf(parsed);
   return type === 'direct' ? 'dm' : type === 'thread' ? type : 'group';
 };
 
-/** What lists call it (A10/104). Callers see the global session as the main one (A3/40). */
+/** The kind shown in lists (A10/104). Callers see the global session as the main one (A3/40). */
 export const listKindOf = ({ kind }: ParsedKey): 'main' | 'group' | 'cron' | 'hook' | 'node' | 'other' => {
   switch (kind) {
     case 'main':

@@ -2,8 +2,8 @@ import type { SessionKey } from '../keys/session-key.ts';
 import type { EventOf } from '../session/events.ts';
 
 /**
- * One thing that is remembered (A7/82). `id` is `<seq>-<number>` of the commit that added it, `scope` as `scopeName` writes it. `source` is the
- * last change: the answer to "why do you believe this".
+ * One memory (A7/82). `id` is `<seq>-<number>` of the commit that added it; `scope` is as `scopeName` writes it. `source`
+ * describes the last change: the answer to "why do you believe this".
  */
 export interface MemoryEntry {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface MemoryEntry {
   readonly source: {
     readonly key: SessionKey;
     readonly sessionId: string;
-    /** Of the commit. */
+    /** Sequence of the commit. */
     readonly seq: number;
     readonly fromRev: number;
     readonly toRev: number;
@@ -22,11 +22,11 @@ export interface MemoryEntry {
     readonly person?: string | undefined;
     readonly callId?: string | undefined;
   };
-  /** The commits that have changed it, oldest first: the first and the latest ones. */
+  /** The commits that changed it, oldest first: the first and the latest ones. */
   readonly changes: readonly { readonly key: SessionKey; readonly seq: number }[];
 }
 
-/** Where a memory stands among others. */
+/** What the order of memories depends on. */
 export interface MemoryMark {
   readonly id: string;
   readonly source: { readonly seq: number };

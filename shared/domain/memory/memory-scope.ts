@@ -5,36 +5,36 @@ import { type MemoryScope, memoryScope } from '../values/memory-edit.ts';
 import type { Sender } from '../values/types.ts';
 
 /**
- * Whose memories a session may read and write (A7/82, I12). What was told in one person's own session comes up in no session that anybody
- * else takes part in:
+ * Which memories a session may read and write (A7/82, I12). What was said in one person's own session never appears in a session
+ * that anyone else takes part in:
  *
- * - `session`: always; the memories of a session go no further than it.
- * - `person`: only in a main or direct session that is one person's alone. Everybody who ever wrote there counts, as the log has it *now*, and
- *   whoever the turn acts for. Links of identities count as they are today (A3/29, A5/66). A group, a job, a hook, a sub-agent, an API client's
- *   own session has none, whoever writes: what is said there is heard by others.
+ * - `session`: always; memories of a session stay in that session.
+ * - `person`: only in a main or direct session of exactly one person. Everyone who ever wrote there counts, as the log shows
+ * *now*, as does the sender whose turn it is. Identity links count as they are today (A3/29, A5/66). A group, a job, a hook, a
+ * sub-agent or an API client's own session has none, whoever writes: others read what is said there.
  * - `agent`: read by all sessions of the agent, written only by the owner in such a session of their own.
  *
- * A program may read where it writes on its own, as the session is the person's; it changes what is remembered of them only on their behalf.
+ * A program that writes on its own may read here, since the session is the person's. It may change memories of the person only on
+ * their behalf.
  */
 export interface MemoryPlace {
   readonly key: SessionKey;
-  /** All who have written here as of now: `IndexRow.participants` of a row that is up to date (`rowNow`). */
+  /** Everyone who has written here so far: `IndexRow.participants` of an up-to-date row (`rowNow`). */
   readonly participants: readonly string[];
-  /** In whose name the turn acts (`ToolScope.sender`). Absent: nobody's; a look back, which has the rights of all who took part. */
+  /** On whose behalf the turn acts (`ToolScope.sender`). Absent for introspection, which acts for all participants. */
   readonly sender?: Sender | undefined;
 }
 export interface MemoryReach {
   readonly read: readonly MemoryScope[];
-  /** At most as many as a change may name (`memoryEdit.reach`). */
+  /** At most as many scopes as `memoryEdit.reach` allows. */
   readonly write: readonly MemoryScope[];
 }
 export interface MemoryRules {
-  /** `session.mainKey`. */
   readonly mainKey: string;
   readonly identities: Identities;
 }
 
-/** Scopes that one change can name. */
+/** Maximum number of scopes that one change can name. */
 const writable = 8;
 
 export const memoryReach = (place: MemoryPlace, rules: MemoryRules): MemoryReach => {
@@ -52,13 +52,13 @@ export const memoryReach = (place: MemoryPlace, rules: MemoryRules): MemoryReach
   };
 };
 
-/** The one person whose session it is alone, or `null`. */
+/** The only person in the session, or `null`. */
 const ownerOf = ({ key, participants, sender }: MemoryPlace, { mainKey, identities }: MemoryRules): string | null => {
   const { kind } = parseKey(key, mainKey);
   if (kind !== 'main' && kind !== 'dm') return null;
   const people = new Set(participants.map(identities.resolve));
   if (sender !== undefined && speaksFor(sender)) {
-    // Nobody knows who several people are, or somebody without a principal.
+    // A sender without a principal cannot be told apart from others.
     if (sender.principal === undefined) return null;
     people.add(identities.resolve(sender.principal));
   }
@@ -67,14 +67,14 @@ const ownerOf = ({ key, participants, sender }: MemoryPlace, { mainKey, identiti
   return person.includes(':') || identities.isName(person) ? person : null;
 };
 
-/** True unless it is a program that works for nobody in particular. */
+/** False only for a program that acts for nobody in particular. */
 const speaksFor = ({ role, principal, onBehalfOf }: Sender): boolean =>
   role !== 'program' || principal !== undefined || onBehalfOf !== undefined;
 
 const isPerson = ({ principal }: Sender, person: string, { identities }: MemoryRules): boolean =>
   principal !== undefined && identities.resolve(principal) === person;
 
-/** A person's scope, and those of the ids that were found to be theirs since: what is there already is under the name it was kept under. */
+/** A person's scope, and the scopes of all ids now linked to them: older memories stay under the name they were written with. */
 const personScopes = (
   person: string,
   { participants, sender }: MemoryPlace,
@@ -90,8 +90,8 @@ const personScopes = (
 };
 
 /**
- * A scope's full name, as memories have it: `agent:<id>`, `person:<agentId>:<principal>` (escaped), `session:<key>`. Injective: an agent's id has
- * no `:` in it.
+ * A scope's full name, as memories carry it: `agent:<id>`, `person:<agentId>:<principal>` (escaped), `session:<key>`. Injective,
+ * since an agent id contains no `:`.
  */
 export const scopeName = (scope: MemoryScope, key: SessionKey): string => {
   const { agentId } = parseKey(key);
@@ -108,13 +108,13 @@ export const scopeName = (scope: MemoryScope, key: SessionKey): string => {
 export const scopeNames = (scopes: readonly MemoryScope[], key: SessionKey): string[] =>
   scopes.map((scope) => scopeName(scope, key));
 
-/** A scope as its name says, with the agent or the session that it is of; `null`: it is no name of one. */
+/** Parses a scope name into the scope and its agent or session; `null` if it is not valid. */
 export const parseScopeName = (
   name: string,
 ): { readonly scope: MemoryScope; readonly agentId: string; readonly key?: SessionKey } | null => {
   const [kind, agentId = '', ...rest] = name.split(':');
   const principal = rest.join(':');
-  // Keys without an agent have a memory too.
+  // Keys without an agent have memories too.
   const isAgent = agentId === '' || sessionKeyProblem(`agent:${agentId}:main`) === null;
   switch (kind) {
     case 'agent':
@@ -132,7 +132,7 @@ export const parseScopeName = (
   }
 };
 
-/** True of a text that `escapeText` has made. */
+/** True if `text` is output of `escapeText`. */
 const isEscaped = (text: string): boolean => {
   try {
     return escapeText(unescapeText(text)) === text;

@@ -3,7 +3,7 @@ import type { EventOf } from '../session/events.ts';
 import type { Sender, Settings } from '../values/types.ts';
 import type { IndexRow } from './summary.ts';
 
-/** Parts of a row of the index that take some making. */
+/** Computes parts of an index row. */
 
 const principalOf = ({ principal, id }: Sender): string => principal ?? id;
 
@@ -13,7 +13,7 @@ export const previewOf = (text: string): string => {
   return characters.length <= limits.previewCharacters ? line : `${characters.slice(0, limits.previewCharacters - 1).join('')}…`;
 };
 
-/** A program that writes here does not take part: whoever has its name would see what it sees (A8/89). */
+/** Programs are not participants: otherwise anyone with the program's name would get access (A8/89). */
 export const withParticipant = (participants: readonly string[], sender: Sender): readonly string[] => {
   const id = principalOf(sender);
   return sender.role === 'program' || participants.includes(id)
@@ -21,7 +21,7 @@ export const withParticipant = (participants: readonly string[], sender: Sender)
     : [...participants, id].slice(-limits.participants);
 };
 
-/** A person's description goes before any other; taken back it leaves none until the next look back. */
+/** A person's description takes precedence. When it is removed, there is none until the next introspection. */
 export const described = (settings: Settings, description: string | null | undefined): Partial<IndexRow> => {
   if (description === undefined) return { settings };
   return { settings, description: description ?? '', descriptionSource: description === null ? null : 'person' };

@@ -4,7 +4,7 @@ import type { EventOf, SessionEvent } from '../session/events.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { SessionsSendResult } from './schemas.ts';
 
-/** Runs as the log tells of them (A10/118–122). */
+/** Folds the state of runs from the log (A10/118–122). */
 
 interface Failure {
   readonly code: string;
@@ -12,20 +12,20 @@ interface Failure {
 }
 
 /**
- * What became of a run so far (A10/118–121). A run is a command and, for a message, the turn that answers it: they share the id, unless
- * the message is answered together with others by another turn (B6).
+ * The state of a run (A10/118–121). A run is a command and, for a message, the turn that answers it: they share the id, unless
+ * another turn answers the message together with others (B6).
  */
 export type Run =
   | { readonly runId: string; readonly status: 'accepted' | 'scheduled' | 'queued' | 'running' }
-  /** Its turn waits for a person's answer (A5/62). */
+  /** Its turn waits for an approval (A5/62). */
   | { readonly runId: string; readonly status: 'awaiting_approval'; readonly approvalId: string }
-  /** `reply` is as people get to see it, empty for a silent one (A6/77), and `null` where the command asks for none. */
+  /** `reply` is the text people see: empty if silent (A6/77), `null` if the command has no reply. */
   | { readonly runId: string; readonly status: 'ok'; readonly reply: string | null }
   | { readonly runId: string; readonly status: 'error'; readonly error: Failure }
-  /** The caller waited long enough; the run goes on. */
+  /** The caller's wait has timed out; the run continues. */
   | { readonly runId: string; readonly status: 'timeout'; readonly error: Failure };
 
-/** True when nothing more comes of it. */
+/** True when the state of the run is final. */
 export const isOver = (run: Run | null): run is Extract<Run, { status: 'ok' | 'error' }> =>
   run?.status === 'ok' || run?.status === 'error';
 
@@ -36,21 +36,26 @@ export const failedRun = (runId: string, code: string, message: string): Run => 
 });
 const refusals: Readonly<Record<EventOf<'message_refused'>['code'], string>> = {
   session_busy: 'another turn is running, and this session does not queue; try again later',
-  queue_full: 'too many messages wait in this session; try again later',
-  session_deleted: 'the session in which this was planned was deleted',
+  queue_full: 'too many messages are waiting in this session; try again later',
+  session_deleted: 'the session this was scheduled for has been deleted',
 };
 
-/** A run while it is looked for: with the turn that carries it, which is its own until it is merged into another or joins one. */
-export interface Traced {
+/**
+ * A run while it is searched for. `turnId` is the turn that answers it: its own, until it is merged into another turn or joins
+ * one.
+ */
+export interface TrackedRun {
   readonly turnId: string;
   readonly run: Run | null;
 }
 
-/** What one event says about a run; the run as it was if it is about something else. Exhaustive, so that a new event must decide. */
-const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced => {
+/**
+ * The run after one event, unchanged if the event is about something else. Exhaustive, so that a new event type must be handled.
+ */
+const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): TrackedRun => {
   const { turnId } = traced;
-  const when = (isOurs: boolean, run: Run): Traced => (isOurs ? { turnId, run } : traced);
-  const carriedBy = (id: string): Traced => ({ turnId: id, run: { runId, status: 'running' } });
+  const when = (isOurs: boolean, run: Run): TrackedRun => (isOurs ? { turnId, run } : traced);
+  const carriedBy = (id: string): TrackedRun => ({ turnId: id, run: { runId, status: 'running' } });
   switch (event.type) {
     case 'turn_queued':
       return when(event.turn.id === turnId, { runId, status: 'queued' });
@@ -67,7 +72,7 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
     case 'approval_requested':
       return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
     case 'assistant_message':
-      // Where others have joined since, the turn goes on, and so does the run.
+      // If others have joined since, the turn continues, and so does the run.
       return when(
         event.turn.id === turnId,
         event.interim ? { runId, status: 'running' } : { runId, status: 'ok', reply: withoutSilence(event.text) },
@@ -109,25 +114,25 @@ const afterEvent = (traced: Traced, event: SessionEvent, runId: string): Traced 
 };
 
 /**
- * The run after a commit. A command that starts no turn is over with its commit. What Natter says to a command, or where a turn ends
- * without an answer of the model's, is its reply (A11).
+ * The run after a commit. A command that starts no turn is done with its commit. A notice is the reply to a command, or of a turn
+ * that ends without an answer of the model (A11).
  */
-export const afterCommitOf = (before: Traced, commit: RecordedCommit, runId: string): Traced => {
+export const afterCommitOf = (before: TrackedRun, commit: RecordedCommit, runId: string): TrackedRun => {
   const after = commit.events.reduce((traced, event) => afterEvent(traced, event, runId), before);
   const isCommand = after.run === null && commit.command.id === runId;
   const endsSilently = after.run?.status === 'ok' && after.run.reply === null && !isOver(before.run);
   if (!isCommand && !endsSilently) return after;
-  const told = commit.events.find((event) => event.type === 'notice');
-  return { ...after, run: { runId, status: 'ok', reply: told?.notice.text ?? null } };
+  const notice = commit.events.find((event) => event.type === 'notice');
+  return { ...after, run: { runId, status: 'ok', reply: notice?.notice.text ?? null } };
 };
 
-/** A run as the log has it up to a sequence. */
-export interface FoundRun extends Traced {
+/** A run as of the log up to sequence `seq`. */
+export interface FoundRun extends TrackedRun {
   readonly seq: number;
 }
 
 export const unknownRun = (runId: string, seq: number): FoundRun => ({ turnId: runId, run: null, seq });
-/** What a caller who has waited is told: the end, or that it has not come yet. */
+/** The result for a caller who has waited: the outcome, or a timeout. */
 export const waitedFor = (run: Run): SessionsSendResult => {
   const { runId } = run;
   switch (run.status) {
@@ -140,7 +145,7 @@ export const waitedFor = (run: Run): SessionsSendResult => {
     case 'queued':
     case 'running':
     case 'awaiting_approval': {
-      const message = `the run is ${run.status.replace('_', ' ')} and goes on; wait again, or read the history later`;
+      const message = `the run is ${run.status.replace('_', ' ')} and continues; wait again, or read the history later`;
       return { runId, status: 'timeout', error: { code: 'timeout', message } };
     }
     default:

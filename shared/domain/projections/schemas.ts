@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 
-/** What the session tools take and give (A10/100–121): one set of schemas for the agent's tools, the RPC methods and other doors. */
+/**
+ * Parameters and results of the session tools (A10/100–121): one set of schemas for the agent's tools, the RPC methods and the
+ * other interfaces.
+ */
 
-/** What a list tells sessions apart by (A10/101, 104). */
+/** The kinds that lists distinguish (A10/101, 104). */
 export const listKinds = ['main', 'group', 'cron', 'hook', 'node', 'other'] as const;
 export type ListKind = (typeof listKinds)[number];
 
-/** A count that is cut to the most we give, so that asking for too much is no mistake (A10/101, 115). */
+/** A count that is capped instead of refused when it is too large (A10/101, 115). */
 const clamped = (least: number, most: number) =>
   z
     .int()
-    .min(least, `use a whole number from ${least} on`)
+    .min(least, `use a whole number of at least ${least}`)
     .transform((count) => Math.min(count, most));
 
 const sessionKeyText = z
@@ -51,13 +54,13 @@ export const sessionsSendParameters = z.strictObject({
 });
 export type SessionsSendParameters = z.infer<typeof sessionsSendParameters>;
 
-/** One message as a transcript has it: who, what in blocks, when (ms). `id` is that of its event. */
+/** One message of a transcript: role, content blocks, time (ms). `id` is the id of its event. */
 export const transcriptMessage = z.object({
   role: z.enum(['user', 'assistant', 'toolResult']),
   content: z.array(
     z.discriminatedUnion('type', [
       z.object({ type: z.literal('text'), text: z.string() }),
-      /** The assistant calls a tool; `arguments` is as the model wrote it. */
+      /** A tool call by the assistant; `arguments` is as the model wrote it. */
       z.object({ type: z.literal('toolCall'), id: z.string(), name: z.string(), arguments: z.string() }),
     ]),
   ),
@@ -68,19 +71,19 @@ export const transcriptMessage = z.object({
   sender: z.object({ id: z.string(), name: z.string().optional() }).optional(),
   model: z.string().optional(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), totalTokens: z.number() }).optional(),
-  /** Which call a tool's result answers, and whether it is what was asked for. */
+  /** For a tool result: the call it answers, and whether the call failed. */
   toolCallId: z.string().optional(),
   toolName: z.string().optional(),
   isError: z.boolean().optional(),
 });
 export type TranscriptMessage = z.infer<typeof transcriptMessage>;
 
-/** A session in a list (A10/103–114). What is not known is left out. */
+/** A session in a list (A10/103–114). Unknown values are left out. */
 export const sessionRow = z.object({
   key: z.string(),
   kind: z.enum(listKinds),
   provider: z.string(),
-  /** The same as `provider`, by its newer name (C7). */
+  /** Same as `provider`; the newer name (C7). */
   channel: z.string(),
   displayName: z.string().optional(),
   updatedAt: z.number(),
@@ -113,7 +116,7 @@ export type SessionsHistoryResult = z.infer<typeof sessionsHistoryResult>;
 
 const runId = z.string();
 const failure = z.object({ code: z.string(), message: z.string() });
-/** What became of a message that was sent (A10/118–121). After `timeout` the run goes on: read the history later. */
+/** The outcome of a sent message (A10/118–121). After `timeout` the run continues: read the history later. */
 export const sessionsSendResult = z.discriminatedUnion('status', [
   z.object({ runId, status: z.literal('accepted') }),
   z.object({ runId, status: z.literal('ok'), reply: z.string().nullable() }),

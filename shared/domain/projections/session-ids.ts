@@ -1,8 +1,8 @@
 import type { RecordedCommit } from '../session/envelope.ts';
 
 /**
- * The session id each event of a commit belongs to, in order. A commit bears the id its events lead to; where one of them is a reset, what
- * stands before it was still of the session before (C10).
+ * The session id of each event of a commit, in order. A commit carries the id that its events lead to; events before a reset
+ * belong to the previous session (C10).
  */
 export const sessionIdsOf = ({ events, sessionId: last }: Pick<RecordedCommit, 'events' | 'sessionId'>): readonly string[] => {
   let current = events.find((event) => event.type === 'session_reset')?.previousSessionId ?? last;

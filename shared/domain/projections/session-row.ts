@@ -7,16 +7,16 @@ import type { ListKind, SessionRow, TranscriptMessage } from './schemas.ts';
 import type { IndexRow } from './summary.ts';
 import { storeOf, transcriptName } from './transcript-layout.ts';
 
-/** What a list needs to know of the configuration: whose sessions these are, and where their mirror is. */
+/** What a list needs of the configuration: the agent, and where the transcript mirror is. */
 export type ListConfig = { readonly agent: Pick<Config['agent'], 'id'> } & {
   readonly session: Pick<Config['session'], 'mainKey' | 'scope' | 'store'>;
 };
 
-/** What a list may tell: where files are on the host is the owner's to know. */
+/** The configuration for a list. Paths on the host are only shown to the owner. */
 export const listConfigFor = ({ agent, session }: ListConfig, isOwner: boolean): ListConfig =>
   isOwner ? { agent, session } : { agent, session: { ...session, store: undefined } };
 
-/** What a key and its row say of a session's place in a list. `internal`: no list shows it by its own name (A3/40). */
+/** How a session appears in a list. `internal`: lists do not show it under its own name (A3/40). */
 export interface ListFacts {
   readonly kind: ListKind;
   readonly channel: string;
@@ -28,18 +28,21 @@ export const listFactsOf = (row: IndexRow, mainKey: string): ListFacts => {
   return { kind: listKindOf(parsed), channel: channelOf(parsed, row), internal };
 };
 
-/** Where the readable mirror of a session is, best effort (A2/8–10, A10/112). Nothing without `session.store`: then there is no mirror. */
+/**
+ * The path of a session's transcript in the mirror, if it is known (A2/8–10, A10/112). Without `session.store` there is no
+ * mirror.
+ */
 const transcriptPathOf = (row: Pick<IndexRow, 'key' | 'sessionId'>, { session }: ListConfig): string | undefined => {
   if (session.store === undefined || row.sessionId === '') return undefined;
   const { folder } = storeOf(session.store, parseKey(row.key).agentId);
   return join(folder, transcriptName(row.key, row.sessionId));
 };
 
-/** Only the entries that say something. */
+/** Only the entries with a value. */
 const known = <T extends object>(entries: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } =>
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== '')) as never;
 
-/** The row of a list (A10/103–114). `messages` only where some were asked for (A10/113). */
+/** The row of a list (A10/103–114). `messages` only if they were requested (A10/113). */
 export const sessionRowOf = (row: IndexRow, config: ListConfig, messages?: readonly TranscriptMessage[]): SessionRow => {
   const { settings, origin, lastRoute } = row;
   const facts = listFactsOf(row, config.session.mainKey);

@@ -9,7 +9,7 @@ import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
 import { described, introspectionParts, previewOf, withParticipant } from './row-parts.ts';
 
-/** A row of the session index (A2/17): what lists and status pages show, folded from the log and never the truth. */
+/** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
 export interface IndexRow {
   readonly key: SessionKey;
   readonly sessionId: string;
@@ -19,7 +19,7 @@ export interface IndexRow {
   readonly createdAt: number;
   /** Time of the last commit, ms. */
   readonly updatedAt: number;
-  /** Time of the last commit in which somebody said something, ms: what an expiry is measured from (A4/45). */
+  /** Time of the last commit with an interaction, ms: an expiry is measured from it (A4/45). */
   readonly interactedAt: number;
   /** Sequence and `rev` of the last commit in this row. */
   readonly seq: number;
@@ -30,7 +30,7 @@ export interface IndexRow {
   readonly refusedMessages: number;
   readonly queuedTurns: number;
   readonly activeTurnId: string | null;
-  /** What a person is asked now, and since when, ms (A5/62). */
+  /** The pending approval, and since when, ms (A5/62). */
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
   readonly costUsd: number;
   readonly lastMessagePreview: string;
@@ -43,21 +43,21 @@ export interface IndexRow {
   readonly contextTokens: number;
   /** The model of the last step; empty before the first. */
   readonly model: string;
-  /** The model has had the system prompt of this generation (A10/109). */
+  /** The model has received the system prompt of this generation (A10/109). */
   readonly systemSent: boolean;
   readonly abortedLastRun: boolean;
-  /** What the session is about: as a person said, else as it was made of what was said (A2/17, A7/82). Empty: nobody knows yet. */
+  /** What the session is about: a person's words if given, else the introspection's (A2/17, A7/82). Empty: unknown. */
   readonly description: string;
   readonly descriptionSource: 'person' | 'introspection' | null;
   readonly workingMemory: string;
-  /** Time of the last look back, ms; 0: none yet (A7/84). */
+  /** Time of the last introspection, ms; 0: none yet (A7/84). */
   readonly introspectedAt: number;
   readonly settings: Settings;
   readonly origin: Origin;
   readonly lastRoute: DeliveryTarget | null;
-  /** Deleted: no list shows it (C9). */
+  /** Deleted sessions are in no list (C9). */
   readonly deleted: boolean;
-  /** Sequence of the last deletion: what was there before is the owner's to read and nobody else's (A8/87). 0: never deleted. */
+  /** Sequence of the last deletion; only the owner may read what was before it (A8/87). 0: never deleted. */
   readonly deletedSeq: number;
 }
 
@@ -102,11 +102,11 @@ const emptyRow = (key: SessionKey): IndexRow => ({
 
 const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
 
-/** A turn that begins with its message has not. */
+/** True if the turn was queued. A turn that starts in the commit of its message was not. */
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
 
-/** What one event changes in a row. Exhaustive: a new event type must decide here what lists show of it. */
+/** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
@@ -221,7 +221,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
 /** The row after a commit. Folding the same commit again changes nothing (idempotent by sequence). */
 export const summarize = (before: IndexRow | null, commit: RecordedCommit): IndexRow => {
   if (before !== null && commit.seq <= before.seq) return before;
-  // Of what was erased not even the beginning is known.
+  // An erasure removes everything before it, even the time of creation.
   const row = before === null || isErasure(commit) ? { ...emptyRow(commit.key), createdAt: commit.at } : before;
   let changed = row;
   for (const event of commit.events) changed = { ...changed, ...change(changed, event, commit) };

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { parseKey, type SessionKey } from '../keys/session-key.ts';
 
-/** Where transcripts and the map of sessions are, in the layout of A2/8–10 and C12. */
+/** Paths of transcripts and session maps, in the layout of A2/8–10 and C12. */
 
-/** The layout under one folder, as `natter export` writes it: a value for `session.store`. */
+/** The layout below one folder, as `natter export` writes it: a value for `session.store`. */
 export const exportStore = (folder: string): string => join(folder, 'agents', '{agentId}', 'sessions', 'sessions.json');
 
-/** Longest part of a file name, so that two of them with the rest fit into the 255 bytes that file systems allow. */
+/** Longest part of a file name: two of them and the rest fit into the 255 bytes that file systems allow. */
 const longestPart = 100;
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Bytes that stand for themselves. Capitals do not: some file systems take them for small letters. */
+/** Bytes that are kept as they are. Capitals are not, because some file systems ignore case. */
 const plain = /^[a-z0-9._@+=#,-]$/;
 
 /**
- * An id, which is somebody else's text, as a part of a file name: never a folder, never hidden, never empty, and two different ids never have
- * the same, also where capitals do not count. `decodeURIComponent` gives the id back, except where it was too long and ends in its hash.
+ * An id, which is untrusted text, as a part of a file name: never a folder, never hidden, never empty, and unique per id even
+ * where case is ignored. `decodeURIComponent` gives the id back, unless it was too long and ends in its hash.
  */
 const namePart = (id: string): string => {
   const bytes = [...Buffer.from(id)].map((byte) => {
@@ -32,20 +32,20 @@ const namePart = (id: string): string => {
 };
 
 /**
- * The folder and the map of an agent under `session.store` (A2/8, 19): a path that ends in `.json` is the map itself, any other one is the
- * folder. Without `{agentId}` all agents share it.
+ * The folder and session map of an agent under `session.store` (A2/8, 19). A path that ends in `.json` is the map itself, any
+ * other is the folder. Without `{agentId}` all agents share it.
  */
 export const storeOf = (store: string, agentId: string): { folder: string; map: string } => {
   const path = store.replaceAll('{agentId}', () => namePart(agentId));
   return store.endsWith('.json') ? { folder: dirname(path), map: path } : { folder: path, map: join(path, 'sessions.json') };
 };
 
-/** The end of every transcript's name. */
+/** The extension of transcript files. */
 export const transcriptSuffix = '.jsonl';
 
 /**
- * The name of a session's transcript: `<SessionId>.jsonl`, `<SessionId>-topic-<threadId>.jsonl` for a topic (A2/9–10). `own`: a name no other
- * key can have, for an id that another key has too.
+ * The name of a session's transcript: `<SessionId>.jsonl`, or `<SessionId>-topic-<threadId>.jsonl` for a topic (A2/9–10). `own`:
+ * a name unique to the key, for an id that another key uses too.
  */
 export const transcriptName = (key: SessionKey, sessionId: string, own = false): string => {
   const { threadId } = parseKey(key);

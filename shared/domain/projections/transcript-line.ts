@@ -4,9 +4,14 @@ import type { RecordedCommit } from '../session/envelope.ts';
 import { sessionIdsOf } from './session-ids.ts';
 import { transcriptMessages } from './transcript.ts';
 
-/** A session's transcript as JSON Lines (A2/16): a header where a generation begins, then its messages as `sessions_history` has them. */
+/**
+ * A session's transcript as JSON Lines (A2/16): a header for each generation, followed by its messages as in `sessions_history`.
+ */
 
-/** Where an event is in the log: the commit's sequence and the place in it. Written `<seq>.<index>`, the event's id. */
+/**
+ * An event's position in the log: the commit's sequence and the index in the commit. Written `<seq>.<index>`, it is the event's
+ * id.
+ */
 export interface EventPosition {
   readonly seq: number;
   readonly index: number;
@@ -14,21 +19,21 @@ export interface EventPosition {
 export const isLater = (one: EventPosition, other: EventPosition): boolean =>
   one.seq === other.seq ? one.index > other.index : one.seq > other.seq;
 
-/** One line of the transcript of `sessionId`; `text` is its JSON, without the line feed. */
+/** One line of the transcript of `sessionId`; `text` is its JSON without the line feed. */
 export interface TranscriptLine extends EventPosition {
   readonly sessionId: string;
-  /** A header begins this generation; a message has none. */
+  /** The generation that a header starts; absent for a message. */
   readonly generation?: number;
   readonly text: string;
 }
 
-/** How every header of the key begins: whose transcript a file is can be told from its first bytes. */
+/** The beginning of every header of the key: the first bytes of a file tell whose transcript it is. */
 export const headerStart = (key: SessionKey): string => `{"type":"session","key":${JSON.stringify(key)},`;
 
-/** JSON that a terminal may show. */
+/** JSON that is safe to show in a terminal. */
 const json = (value: object): string => escapeControls(JSON.stringify(value));
 
-/** The lines that a commit adds to the transcripts of its key: the end of one and the beginning of the next where it is a reset. */
+/** The lines that a commit adds to the transcripts of its key. A reset ends one transcript and starts the next. */
 export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
   const { key, seq, at: createdAt, events } = commit;
   const messages = new Map(transcriptMessages(commit).map((message) => [message.id, message]));
@@ -48,7 +53,7 @@ export const linesOf = (commit: RecordedCommit): TranscriptLine[] => {
   });
 };
 
-/** The place of a line that was written earlier; `null` if it is none of ours. */
+/** The position of a line written earlier; `null` if the line is not ours. */
 export const placeOf = (text: string): EventPosition | null => {
   try {
     const [, seq, index] = /^(\d+)\.(\d+)$/.exec((JSON.parse(text) as { id: string }).id) ?? [];

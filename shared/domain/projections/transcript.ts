@@ -2,17 +2,17 @@ import type { RecordedCommit } from '../session/envelope.ts';
 import type { EventOf } from '../session/events.ts';
 import type { TranscriptMessage } from './schemas.ts';
 
-/** What was said, as transcripts have it (A10/116). */
+/** Turns commits into transcript messages (A10/116). */
 
 const textOf = (text: string): TranscriptMessage['content'] => [{ type: 'text', text }];
 
-/** A step that calls tools: what it says to them, and to people. */
+/** The content of a step with tool calls: its text and its calls. */
 const calling = ({ text, calls = [] }: EventOf<'model_step'>): TranscriptMessage['content'] => [
   ...(text === '' ? [] : textOf(text)),
   ...calls.map((call) => ({ type: 'toolCall' as const, id: call.callId, name: call.tool, arguments: call.arguments })),
 ];
 
-/** The messages of one commit, oldest first. An answer bears the model and the tokens of the step it came from. */
+/** The messages of one commit, oldest first. An answer carries the model and usage of its step. */
 export const transcriptMessages = ({ events, seq, at }: RecordedCommit): TranscriptMessage[] => {
   const step = events.find((event) => event.type === 'model_step');
   return events.flatMap((event, index): TranscriptMessage[] => {
@@ -28,7 +28,7 @@ export const transcriptMessages = ({ events, seq, at }: RecordedCommit): Transcr
         const { messageId, text, turn } = event;
         return [{ role: 'assistant', content: textOf(text), ...place, messageId, runId: turn.id, ...(step && byStep(step)) }];
       }
-      // Notes for the memory are no part of the conversation (A7/85).
+      // The memory flush is not part of the conversation (A7/85).
       case 'model_step':
         return event.calls === undefined || event.flush
           ? []
@@ -49,7 +49,7 @@ const byStep = ({ model, usage: { inputTokens, outputTokens, totalTokens } }: Ev
   usage: { inputTokens, outputTokens, totalTokens },
 });
 
-/** Without what tools answered (A10/102, 116), and what they were asked. */
+/** The messages without tool calls and tool results (A10/102, 116). */
 export const withoutToolResults = (messages: readonly TranscriptMessage[]): TranscriptMessage[] =>
   messages.flatMap((message) => {
     const content = message.content.filter(({ type }) => type === 'text');
@@ -61,8 +61,8 @@ const charactersOf = ({ content }: TranscriptMessage): number =>
   content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.name.length + part.arguments.length), 0);
 
 /**
- * The last messages of a session's present generation, gathered commit by commit: at most `limit`, and of long ones only as many as fit
- * into `characters`, but always the last one.
+ * The last messages of a session's current generation, collected commit by commit: at most `limit`, and no more than fit into
+ * `characters`, but always the last one.
  */
 export class RecentMessages {
   readonly #options: { readonly limit: number; readonly characters: number; readonly includeTools: boolean };

@@ -2,7 +2,7 @@ import type { EventOf } from '../session/events.ts';
 import type { ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
-/** A step with its calls, until each of them has its result. */
+/** A step with its calls, until each of them has a result. */
 export interface CallBlock {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -19,7 +19,7 @@ export const openBlock = (text: string, calls: readonly ToolCall[]): CallBlock =
 
 export const isComplete = ({ calls, results }: CallBlock): boolean => results.size >= calls.length;
 
-/** The first page stands for a long output until the model asks for the others. */
+/** The message for a tool result. Of a long output the model gets the first page and a note how to read the others. */
 export const resultMessage = (
   { callId, tool, outcome, text, pages }: EventOf<'tool_result'>,
   copy: (text: string) => string,
@@ -31,13 +31,15 @@ export const resultMessage = (
   text: pages === undefined ? copy(text) : `${text}\n[Page 1 of ${pages}. read_output has the others, by call id ${callId}.]`,
 });
 
-/** What is said of a call that has no result when its turn ends. */
+/** The outcome of a call that has no result when its turn ends. */
 export const cutOff = (isBegun: boolean) =>
   isBegun
     ? ({ outcome: 'unknown', text: 'Cut off: the turn ended first. It may have taken effect.' } as const)
     : ({ outcome: 'error', text: 'Cut off: the turn ended before this was run.' } as const);
 
-/** The messages of a block: calls and results in one order, whichever came first. What has no result when its turn ends was cut off. */
+/**
+ * The messages of a block, with the results in the order of the calls. A call without a result was cut off when its turn ended.
+ */
 export const blockMessages = ({ text, calls, results, begun }: CallBlock): ModelMessage[] => [
   { role: 'assistant', text, calls },
   ...calls.map(

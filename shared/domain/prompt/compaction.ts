@@ -4,7 +4,7 @@ import type { ConversationMessage, TurnView } from './conversation-message.ts';
 import type { ModelMessage, ModelRequest } from './model-request.ts';
 import { messagesTokens } from './tokens.ts';
 
-/** What a compaction summarises and what stays. `throughRev` and `keptFromSeq` are those of `record_compaction`. */
+/** What a compaction summarises and what it keeps. `throughRev` and `keptFromSeq` are those of `record_compaction`. */
 export interface CompactionPlan {
   readonly older: readonly ModelMessage[];
   readonly kept: readonly ModelMessage[];
@@ -13,25 +13,26 @@ export interface CompactionPlan {
 }
 export interface CompactionSettings {
   readonly turnId: string;
-  /** Tokens of the latest messages that stay as they are; at most half of the room. */
+  /** Tokens of the latest messages to keep; capped at half of `roomTokens`. */
   readonly keepTokens: number;
-  /** Tokens that a request may have, see `roomTokens`. */
+  /** Tokens available to a request, see `roomTokens`. */
   readonly roomTokens: number;
 }
 
 /**
- * Where to cut: between two commits, so that no call loses its result, and before the running turn unless that alone takes more than half of
- * the room. What that turn is about stays in any case. `null`: there is nothing to summarise.
+ * Chooses where to cut: between two commits, so that no call loses its result, and before the running turn, unless that alone
+ * takes more than half of the room. The message that the running turn answers is always kept. `null`: there is nothing to
+ * summarise.
  */
 export const planCompaction = (
   { said, rev, seq, neededSeq }: Pick<TurnView, 'said' | 'rev' | 'seq' | 'neededSeq'>,
   { turnId, keepTokens, roomTokens }: CompactionSettings,
 ): CompactionPlan | null => {
   const most = Math.floor(roomTokens / 2);
-  const begun = said.findIndex((message) => message.turnId === turnId);
-  const turnTokens = begun === -1 ? 0 : tokensOf(said.slice(begun));
+  const turnStart = said.findIndex((message) => message.turnId === turnId);
+  const turnTokens = turnStart === -1 ? 0 : tokensOf(said.slice(turnStart));
   const latest = cutBefore(said, Math.min(keepTokens, most));
-  const cut = begun === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, begun));
+  const cut = turnStart === -1 || turnTokens > most ? latest : Math.min(latest, commitBegin(said, turnStart));
 
   const first = said[cut];
   const isAbout = (message: ConversationMessage): boolean => message.asks === true && message.turnId === turnId;
@@ -48,7 +49,7 @@ export const planCompaction = (
 
 const tokensOf = (said: readonly ConversationMessage[]): number => messagesTokens(said.map(({ message }) => message));
 
-/** The first of the latest messages that have at most so many tokens; what one commit brought is one piece. */
+/** The index of the first of the latest messages that fit into `keepTokens`. Messages of one commit stay together. */
 const cutBefore = (said: readonly ConversationMessage[], keepTokens: number): number => {
   let cut = said.length;
   let tokens = 0;
@@ -60,14 +61,14 @@ const cutBefore = (said: readonly ConversationMessage[], keepTokens: number): nu
   return cut;
 };
 
-/** One commit can bring the answer to one turn and the beginning of the next. */
+/** One commit can contain the answer of one turn and the start of the next. */
 const commitBegin = (said: readonly ConversationMessage[], index: number): number => {
   let begin = index;
   while (begin > 0 && said[begin - 1]?.rev === said[index]?.rev) begin--;
   return begin;
 };
 
-/** A summary of a summary says nothing new. */
+/** Summarising only a summary would gain nothing. */
 const isSummary = ([first, ...others]: readonly ConversationMessage[]): boolean => others.length === 0 && first?.summary === true;
 
 const rules = [
@@ -78,8 +79,8 @@ const rules = [
 ].join('\n');
 
 /**
- * The request for the summary. It is told as one text, because a model that is given calls wants their tools. Cut at its oldest part, with
- * a note, where it would not fit.
+ * The request for the summary. The conversation is given as one text, because a model that sees calls also expects their tools.
+ * If it does not fit, its oldest part is cut, with a note.
  */
 export const compactionPrompt = (
   older: readonly ModelMessage[],
@@ -88,11 +89,11 @@ export const compactionPrompt = (
   const system = instructions === undefined ? rules : `${rules}\nThe user asks in particular: ${instructions}`;
   const around = 200;
   const room = (roomTokens - estimateTokens(system)) * charactersPerToken - around;
-  const prompt = `<conversation>\n${newest(older.map(told), room).join('\n\n')}\n</conversation>\nSummarise this conversation.`;
+  const prompt = `<conversation>\n${newest(older.map(asText), room).join('\n\n')}\n</conversation>\nSummarise this conversation.`;
   return { system, messages: [{ role: 'user', text: prompt }], tools: [], prompt, purpose: 'compaction' };
 };
 
-const told = (message: ModelMessage): string => {
+const asText = (message: ModelMessage): string => {
   switch (message.role) {
     case 'user':
       return `${message.name ?? 'user'}: ${message.text}`;
@@ -106,12 +107,12 @@ const told = (message: ModelMessage): string => {
   }
 };
 
-/** What a tool was given and what it gave matter less than what was said of it. */
+/** Tool arguments and results matter less than what was said about them. */
 const longest = 2_000;
 export const shortened = (text: string, most = longest): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()} […]`;
 
-/** As many of the newest as there is room for; the first that does not fit is cut at its beginning. */
+/** As many of the newest texts as fit; the oldest of them may be cut at its beginning. */
 const newest = (texts: readonly string[], room: number): readonly string[] => {
   const note = '[What came before was too long to be shown.]';
   let left = room - note.length;
@@ -126,11 +127,14 @@ const newest = (texts: readonly string[], room: number): readonly string[] => {
   return texts;
 };
 
-/** Tokens of a summary: a quarter of the room at most, or little would be won, and nothing can be summarised after it. */
+/**
+ * Tokens of a summary: at most a quarter of the room. With more, little would be gained, and the next compaction would have no
+ * room.
+ */
 export const summaryTokens = (roomTokens: number): number =>
   Math.min(estimatedTokens(limits.summaryCharacters), Math.floor(roomTokens / 4));
 
-/** A summary as it is recorded. */
+/** The summary as it is recorded, cut to its bound with a note. */
 export const boundedSummary = (text: string, roomTokens: number): string => {
   const note = '\n[The summary was cut here.]';
   const most = summaryTokens(roomTokens) * charactersPerToken;

@@ -1,24 +1,24 @@
 import type { Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
-/** One message of the conversation, and where in the log it comes from. */
+/** One message of the conversation and its position in the log. */
 export interface ConversationMessage {
-  /** The commit with which it became part of the conversation. A step's calls and their results have one in common: they stay together. */
+  /** The commit with which it entered the conversation. A step's calls and their results share one: they stay together. */
   readonly rev: number;
-  /** Whoever reads the log from this sequence on gets to know it. */
+  /** Reading the log from this sequence on yields this message. */
   readonly seq: number;
-  /** The turn it belongs to. Absent: it was only remembered (A5/69), or it is a summary. */
+  /** The turn it belongs to. Absent for a message that was only appended (A5/69), and for a summary. */
   readonly turnId?: string;
-  /** What its turn is to answer: as long as that runs no summary takes its place. */
+  /** Its turn answers this message; no summary replaces it while the turn runs. */
   readonly asks?: true;
-  /** It stands for what was said before (A11/126). */
+  /** It summarises what was said before (A11/126). */
   readonly summary?: true;
   readonly message: ModelMessage;
 }
 
 /**
- * Tokens of the model step before as its provider counted them, its answer included, as far as `messages` of `said`. Those after them are
- * yet to be estimated.
+ * Tokens of the previous model step, including its answer, as counted by the provider. They cover the first `messages` of `said`;
+ * the rest must be estimated.
  */
 export interface CountedTokens {
   readonly tokens: number;
@@ -27,31 +27,37 @@ export interface CountedTokens {
 
 /** What a turn sees of the log before its next model step. */
 export interface TurnView {
-  /** The text of the message that the turn answers; of those it merges too. Of a compaction that somebody asked for: the instructions. */
+  /** The text of the messages that the turn answers. For a requested compaction: the instructions. */
   readonly prompt: string;
-  /** In whose name the turn acts: with no more rights than each of those who have a part in it. */
+  /** On whose behalf the turn acts: with the rights that all its senders have in common. */
   readonly sender: Sender;
-  /** All who have a part in it. */
+  /** Everyone whose messages are part of the turn. */
   readonly senders: readonly Sender[];
-  /** The conversation, a summary first if there is one. Each call has its result; a step whose calls still run is not in it yet. */
+  /**
+   * The conversation, starting with a summary if there is one. Each call has its result; a step with running calls is not
+   * included yet.
+   */
   readonly said: readonly ConversationMessage[];
-  /** Messages that joined the turn and are in `said`: what the next step says that it has heard (B6). */
+  /** Messages in `said` that joined the turn: the next step records that it has seen them (B6). */
   readonly heard: number;
   /** The calls of the last step, by `callId`. */
   readonly calls: ReadonlyMap<string, ToolCall>;
   /**
-   * The turn's memory flush since the last compaction: the request and what followed (A7/85). A flush step sees it behind `said`, no other
-   * step does. Empty: there was none.
+   * The turn's memory flush since the last compaction: the request and what followed (A7/85). A flush step sees it after `said`;
+   * other steps do not. Empty: there was none.
    */
   readonly flush: readonly ModelMessage[];
-  /** The last step was part of the flush and called tools: the next one goes on with it. */
+  /** The last step was part of the flush and called tools: the next one continues the flush. */
   readonly flushing: boolean;
-  /** `null`: there is no step to count from, or nobody counted it: a model that answers at once knows nothing of the conversation. */
+  /**
+   * `null`: there is no step to count from, or its tokens are unknown, as with a model that answers at once without the
+   * conversation.
+   */
   readonly counted: CountedTokens | null;
   /** The last commit read. */
   readonly rev: number;
   readonly seq: number;
-  /** What a later reading needs, whatever is summarised: the least sequence of what waits and of the turn itself. */
+  /** The least sequence that a later read needs, whatever is summarised: that of the queued messages and of the turn itself. */
   readonly neededSeq: number;
 }
 
@@ -62,7 +68,7 @@ export const summaryMessage = (summary: string): ModelMessage => ({
   text: `[Summary of the conversation before this point]\n${summary}`,
 });
 
-/** Asks the model to save what it wants to remember, before older messages are summarised (A7/85). */
+/** Asks the model to save what it wants to remember before older messages are summarised (A7/85). */
 export const flushPrompt: ModelMessage = {
   role: 'user',
   name: 'natter',

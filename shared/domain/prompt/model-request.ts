@@ -1,9 +1,9 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import type { ToolCall, ToolOutcome, TurnRef } from '../values/types.ts';
 
-/** The conversation as a model sees it. A `tool` message follows the assistant's message that has its call. */
+/** The conversation as a model sees it. A `tool` message follows the assistant message that contains its call. */
 export type ModelMessage =
-  | { readonly role: 'user'; readonly text: string /** Who said it. */; readonly name?: string }
+  | { readonly role: 'user'; readonly text: string /** The sender. */; readonly name?: string }
   | { readonly role: 'assistant'; readonly text: string; readonly calls?: readonly ToolCall[] }
   | {
       readonly role: 'tool';
@@ -13,7 +13,7 @@ export type ModelMessage =
       readonly text: string;
     };
 
-/** A tool as a model is told of it. `parameters` is a JSON schema of an object. */
+/** A tool as it is described to a model. `parameters` is a JSON schema of an object. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -25,12 +25,12 @@ export interface ModelRequest {
   readonly turn: TurnRef;
   readonly step: number;
   readonly system: string;
-  /** The conversation up to this step, within the model's window. */
+  /** The conversation up to this step, within the context window. */
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   /** The text of the message that the turn answers. */
   readonly prompt: string;
   readonly thinkingLevel?: string;
-  /** What the step is for, if not for an answer: a summary of the conversation, notes for later, or a look back (A7/82). */
+  /** The purpose of a step that does not answer: a summary, a memory flush, or introspection (A7/82). */
   readonly purpose?: 'compaction' | 'flush' | 'introspection';
 }

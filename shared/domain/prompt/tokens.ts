@@ -2,7 +2,7 @@ import { estimatedTokens, estimateTokens } from '../../kit/token-estimate.ts';
 import type { TurnView } from './conversation-message.ts';
 import type { ModelMessage, ToolSpec } from './model-request.ts';
 
-/** Characters of a message as a provider gets them, with what surrounds each. */
+/** Characters of a message as a provider gets it, with an allowance for its envelope. */
 export const messageCharacters = (message: ModelMessage): number => {
   const around = 16;
   if (message.role !== 'assistant') return around + message.text.length;
@@ -22,11 +22,11 @@ interface Asked {
   readonly tools: readonly ToolSpec[];
 }
 
-/** An estimate of a whole request. */
+/** The estimated tokens of a whole request. */
 export const contextTokens = ({ system, messages, tools }: Asked): number =>
   estimateTokens(system) + messagesTokens(messages) + estimatedTokens(tools.reduce((sum, tool) => sum + toolCharacters(tool), 0));
 
-/** How much of the window the next step will need: what the provider counted last, and an estimate of what came since (A1/3). */
+/** The input tokens of the next step: what the provider counted last, plus an estimate for the messages since (A1/3). */
 export const nextStepTokens = (
   { said, counted }: Pick<TurnView, 'said' | 'counted'>,
   rest: Pick<Asked, 'system' | 'tools'>,
@@ -36,6 +36,6 @@ export const nextStepTokens = (
   return { tokens: contextTokens({ ...rest, messages: [] }) + since, estimated: true };
 };
 
-/** Tokens of a window that a request may have, so that an answer fits in too; at least half of it. */
+/** Tokens of a window that are available to a request, so that an answer fits too; at least half of the window. */
 export const roomTokens = ({ windowTokens, reserveTokens }: { windowTokens: number; reserveTokens: number }): number =>
   windowTokens - Math.min(reserveTokens, Math.floor(windowTokens / 2));

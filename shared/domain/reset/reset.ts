@@ -5,30 +5,36 @@ import { channelOf } from '../projections/channel.ts';
 import type { IndexRow } from '../projections/summary.ts';
 import { type Expiry, type ResetCause, staleness } from '../values/expiry.ts';
 
-/** When sessions end: A4/43–52, C4. Pure: the zone's rules come with the runtime, the time from the caller. All times in ms. */
+/**
+ * When sessions expire (A4/43–52, C4). Pure: time zone rules come with the runtime, the time comes from the caller. All times in
+ * ms.
+ */
 
 type Session = Config['session'];
 
-/** What of a conversation a policy depends on: its kind (A4/51; a thread is no group here) and its channel (A4/52). */
+/** What a policy depends on: the type of the conversation (A4/51; a thread does not count as a group) and its channel (A4/52). */
 export interface ResetScope {
   readonly type: 'dm' | 'group' | 'thread';
   readonly channel?: string | undefined;
 }
 
-/** The policy in force: a daily reset at a local hour, an idle window, or both. `rule` is the part of the configuration that says so. */
+/**
+ * The policy in force: a daily reset at a local hour, an idle window, or both. `rule` names the part of the configuration it
+ * comes from.
+ */
 export interface ResetRule {
   readonly rule: string;
   readonly policy: { readonly atHour?: number; readonly idleMinutes?: number };
 }
 
-/** The idle window of mode `idle` without a number (C4), in minutes. */
+/** The default idle window of mode `idle` (C4), in minutes. */
 const usualIdleMinutes = 60;
 const usualHour = 4;
 
 /**
- * The policy for a place: its channel's, else its type's, else `session.reset`, else daily at 04:00 (A4/44, 50–52). A policy replaces
- * the one behind it as a whole. `session.idleMinutes`, the older form, alone means idle only; beside `reset` or `resetByType` it is the
- * idle window of those that name none (A4/48).
+ * The policy for a conversation: its channel's, else its type's, else `session.reset`, else daily at 04:00 (A4/44, 50–52). A
+ * policy replaces those behind it as a whole. The older `session.idleMinutes` means idle only when it stands alone; beside
+ * `reset` or `resetByType` it is the idle window of policies that set none (A4/48).
  */
 export const policyFor = (session: Session, { type, channel }: ResetScope): ResetRule => {
   const { reset, resetByType, resetByChannel, idleMinutes: olderIdleMinutes } = session;
@@ -58,12 +64,12 @@ interface Day {
 }
 
 /**
- * The day around `at` that begins at `atHour`:00 in an IANA zone, by the zone's own rules and never by adding 24 hours. An hour that a
- * clock change skips is at the first instant after the gap; of a repeated hour the first one counts (F16).
+ * The day around `at` that starts at `atHour`:00 in an IANA zone. It follows the zone's rules instead of adding 24 hours. An hour
+ * that a clock change skips counts as the first instant after the gap; of a repeated hour the first one counts (F16).
  */
 export const dayAround = (at: number, atHour: number, zone: string): Day => {
   const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDate();
-  // A clock set back over midnight can have shown tomorrow's reset time already, hence two days ahead.
+  // A clock set back across midnight can have shown tomorrow's reset time already, hence two days ahead.
   const starts = [-1, 0, 1, 2].map((days) => startOf(today.add({ days }), atHour, zone));
   const from = starts.findLast((start) => start <= at) ?? Number.NEGATIVE_INFINITY;
   const until = starts.find((start) => start > at) ?? Number.POSITIVE_INFINITY;
@@ -79,12 +85,15 @@ const startOf = (date: Temporal.PlainDate, atHour: number, zone: string): number
 
 const expiryUnder = ({ rule, policy: { idleMinutes } }: ResetRule, boundaryAt: number | undefined): Expiry => ({
   rule,
-  // Times begin with 1970; before its first reset time nothing can be stale.
+  // Times start in 1970; before its first reset time nothing can be stale.
   ...(boundaryAt !== undefined && { dailyBoundaryAt: Math.max(0, boundaryAt) }),
   ...(idleMinutes !== undefined && { idleMinutes }),
 });
 
-/** The expiry of each message under a rule. It remembers the last one, which is that of all messages of a day. */
+/**
+ * Returns a function that gives the expiry for a message time. It caches the last result, which is the same for all messages of a
+ * day.
+ */
 const expiring = (ruling: ResetRule, zone: string): ((at: number) => Expiry) => {
   const { atHour } = ruling.policy;
   let expiry = expiryUnder(ruling, undefined);
@@ -107,10 +116,10 @@ const createExpiry = (session: Session): ((place: ResetScope, at: number) => Exp
   return ({ type, channel = '' }, at) => (byChannel.get(channel) ?? byType[type])(at);
 };
 
-/** One memory per configuration, gone with it. It holds nothing that does not follow from the arguments. */
+/** One cache per configuration object. It only memoises a pure function. */
 const expiries = new WeakMap<Session, ReturnType<typeof createExpiry>>();
 
-/** What a message at `at` needs to know of its session's end, for the session to decide on (A4/43). */
+/** The expiry that a command at `at` carries, for the session to decide on (A4/43). */
 export const expiryFor = (session: Session, place: ResetScope, at: number): Expiry => {
   const known = expiries.get(session);
   if (known) return known(place, at);
@@ -119,12 +128,12 @@ export const expiryFor = (session: Session, place: ResetScope, at: number): Expi
   return expiryOf(place, at);
 };
 
-/** Each run of a cron job begins anew, whatever the policy (A4/57). */
+/** Each run of a cron job starts a new session, whatever the policy (A4/57). */
 export const isolatedCron: Expiry = { rule: 'isolated cron job', isolated: true };
 
 export type Freshness = { readonly fresh: true } | { readonly fresh: false; readonly cause: ResetCause };
 
-/** Whether a session last used at `lastUpdateAt` is fresh at `now`, and if not, by which rule and since when (A4/45–47). */
+/** Whether a session last used at `lastUpdateAt` is fresh at `now`; if not, by which rule and since when (A4/45–47). */
 export const freshness = (ruling: ResetRule, lastUpdateAt: number, now: number, zone: string): Freshness => {
   const { atHour } = ruling.policy;
   const boundaryAt = atHour === undefined ? undefined : dayAround(now, atHour, zone).from;
@@ -132,7 +141,7 @@ export const freshness = (ruling: ResetRule, lastUpdateAt: number, now: number, 
   return cause === null ? { fresh: true } : { fresh: false, cause };
 };
 
-/** When a session becomes stale if nobody writes any more. `due`: it is already, so the next message begins a new one. */
+/** When a session becomes stale if nobody writes any more. `due`: it is stale already, so the next message starts a new one. */
 export interface NextReset {
   readonly rule: string;
   readonly dailyAt?: number;
@@ -153,20 +162,22 @@ export const nextReset = (session: Session, place: ResetScope, interactedAt: num
   };
 };
 
-/** What the next reset of a session in the index depends on. */
 type Used = Pick<IndexRow, 'key' | 'interactedAt' | 'activeTurnId' | 'lastRoute' | 'origin'>;
 
-/** The next expected resets of a session, as if its next message came by the channel of its last one; `timeZone` is that of the daily hour. */
+/**
+ * The next expected resets of a session, assuming that its next message comes by the channel of its last one. `timeZone` applies
+ * to the daily hour.
+ */
 export const nextResetOf = (row: Used, session: Session, now: number): NextReset & { readonly timeZone: string } => {
   const timeZone = session.timeZone ?? 'UTC';
   const parsed = parseKey(row.key, session.mainKey);
   if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
   const next = nextReset(session, { type: resetTypeOf(parsed), channel: channelOf(parsed, row) }, row.interactedAt, now);
-  // Nobody resets a session under its running turn.
+  // A session is not reset while its turn runs.
   return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };
 
-/** A time as people in a zone read it: `2026-03-08 04:00 Europe/Berlin`. */
+/** A time in the local form of a zone: `2026-03-08 04:00 Europe/Berlin`. */
 export const localTime = (at: number, zone: string): string => {
   const local = Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).toPlainDateTime();
   return `${local.toString({ smallestUnit: 'minute' }).replace('T', ' ')} ${zone}`;

@@ -1,11 +1,14 @@
 import type { EventOf } from '../session/events.ts';
 
-/** A question to a person, in words (A5/62). */
+/** The text of an approval request (A5/62). */
 
-/** Names of approvers that a question has room for. */
+/** Approvers named in a request before `others`. */
 const shownApprovers = 5;
 
-/** What a person is asked, wherever it is shown. In the chat of the session that began a run an answer would go astray, so there it names another way. */
+/**
+ * The text of an approval request, wherever it is shown. The session that spawned a run cannot take the answer in its chat, so
+ * its text names another way.
+ */
 export const questionOf = (request: EventOf<'approval_requested'>, spawned: string | null): string => {
   const { approvalId, action, asks, onceOnly, approvers = [], expiresAt } = request;
   const others = approvers.slice(0, shownApprovers).concat(approvers.length > shownApprovers ? ['others'] : []);

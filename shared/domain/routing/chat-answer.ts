@@ -6,10 +6,16 @@ import type { DeliveryTarget, Sender, Settings } from '../values/types.ts';
 import type { ChatCommand } from './chat-command.ts';
 import { factsOf } from './report-facts.ts';
 
-/** What becomes of a chat command: A4/53–55, A5/62, A7/81, A9/94, A11/123–126. Answers are notices in the log; no model writes them. */
+/**
+ * Turns chat commands into session commands (A4/53–55, A5/62, A7/81, A9/94, A11/123–126). Answers are notices in the log; no
+ * model writes them.
+ */
 
-/** A chat command's circumstances. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not name it. */
-export interface Asked {
+/**
+ * The context of a chat command. `sender.role` comes from the configuration; `at` in ms; `channel` if the key does not contain
+ * it.
+ */
+export interface ChatCommandContext {
   readonly key: SessionKey;
   readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
   readonly sender: Sender;
@@ -21,8 +27,9 @@ export interface Asked {
 }
 
 /**
- * Who may give chat commands; from others they are ordinary texts. In a direct chat everybody who may write there; in a group the owner,
- * and who addresses the agent: a bare `/new` may be meant for another bot. `/send` is the owner's alone everywhere (A9/94).
+ * Who may give chat commands; from others they are ordinary text. In a direct chat: everyone who may write there. In a group: the
+ * owner, and those who address the agent, since a bare `/new` may be meant for another bot. Only the owner may use `/send`
+ * (A9/94).
  */
 export const mayCommand = (given: {
   readonly direct: boolean;
@@ -30,53 +37,54 @@ export const mayCommand = (given: {
   readonly role: Sender['role'];
 }): boolean => given.direct || given.addressed || given.role === 'owner';
 
-/** The one session command that a chat command becomes. */
-export const commandForChat = (chat: ChatCommand, asked: Asked): SessionCommand => {
+/** The session command for a chat command. */
+export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): SessionCommand => {
   switch (chat.type) {
     case 'reset':
-      return reset(chat, asked);
+      return reset(chat, context);
     case 'stop':
-      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', asked) };
+      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', context) };
     case 'status':
-      return { type: 'report', facts: factsOf('status', asked), notice: noticeOf('status', asked) };
+      return { type: 'report', facts: factsOf('status', context), notice: noticeOf('status', context) };
     case 'context':
-      return { type: 'report', facts: factsOf(`context_${chat.kind}`, asked), notice: noticeOf('context', asked) };
+      return { type: 'report', facts: factsOf(`context_${chat.kind}`, context), notice: noticeOf('context', context) };
     case 'send':
-      return send(chat.value, asked);
+      return send(chat.value, context);
     case 'compact':
-      return compact(chat.instructions, asked);
+      return compact(chat.instructions, context);
     case 'checkpoint':
-      return asked.config.introspection.enabled
-        ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', asked) }
-        : telling('introspection_disabled', notLookingBack, asked);
+      return context.config.introspection.enabled
+        ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', context) }
+        : noticeCommand('introspection_disabled', checkpointsDisabled, context);
     case 'approve':
-      return resolving(asked, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
+      return approvalAnswer(context, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':
-      return deny(chat, asked);
+      return deny(chat, context);
     case 'misspelt':
-      return telling('approval_misspelt', spellings[chat.word], asked);
+      return noticeCommand('approval_misspelt', spellings[chat.word], context);
   }
 };
 
-/** What somebody is told who wants a look back where nobody does any (A7/81). */
-export const notLookingBack =
-  'Sessions are not looked back on here: introspection.enabled is false. Its operator can set it to true and restart.';
+/** The reply to `/checkpoint` where introspection is off (A7/81). */
+export const checkpointsDisabled =
+  'Checkpoints are off: introspection.enabled is false. The operator can set it to true and restart.';
 
-const noticeOf = <T extends string>(code: T, { deliverTo }: Asked) => ({ code, ...(deliverTo && { deliverTo }) });
-const telling = (code: string, text: string, asked: Asked): SessionCommand => ({
+const noticeOf = <T extends string>(code: T, { deliverTo }: ChatCommandContext) => ({ code, ...(deliverTo && { deliverTo }) });
+const noticeCommand = (code: string, text: string, context: ChatCommandContext): SessionCommand => ({
   type: 'post_notice',
-  notice: { ...noticeOf(code, asked), text },
+  notice: { ...noticeOf(code, context), text },
 });
 
-/** What the model is asked when somebody wants a new session and says nothing else (A4/55). */
+/** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
 
-/** A new session with the rest of the message as its first, and the model that its first word names (A4/53–54). */
-const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): SessionCommand => {
-  const { occasion, messageId, sender, deliverTo, config } = asked;
+/** Starts a new session. The rest of the text is its first message; the first word may name a model (A4/53–54). */
+const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCommandContext): SessionCommand => {
+  const { occasion, messageId, sender, deliverTo, config } = context;
   const [first = ''] = rest.split(/\s/u, 1);
   const named = resolveModel(first, config, { alone: first === rest });
-  if (named !== null && 'ambiguous' in named) return telling('model_ambiguous', refusal(word, first, named.ambiguous), asked);
+  if (named !== null && 'ambiguous' in named)
+    return noticeCommand('model_ambiguous', refusal(word, first, named.ambiguous), context);
 
   const text = named === null ? rest : rest.slice(first.length).trim();
   return {
@@ -84,7 +92,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
-    // It is Natter that asks for the greeting, and the session is theirs who wanted it.
+    // Natter asks for the greeting, but the session belongs to the person who requested it.
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,
@@ -94,7 +102,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, asked: Asked): S
   };
 };
 
-/** The door's own callers have no principal. */
+/** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
 
 const refusal = (word: string, name: string, models: readonly string[]): string =>
@@ -109,38 +117,38 @@ const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<
     inherit: { policy: null, text: 'Sending follows the configuration again.' },
   };
 
-/** The owner's word on sending in this session (A9/94). */
-const send = (value: keyof typeof policies, asked: Asked): SessionCommand => {
-  if (asked.sender.role !== 'owner') return telling('owner_only', 'Only the owner may use /send.', asked);
+/** Sets the send policy of this session; owner only (A9/94). */
+const send = (value: keyof typeof policies, context: ChatCommandContext): SessionCommand => {
+  if (context.sender.role !== 'owner') return noticeCommand('owner_only', 'Only the owner may use /send.', context);
   const { policy, text } = policies[value];
-  return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', asked), text } };
+  return { type: 'patch_session', settings: { sendPolicy: policy }, notice: { ...noticeOf('send_policy', context), text } };
 };
 
-/** Characters of the words that go with a command (A5/62, A11/126). */
+/** Maximum characters of the free text of a command (A5/62, A11/126). */
 const wordsCharacters = 2_000;
 
-/** A summary instead of what was said so far (A11/126). */
-const compact = (instructions: string, asked: Asked): SessionCommand =>
+/** Replaces the conversation so far by a summary (A11/126). */
+const compact = (instructions: string, context: ChatCommandContext): SessionCommand =>
   instructions.length > wordsCharacters
-    ? telling('too_long', `Nothing was compacted: write instructions of at most ${wordsCharacters} characters.`, asked)
-    : { type: 'compact', ...(instructions !== '' && { instructions }), notice: noticeOf('compacted', asked) };
+    ? noticeCommand('too_long', `Nothing was compacted: write instructions of at most ${wordsCharacters} characters.`, context)
+    : { type: 'compact', ...(instructions !== '' && { instructions }), notice: noticeOf('compacted', context) };
 
 type Answer = Pick<CommandOf<'resolve_approval'>, 'approvalId' | 'verdict' | 'scope' | 'reason'>;
 
-/** Who answers is who wrote, as the configuration knows them; whether they may is the session's to say (A5/62, 66). */
-const resolving = (asked: Asked, answer: Answer): SessionCommand => ({
+/** The answer is by the sender, as the configuration identifies them; the session decides whether they may answer (A5/62, 66). */
+const approvalAnswer = (context: ChatCommandContext, answer: Answer): SessionCommand => ({
   type: 'resolve_approval',
   ...answer,
-  by: asked.sender,
-  notice: noticeOf('approval', asked),
+  by: context.sender,
+  notice: noticeOf('approval', context),
 });
 
-const deny = ({ approvalId, reason }: ChatCommand & { type: 'deny' }, asked: Asked): SessionCommand =>
+const deny = ({ approvalId, reason }: ChatCommand & { type: 'deny' }, context: ChatCommandContext): SessionCommand =>
   reason.length > wordsCharacters
-    ? telling('too_long', `Nothing was denied: write a reason of at most ${wordsCharacters} characters.`, asked)
-    : resolving(asked, { approvalId, verdict: 'denied', ...(reason !== '' && { reason }) });
+    ? noticeCommand('too_long', `Nothing was denied: write a reason of at most ${wordsCharacters} characters.`, context)
+    : approvalAnswer(context, { approvalId, verdict: 'denied', ...(reason !== '' && { reason }) });
 
 const spellings = {
-  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID stands in the request.',
-  '/deny': 'Nothing was denied. Write /deny ID, and a reason if you like; the ID stands in the request.',
+  '/approve': 'Nothing was approved. Write /approve ID, or /approve ID always; the ID is in the request.',
+  '/deny': 'Nothing was denied. Write /deny ID, optionally with a reason; the ID is in the request.',
 } as const;

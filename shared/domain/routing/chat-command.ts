@@ -1,8 +1,11 @@
 import { limits } from '../../kit/limits.ts';
 
-/** The commands people type in a chat: A4/53, A5/62, A7/81, A9/94–95, A11/123–126. Parsed once; the answers are in `chat-answer.ts`. */
+/**
+ * Parses the commands that people type in a chat (A4/53, A5/62, A7/81, A9/94–95, A11/123–126). The answers are in
+ * `chat-answer.ts`.
+ */
 
-/** What somebody asks of Natter itself and not of the model. */
+/** A request to Natter itself rather than to the model. */
 export type ChatCommand =
   | { readonly type: 'reset'; readonly word: string; readonly rest: string }
   | { readonly type: 'stop' }
@@ -13,13 +16,13 @@ export type ChatCommand =
   | { readonly type: 'checkpoint' }
   | { readonly type: 'approve'; readonly approvalId: string; readonly scope: 'once' | 'always' }
   | { readonly type: 'deny'; readonly approvalId: string; readonly reason: string }
-  /** An answer to an approval that cannot be understood. */
+  /** A malformed answer to an approval. */
   | { readonly type: 'misspelt'; readonly word: '/approve' | '/deny' };
 
-/** Always there; `session.resetTriggers` adds to them (C17). */
+/** Always available; `session.resetTriggers` adds to them (C17). */
 const resetWords = ['/new', '/reset'] as const;
 
-/** Commands that must be the whole message (A9/95, C13); a longer text with one in front is for the model. */
+/** Commands that must be the whole message (A9/95, C13); a longer text that starts with one goes to the model. */
 const standalone: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand>([
   ['/stop', { type: 'stop' }],
   ['/status', { type: 'status' }],
@@ -32,7 +35,7 @@ const standalone: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand
   ['/send inherit', { type: 'send', value: 'inherit' }],
 ]);
 
-/** Commands that go on with words of their own. What begins like an answer to an approval is never for the model. */
+/** Commands with free text. Text that starts like an answer to an approval never goes to the model. */
 const worded: ReadonlyMap<string, (rest: string) => ChatCommand> = new Map<string, (rest: string) => ChatCommand>([
   ['/compact', (instructions) => ({ type: 'compact', instructions })],
   ['/approve', (rest) => approvalIn(rest)],
@@ -40,9 +43,9 @@ const worded: ReadonlyMap<string, (rest: string) => ChatCommand> = new Map<strin
 ]);
 
 /**
- * The command a message is, or `null` when it is an ordinary text. Case does not matter in the command's word. `triggers` are the
- * configuration's further reset words. `names` are the agent's: one may stand in front (`@natter /new`, `natter: /stop`) or behind the
- * word as Telegram writes it (`/new@natter`); a command for another name is none of ours.
+ * The chat command in a message, or `null` for ordinary text. Case does not matter in the command word. `triggers` are the
+ * configuration's further reset words. `names` are the agent's: one may come first (`@natter /new`, `natter: /stop`) or follow
+ * the word as Telegram writes it (`/new@natter`); a command for another name is not ours.
  */
 export const chatCommandIn = (
   text: string,
@@ -54,7 +57,7 @@ export const chatCommandIn = (
   return standaloneIn(command) ?? wordedIn(command) ?? resetIn(command, [...resetWords, ...triggers]);
 };
 
-/** The words of Natter's own commands, without `/`: no skill is called by one of them (A15/148). */
+/** The words of Natter's own commands, without `/`. A skill cannot use them as its command (A15/148). */
 export const reservedCommands = (triggers: readonly string[]): ReadonlySet<string> =>
   new Set(
     ['/skill', ...resetWords, ...standalone.keys(), ...worded.keys(), ...triggers].flatMap(
@@ -63,8 +66,8 @@ export const reservedCommands = (triggers: readonly string[]): ReadonlySet<strin
   );
 
 /**
- * The skill that a message calls, by whatever name it gives: `/<name> …` or `/skill <name> …` (A15/148). Only who knows the skills can tell
- * whether there is one; else it is an ordinary text.
+ * The skill that a message calls: `/<name> …` or `/skill <name> …` (A15/148). Whether such a skill exists is for the caller to
+ * check; if not, the message is ordinary text.
  */
 export const skillCallIn = (
   text: string,
@@ -75,10 +78,10 @@ export const skillCallIn = (
   return name === '' ? null : { name, rest: rest.trim() };
 };
 
-/** False: whatever the agent is called and skills there are, this calls none. */
+/** A cheap pre-check: false if no agent name or skill could make this text call a skill. */
 export const mayCallSkill = (text: string): boolean => /(^|\s)\/[^\s/]/u.test(text.slice(0, 200));
 
-/** The longest command that stands alone, with room for white space between its words. */
+/** Bounds the length of a standalone command, with room for extra white space. */
 const standaloneCharacters = 64;
 const standaloneIn = (said: string): ChatCommand | null =>
   said.length > standaloneCharacters ? null : (standalone.get(said.toLowerCase().split(/\s+/u).join(' ')) ?? null);
@@ -88,14 +91,14 @@ const wordedIn = (said: string): ChatCommand | null => {
   return worded.get(word.toLowerCase())?.(said.slice(word.length).trim()) ?? null;
 };
 
-/** `ID`, `ID once` or `ID always`. Ids of approvals have no capitals, so that people may write them as they like (A5/62). */
+/** `ID`, `ID once` or `ID always`. Approval ids have no capitals, so that people may write them in any case (A5/62). */
 const approvalIn = (rest: string): ChatCommand => {
   const [approvalId = '', scope = 'once', ...more] = rest.toLowerCase().split(/\s+/u, 3);
   const isClear = isId(approvalId) && (scope === 'once' || scope === 'always') && more.length === 0;
   return isClear ? { type: 'approve', approvalId, scope } : { type: 'misspelt', word: '/approve' };
 };
 
-/** `ID`, and a reason that the model is told. */
+/** `ID`, and a reason for the model. */
 const denialIn = (rest: string): ChatCommand => {
   const [id = ''] = rest.split(/\s/u, 1);
   return isId(id)
@@ -105,7 +108,7 @@ const denialIn = (rest: string): ChatCommand => {
 
 const isId = (word: string): boolean => /^[\x21-\x7e]+$/.test(word) && word.length <= limits.idCharacters;
 
-/** The longest trigger that the text is or begins with as a word (A4/53). */
+/** The longest trigger that the text equals or starts with as a word (A4/53). */
 const resetIn = (said: string, triggers: readonly string[]): ChatCommand | null => {
   const word = triggers
     .map((trigger) => trigger.trim())

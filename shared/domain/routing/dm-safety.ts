@@ -3,12 +3,15 @@ import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
 import { allowedOn } from './group.ts';
 
-/** What in a configuration is not what its writer would want: above all several people who share one direct session (A3/31). */
+/** Finds risky settings in a configuration, above all several people who share one direct session (A3/31). */
 
-type Places = Pick<Config, 'agent' | 'session' | 'channels'>;
+type AccessConfig = Pick<Config, 'agent' | 'session' | 'channels'>;
 
-/** How many people may write: those of the allow lists, linked ids as one (A3/29), and the owner, who is always let in and sees all anyway. */
-const countPeople = ({ agent, session, channels }: Places): number => {
+/**
+ * How many people may write: those on the allow lists, with linked ids counted once (A3/29), and the owner, who is always
+ * admitted and sees everything anyway.
+ */
+const countPeople = ({ agent, session, channels }: AccessConfig): number => {
   const identities = identitiesOf(session.identityLinks);
   const owners = new Set(agent.owners.map(identities.resolve));
   const allowed = Object.entries(channels).flatMap(([channel, rules]) => [...allowedOn(channel, rules, identities)]);
@@ -16,21 +19,21 @@ const countPeople = ({ agent, session, channels }: Places): number => {
 };
 
 /**
- * What is dangerous about this configuration, each with its mend; empty: nothing that is known. Where no channel is configured, nobody is
- * known who could write.
+ * The risks of this configuration, each with its fix; empty if none is found. Without configured channels it is unknown who could
+ * write.
  */
-export const dangers = (config: Places): string[] => [...sharing(config), ...nobodies(config)];
+export const dangers = (config: AccessConfig): string[] => [...sharing(config), ...nobodies(config)];
 
-/** Owners that no sender can be: without a channel, and no linked person's name. */
-const nobodies = ({ agent, session }: Places): string[] =>
+/** Owners that no sender can match: entries without a channel that are not linked names. */
+const nobodies = ({ agent, session }: AccessConfig): string[] =>
   agent.owners
     .filter((owner) => !owner.includes(':') && !Object.hasOwn(session.identityLinks, owner))
     .map(
       (owner) =>
-        `agent.owners: ${JSON.stringify(owner)} is nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
+        `agent.owners: ${JSON.stringify(owner)} matches nobody; write "<channel>:${owner}", or link the name in session.identityLinks`,
     );
 
-const sharing = (config: Places): string[] => {
+const sharing = (config: AccessConfig): string[] => {
   const { session, channels } = config;
   if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
   const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
@@ -38,12 +41,12 @@ const sharing = (config: Places): string[] => {
   if (open.length === 0 && people < 2) return [];
   const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people} people may write`;
   const scope = session.scope === 'global' ? 'session.scope "global"' : 'session.dmScope "main"';
-  const mend = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
-  return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${mend}`];
+  const fix = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
+  return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${fix}`];
 };
 
-/** Throws `NatterError('invalid')` for a dangerous configuration that says it must not be (`session.strict`). */
-export const refuseDangers = (config: Places): void => {
+/** With `session.strict`, throws `invalid` if several people would share one direct session. */
+export const refuseDangers = (config: AccessConfig): void => {
   const [danger] = config.session.strict ? sharing(config) : [];
   if (danger !== undefined) throw new NatterError('invalid', `session.strict: ${danger}`, { field: 'session.dmScope' });
 };

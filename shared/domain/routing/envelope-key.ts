@@ -4,24 +4,24 @@ import { canonicalKey } from '../keys/legacy-key.ts';
 import { buildKey, isProgramSource, type ParsedKey, parseKey, type SessionKey } from '../keys/session-key.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 
-/** Which session an envelope belongs to: A3/20–41. */
+/** Finds the session that an envelope belongs to (A3/20–41). */
 
-/** The session's key, whole and in parts. */
+/** The session key, as text and parsed. */
 export interface ConversationKey {
   readonly key: SessionKey;
   readonly parsed: ParsedKey;
 }
 export type ConversationKeyOrProblem = ConversationKey | { readonly problem: string };
 
-/** Sources that may name the session themselves (A3/38–39, C16). */
+/** Sources that may choose the session themselves (A3/38–39, C16). */
 const choosing: ReadonlySet<string> = new Set(['hook', 'node']);
 
 /**
- * The session of an envelope under a configuration.
+ * Returns the function that finds the session of an envelope under this configuration.
  *
  * - Jobs, hooks, nodes, the command line, web devices and schedules have sessions of their own, whatever the scope.
- * - Under `session.scope: global` all else is in `agent:<agentId>:global`, which callers see as `main` (A3/22, 40).
- * - Groups and channels have one each (A3/32–34); direct chats as `session.dmScope` says (A3/24–28).
+ * - With `session.scope: global` everything else goes to `agent:<agentId>:global`, which callers see as `main` (A3/22, 40).
+ * - Each group and channel has its own (A3/32–34); direct chats follow `session.dmScope` (A3/24–28).
  */
 export const placing = (
   { agent, session }: Config,
@@ -41,7 +41,7 @@ export const placing = (
       : { problem: `sessionKey: ${found.problem}` };
   };
 
-  /** An older form of the key of a group on this very channel, and of nothing else. */
+  /** An older form of a group key: accepted only for a group on this very channel. */
   const legacy = (
     text: string,
     { channel, conversation: { threadId } }: InboundEnvelope,

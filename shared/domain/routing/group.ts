@@ -3,10 +3,10 @@ import type { Identities } from '../keys/identity.ts';
 import type { Sender } from '../values/types.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 
-/** Who may make the agent speak, and when: A6/72–76, C19. The rules are the same for every channel. */
+/** Who may make the agent speak, and when (A6/72–76, C19). The rules are the same for every channel. */
 
-/** What becomes of a message: `post` asks for a turn, `append` only remembers it. */
-export interface GroupRuling {
+/** What happens to a message: `post` starts a turn, `append` only remembers it. */
+export interface GroupDecision {
   readonly verdict: 'post' | 'append';
   /** The text as the session stores it. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface GroupRuling {
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-/** Tells whether one of the agent's names stands in a text as a word of its own, whatever its case. */
+/** Returns a function that tells whether a text contains one of the agent's names as a whole word, ignoring case. */
 export const nameFinder = (names: readonly string[]): ((text: string) => boolean) => {
   const words = names.filter((name) => name !== '').map(escaped);
   if (words.length === 0) return () => false;
@@ -22,29 +22,31 @@ export const nameFinder = (names: readonly string[]): ((text: string) => boolean
   return (text) => pattern.test(text);
 };
 
-/** Stands before what the owner says to others, so that the model can choose whether to reply (A6/76, 77). */
+/** Precedes what the owner says to others, so that the model can decide whether to reply (A6/76, 77). */
 export const ownerAside =
   '[The owner wrote this to the group and not to you. Answer only if it helps; otherwise answer <NO_REPLY>.]\n';
 
-/** The ruling on a message. Direct messages always ask for a turn. `ownerTriggers` is the channel's switch for the owner rule (C19). */
-export const ruleOn = (
+/**
+ * Decides about a message. Direct messages always start a turn. `ownerTriggers` is the channel's setting of the owner rule (C19).
+ */
+export const groupDecision = (
   { conversation, text }: Pick<InboundEnvelope, 'conversation' | 'text'>,
   given: { readonly addressed: boolean; readonly role: Sender['role']; readonly ownerTriggers: boolean },
-): GroupRuling => {
+): GroupDecision => {
   if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post', text };
   return given.role === 'owner' && given.ownerTriggers
     ? { verdict: 'post', text: ownerAside + text }
     : { verdict: 'append', text };
 };
 
-/** What `channels.<channel>` says, ready for looking up. */
+/** `channels.<channel>`, prepared for lookups. */
 export interface ChannelRules {
   readonly ownerTriggers: boolean;
-  /** Whether a direct message of this sender is let in. The owner's always is. */
+  /** Whether a direct message from this sender is admitted. The owner always is. */
   admits(sender: Sender): boolean;
 }
 
-/** Whom `allowFrom` of a channel names: ids with or without `<channel>:` in front, and linked people by name. */
+/** The principals in a channel's `allowFrom`: ids with or without `<channel>:` in front, and names of linked people. */
 export const allowedOn = (
   channel: string,
   { allowFrom }: Pick<Config['channels'][string], 'allowFrom'>,
@@ -55,8 +57,8 @@ export const allowedOn = (
 };
 
 /**
- * The rules of a channel. With `dmPolicy: allowlist` a direct message is let in from those of `allowFrom`; a stranger who only
- * calls himself by the name of a linked person is not let in.
+ * The rules of a channel. With `dmPolicy: allowlist`, only senders in `allowFrom` may write direct messages. A stranger who
+ * merely uses a linked person's name as an id is not admitted.
  */
 export const channelRules = (
   channel: string,
@@ -68,5 +70,5 @@ export const channelRules = (
   return { ownerTriggers, admits: (sender) => dmPolicy === 'open' || sender.role === 'owner' || isAllowed(sender) };
 };
 
-/** The rules of a channel that the configuration does not name. */
+/** The rules of a channel that the configuration does not mention. */
 export const usualRules: ChannelRules = { ownerTriggers: true, admits: () => true };

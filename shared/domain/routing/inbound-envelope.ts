@@ -3,10 +3,10 @@ import { id, traceparent } from '../session/envelope.ts';
 import { deliveryTarget, sender, sessionSource, timestamp } from '../values/types.ts';
 
 /**
- * What a channel, webhook or program tells the router. `id` is the platform's own message id made unique by channel and account: sending
- * the same envelope again changes nothing. `conversation` is the platform's chat id, byte-exact. `mentioned` and `directed` are what the
- * platform can tell about the agent being addressed (A6). An envelope of kind `meta` brings no message, only what is known of the conversation
- * and the way back to it (A13/138); its text is empty. Without a kind it is a `message`.
+ * What a channel, webhook or program hands to the router. `id` is the platform's message id made unique by channel and account:
+ * sending the same envelope again changes nothing. `conversation` is the platform's chat id, byte-exact. `mentioned` and
+ * `directed` say whether the platform knows that the agent is addressed (A6). An envelope of kind `meta` carries no message but
+ * only facts about the conversation and the route back to it (A13/138); its text is empty. The default kind is `message`.
  */
 const label = z.string().max(256).optional();
 const routingId = z.string().min(1).max(512).optional();
@@ -19,17 +19,17 @@ export const inboundEnvelope = z.object({
     id: z.string().min(1).max(128),
     kind: z.enum(['direct', 'group', 'channel']),
     threadId: z.string().min(1).max(128).optional(),
-    /** What a conversation is called: `ConversationLabel`, `GroupSubject`, `GroupChannel` and `GroupSpace` (A13/139). */
+    /** Names of the conversation: `ConversationLabel`, `GroupSubject`, `GroupChannel` and `GroupSpace` (A13/139). */
     label,
     subject: label,
     channel: label,
     space: label,
   }),
-  /** The platform, where the channel's name is not its own, and the raw routing ids (A13/133–134). */
+  /** The platform, where it differs from the channel's name, and the raw routing ids (A13/133–134). */
   provider: z.string().min(1).max(64).optional(),
   from: routingId,
   to: routingId,
-  /** A session key that a hook or node chooses itself (A3/38–39, C16), or an older `group:<id>` of this channel (A3/36). */
+  /** A session key chosen by a hook or node (A3/38–39, C16), or an older `group:<id>` of this channel (A3/36). */
   sessionKey: z.string().min(1).max(256).optional(),
   sender,
   text: z.string().max(262_144),
@@ -46,10 +46,10 @@ export const inboundEnvelope = z.object({
 });
 export type InboundEnvelope = z.infer<typeof inboundEnvelope>;
 
-/** Seconds since 1970 stay below this for the next three thousand years; milliseconds have been above it since 1973. */
+/** Times in seconds stay below this for the next three thousand years; times in milliseconds have been above it since 1973. */
 const leastMs = 100_000_000_000;
 
-/** An envelope as it comes in from outside: a time in seconds would land in January 1970 without anybody noticing. */
+/** An envelope as it arrives from outside. Refuses a time in seconds, which would silently land in January 1970. */
 export const arrivingEnvelope = inboundEnvelope.omit({ traceparent: true }).extend({
   at: timestamp.min(leastMs, 'is in milliseconds since 1970; this looks like seconds').optional(),
 });

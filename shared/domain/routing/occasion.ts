@@ -6,9 +6,9 @@ import { expiryFor, isolatedCron } from '../reset/reset.ts';
 import type { Expiry } from '../values/expiry.ts';
 import type { SessionSource } from '../values/types.ts';
 
-/** What whoever brings a message knows of its session: a session id, its source and when it expires (A3/41–42, A4/43, 57). */
+/** What a message tells its session: a session id for a new one, its source, and when it expires (A3/41–42, A4/43, 57). */
 
-/** From where a message arrives, as far as it is not a program that names the key. */
+/** The origin of a message, unless it comes from a program that names the key. */
 export interface Arrival {
   /** ms since 1970, UTC. */
   readonly at: number;
@@ -17,7 +17,7 @@ export interface Arrival {
   readonly chatId?: string | undefined;
   readonly threadId?: string | undefined;
   readonly type?: 'direct' | 'group';
-  /** What makes a session id one of its kind: `dateOf(at)`, `-` and a random part. */
+  /** Makes the session id unique: `dateOf(at)`, `-` and a random part. */
   readonly mark: string;
 }
 
@@ -27,7 +27,7 @@ export interface Occasion {
   readonly expiry: Expiry;
 }
 
-/** What a session of this key begins with when something arrives. */
+/** The occasion for a session of this key when a message arrives. */
 export const occasionAt = (parsed: ParsedKey, config: Config, arrival: Arrival): Occasion => ({
   sessionId: sessionIdOf(parsed, arrival),
   source: sourceOf(parsed, arrival),
@@ -35,8 +35,8 @@ export const occasionAt = (parsed: ParsedKey, config: Config, arrival: Arrival):
 });
 
 /**
- * The occasion of a message that names its session, as the API's do. `sessionId` is some unique id of the caller: it is used as it is
- * where the source has no form of its own, and makes the random part of the id where it has (A3/41, C8).
+ * The occasion of a message that names its session, as API calls do. `sessionId` is a unique id chosen by the caller: it is used
+ * as it is if the source has no form of its own; otherwise the random part of the id is derived from it (A3/41, C8).
  */
 export const occasionOf = (
   key: SessionKey,
@@ -53,18 +53,18 @@ export const occasionOf = (
   return sessionId === undefined || hasOwnForm ? occasion : { ...occasion, sessionId };
 };
 
-/** Anybody may write anything into a key; what is longer than any channel's name is none. */
+/** Keys may contain anything; a segment longer than any channel name is not a channel. */
 const isChannelName = (text = ''): boolean => text !== '' && text.length <= 64;
 
-/** The day of a time in UTC, as `2026-03-04`. */
+/** The UTC date of a time, as `2026-03-04`. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 const randomFrom = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Sources whose sessions have one fixed id, which is also their key's short form; resets number it (C8). */
+/** Sources whose sessions have a fixed id, which is also the short form of their key; resets number it (C8). */
 const fixed: ReadonlySet<string> = new Set(['cli', 'web', 'schedule']);
 
-/** A key may be longer than an id: what its parts are too long for is left out. */
+/** A key may be longer than an id: parts that do not fit are left out. */
 const sessionIdOf = ({ kind, id }: ParsedKey, { channel, mark }: Arrival): string => {
   const source = channel ?? (isProgramSource(kind) ? kind : 'api');
   const names = [...(fixed.has(kind) ? [`${kind}:${id}`] : []), `${source}:${mark}`];
@@ -104,7 +104,7 @@ const ofChannel = (platform: string, { kind }: ParsedKey, { type, chatId, thread
     : { kind: 'channel', interactive: true, platform, type: chat, ids };
 };
 
-/** The platform's own ids of where a session began, by their usual names (A3/41). */
+/** The platform's own ids of the place where a session started, under their usual names (A3/41). */
 const platformIds = (platform: string, chatId?: string, threadId?: string): Record<string, string> | undefined => {
   if (chatId === undefined) return undefined;
   switch (platform) {
@@ -119,7 +119,7 @@ const platformIds = (platform: string, chatId?: string, threadId?: string): Reco
   }
 };
 
-/** Each run of a cron job has a session id of its own (A4/57); the rest is policy. */
+/** Each run of a cron job has its own session id (A4/57); all else follows the policy. */
 const expiryOf = (parsed: ParsedKey, session: Config['session'], { at, channel }: Arrival): Expiry =>
   parsed.kind === 'cron'
     ? isolatedCron

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { QueueRule } from '../values/types.ts';
 
-/** What a message that comes by `channel` does when it finds a turn running, as the configuration has it (B6). */
+/** The configured rule for a message that arrives on `channel` while a turn runs (B6). */
 export const queueRuleOf = ({ queue }: Config['session'], channel?: string): QueueRule => {
   const { byChannel, ...usual } = queue;
   const own = channel !== undefined && Object.hasOwn(byChannel, channel) ? byChannel[channel] : {};

@@ -2,14 +2,14 @@ import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
 import { dayAround, localTime, policyFor } from '../reset/reset.ts';
 import type { ReportFacts } from '../session/report.ts';
-import type { Asked } from './chat-answer.ts';
+import type { ChatCommandContext } from './chat-answer.ts';
 import { dangers } from './dm-safety.ts';
 import { queueRuleOf } from './queue-rule.ts';
 
-/** The configuration's side of a report (A11/123–124). */
+/** The facts of a report that come from the configuration (A11/123–124). */
 export const factsOf = (
   kind: ReportFacts['kind'],
-  { key, config, at, channel, occasion: { expiry } }: Pick<Asked, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
+  { key, config, at, channel, occasion: { expiry } }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
 ): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);
@@ -30,7 +30,7 @@ export const factsOf = (
   };
 };
 
-/** Tokens that windows hold; a model whose place another may take has the smaller of the two. */
+/** Context windows in tokens. A model with fallbacks gets the smallest window among them. */
 const windowsOf = ({ agent, model, context: { windowTokens: usual } }: Config) => {
   const known = new Map<string, number>(
     Object.entries(model.providers).flatMap(([provider, { windows }]) =>

@@ -4,29 +4,30 @@ import { identitiesOf } from '../keys/identity.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
-import { type Asked, commandForChat, mayCommand } from './chat-answer.ts';
+import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
-import { type ChannelRules, channelRules, nameFinder, ruleOn, usualRules } from './group.ts';
+import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
 
-/** A command for one session, why the configuration wants no session to have it, or why none can. */
+/** A command for one session, or why the configuration drops the envelope, or why it cannot be routed. */
 export type Routed = { readonly command: CommandEnvelope } | { readonly dropped: string } | { readonly unroutable: string };
 
-/** `receivedAt` (ms) stands in for a time the platform did not send, or one that has not come yet. */
+/** `receivedAt` (ms) replaces a time that the platform did not send or that is in the future. */
 export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
 
 /**
- * What an inbound envelope asks of which session. Pure: the same envelope gives the same command, so that routing it twice
- * takes effect once (I2). A command that a session host would not accept is unroutable here, with the field that is at fault.
+ * Turns an inbound envelope into a command for a session. Pure: the same envelope gives the same command, so that routing it
+ * twice takes effect once (I2). A command that a session host would refuse as invalid is unroutable here, with the field at
+ * fault.
  */
 export const route = (envelope: InboundEnvelope, config: Config, receivedAt: number): Routed =>
   createRoute(config)(envelope, receivedAt);
 
-/** `route` with all that follows from the configuration worked out once. */
+/** `route` with everything that depends only on the configuration computed once. */
 export const createRoute = (config: Config): Route => {
   const identities = identitiesOf(config.session.identityLinks);
   const owners = new Set(config.agent.owners.map(identities.resolve));
@@ -35,7 +36,7 @@ export const createRoute = (config: Config): Route => {
   const dataOf = deciding(config);
   const channels = new Map(Object.entries(config.channels).map(([name, rules]) => [name, channelRules(name, rules, identities)]));
 
-  /** Role and person come from the configuration; an envelope cannot make its sender an owner (A5/66, A6/73). */
+  /** Role and principal come from the configuration; an envelope cannot make its sender an owner (A5/66, A6/73). */
   const identified = ({ channel, sender: { id, name, role: said } }: InboundEnvelope): Sender => {
     const principal = identities.principalOf(channel, id);
     const role = owners.has(principal) ? 'owner' : said === 'program' ? said : 'participant';
@@ -47,12 +48,12 @@ export const createRoute = (config: Config): Route => {
     const rules = channels.get(channel) ?? usualRules;
     const sender = identified(envelope);
     if (conversation.kind === 'direct' && !rules.admits(sender)) {
-      return { dropped: `channels.${channel}.dmPolicy: direct messages are for those of allowFrom` };
+      return { dropped: `channels.${channel}.dmPolicy: only senders in allowFrom may write direct messages` };
     }
     const place = placeOf(envelope);
     if ('problem' in place) return { unroutable: place.problem };
 
-    // A clock that is ahead would keep a session fresh until its time has come.
+    // A platform clock that is ahead would keep the session fresh for too long.
     const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
     const data = dataOf({ envelope, place, sender, rules, at, mark });
@@ -61,7 +62,7 @@ export const createRoute = (config: Config): Route => {
   };
 };
 
-/** The id of a command, and what makes a session id one of its kind: both follow from the envelope's own id (A3/41). */
+/** Derives the command id and the unique part of the session id from the envelope's own id (A3/41). */
 const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; mark: string }) => {
   const dayMs = 86_400_000;
   let known = { day: 0, date: dateOf(0) };
@@ -73,7 +74,7 @@ const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; ma
   };
 };
 
-/** All that is known of an envelope whose session is found. */
+/** An envelope with its session, sender and rules. */
 interface Case {
   readonly envelope: InboundEnvelope;
   readonly place: ConversationKey;
@@ -83,7 +84,10 @@ interface Case {
   readonly mark: string;
 }
 
-/** What is asked of the session: to remember an origin, what a chat command says, or to take a message with or without a turn. */
+/**
+ * Returns the function that chooses the session command: record an origin, run a chat command, or take a message with or without
+ * a turn.
+ */
 const deciding = (config: Config): ((given: Case) => SessionCommand) => {
   const { agent, session } = config;
   const namesAgent = nameFinder(agent.names);
@@ -91,7 +95,9 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
   const usualQueue = queueRuleOf(session);
   const queues = new Map(Object.keys(session.queue.byChannel).map((channel) => [channel, queueRuleOf(session, channel)]));
 
-  /** A command counts in a group if it stands alone or is addressed, and from whoever may give it (A4/53, A11). */
+  /**
+   * In a group a command counts only if it stands alone or addresses the agent, and only from those who may give it (A4/53, A11).
+   */
   const chatCommandOf = (text: string, who: Parameters<typeof mayCommand>[0]): ChatCommand | null => {
     const chat = chatCommandIn(text, chatWords);
     if (chat === null || !mayCommand(who)) return null;
@@ -123,10 +129,10 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
         at,
       });
     }
-    const ruled = ruleOn(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
+    const ruled = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
     const said = { messageId: envelope.id, text: ruled.text, sender };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
-    // Written out: a spread here would be a quarter of the time that routing takes.
+    // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
     if (ruled.verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
     const queue = queues.get(envelope.channel) ?? usualQueue;
@@ -134,8 +140,8 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
   };
 };
 
-/** What the envelope tells of its session. What the connector says of the source counts more than what the key does (A3/42). */
-const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): Asked['occasion'] => {
+/** The occasion of an envelope. The connector's word on the source overrides what the key says (A3/42). */
+const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): ChatCommandContext['occasion'] => {
   const { channel, conversation, source: told } = envelope;
   const { id: chatId, threadId } = conversation;
   const type = conversation.kind === 'direct' ? 'direct' : 'group';
@@ -148,7 +154,7 @@ const occasionOn = ({ envelope, place, at, mark }: Case, config: Config): Asked[
   };
 };
 
-/** Where the answer goes: where the envelope says, else back to the conversation if there is a way out to its channel. */
+/** Where the answer goes: where the envelope says, else back to the conversation if its channel has an outlet. */
 const targetOf = (
   { channel, accountId, conversation, deliverTo }: InboundEnvelope,
   { outlets }: Config,
@@ -160,8 +166,8 @@ const targetOf = (
 };
 
 /**
- * An envelope has been checked and so has the key; what routing adds is short unless the parts it is made of are long. So the whole
- * command is checked against its schema only where that could find something, or where somebody else has made it.
+ * The envelope and the key are validated already, and routing adds only short parts. So the command is validated in full only if
+ * it has long parts or comes from elsewhere.
  */
 const checked = (command: CommandEnvelope): Routed => {
   if (isSurelyValid(command)) return { command };

@@ -4,23 +4,26 @@ import { bareKey, chatTypeOf, type ParsedKey, parseKey, type SessionKey } from '
 type SendPolicy = Config['session']['sendPolicy'];
 type Match = SendPolicy['rules'][number]['match'];
 
-/** What a decision is about. */
+/** What a decision depends on. */
 export interface Sending {
   readonly key: SessionKey;
-  /** The channel it would go out by. Default: the one in the key. */
+  /** The channel of the outgoing message. Default: the one in the key. */
   readonly channel?: string | undefined;
-  /** The session's own word, where it counts (A9/96). */
+  /** The session's own setting, if it applies (A9/96). */
   readonly override?: 'allow' | 'deny' | undefined;
 }
-/** Whether something may be sent, and by which rule: `override`, `session.sendPolicy.rules[2]` or `session.sendPolicy.default`. */
+/**
+ * Whether a message may be sent, and the rule that decided: `override`, `session.sendPolicy.rules[2]` or
+ * `session.sendPolicy.default`.
+ */
 export interface SendDecision {
   readonly action: 'allow' | 'deny';
   readonly rule: string;
 }
 
 /**
- * The send policy (A9/91–99): the session's own word, else a rule that matches, else the default. Among rules that match, one that denies
- * wins, wherever it stands: so it is in the systems whose configurations are brought here, and it is the safe reading.
+ * Applies the send policy (A9/91–99): the session's own setting, else a matching rule, else the default. Among matching rules one
+ * that denies wins, wherever it stands: existing configurations from other systems assume this, and it is the safe reading.
  */
 export const sendDecision = (policy: SendPolicy, { key, channel, override }: Sending): SendDecision => {
   if (override !== undefined) return { action: override, rule: 'override' };
@@ -32,13 +35,13 @@ export const sendDecision = (policy: SendPolicy, { key, channel, override }: Sen
   return decisive ?? { action: policy.default, rule: 'session.sendPolicy.default' };
 };
 
-/** All that a rule names must match. Channel names are compared without case, keys byte by byte. */
+/** All given fields must match. Channel names are compared ignoring case, keys byte by byte. */
 const matches = (match: Match, key: SessionKey, parsed: ParsedKey, channel: string | undefined): boolean =>
   (match.channel === undefined || match.channel.toLowerCase() === channel?.toLowerCase()) &&
   (match.chatType === undefined || isOfType(match.chatType, parsed)) &&
   (match.keyPrefix === undefined || key.startsWith(match.keyPrefix) || bareKey(key).startsWith(match.keyPrefix)) &&
   (match.rawKeyPrefix === undefined || key.startsWith(match.rawKeyPrefix));
 
-/** A thread in a group is both: who closes the groups of a channel means their threads too. */
+/** A thread in a group counts as both: a rule for the groups of a channel also covers their threads. */
 const isOfType = (chatType: NonNullable<Match['chatType']>, parsed: ParsedKey): boolean =>
   chatTypeOf(parsed) === chatType || parsed.kind === chatType;

@@ -3,19 +3,19 @@ import { type ApprovalRequest, approvalRequest } from '../values/types.ts';
 import { type ContextChange, type SessionContext, withTurn } from './context.ts';
 import type { EventOf } from './events.ts';
 
-/** What a session knows of questions to people and of their answers (A5/62). */
+/** How a session tracks approvals and their answers (A5/62). */
 
-/** An approval that was answered, or not in time. */
+/** An approval that was answered or has expired. */
 export interface ResolvedApproval {
   readonly approvalId: string;
   readonly verdict: EventOf<'approval_resolved'>['verdict'];
   readonly by: string;
 }
 
-/** What a person is asked, without the event that says so. */
+/** The approval request in an event. */
 export const requestOf = (event: EventOf<'approval_requested'>): ApprovalRequest => approvalRequest.parse(event);
 
-/** How a grant for good is remembered: whose calls it counts for, and of which call. */
+/** The stored form of a permanent grant: the call's hash and, if given, whose calls it applies to. */
 export const grantOf = ({ holder, hash }: { readonly holder?: string | undefined; readonly hash: string }): string =>
   holder === undefined ? hash : `${hash} ${holder}`;
 

@@ -26,10 +26,13 @@ import {
 } from '../values/types.ts';
 import { reportFacts } from './report.ts';
 
-/** What somebody asks of a session. Imperative; `decide` may refuse it. A closed set: an unknown type never reaches an actor. */
+/** Commands to a session: imperative, and `decide` may refuse them. A closed set: an unknown type never reaches an actor. */
 const id = z.string().min(1).max(limits.idCharacters);
 
-/** What whoever brings a message knows of its session. `sessionId` is used if the session is new; `expiry` says when it is stale. */
+/**
+ * What the sender of a message knows about its session. `sessionId` is used if the session is new; `expiry` says when it becomes
+ * stale.
+ */
 const occasion = {
   sessionId: z.string().min(1).max(limits.sessionIdCharacters),
   source: sessionSource.optional(),
@@ -38,17 +41,22 @@ const occasion = {
 };
 
 export const sessionCommand = z.discriminatedUnion('type', [
-  /** Creates the session or makes an inactive one visible again (A5/64–66). `by` is who opens it, resolved anew. */
+  /** Creates the session, or makes an inactive one visible again (A5/64–66). `by` is who opens it, with the current identity. */
   z.object({ type: z.literal('open_session'), ...occasion, by: sender.optional() }),
-  /** Stores the message and asks for a turn (A5/68). The turn's id is the envelope's `id`. */
+  /** Stores the message and requests a turn (A5/68). The turn's id is the envelope's `id`. */
   z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), ...occasion, message }),
-  /** Remembers where the session's messages come from and go, without a message (A13/138–139). */
+  /** Records where the session's messages come from and go to, without a message (A13/138–139). */
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
-  /** Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). With `notice` it says how much. */
+  /**
+   * Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). `notice` reports what
+   * was stopped.
+   */
   z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
-  /** Starts a new generation with this session id (A4/53–55). A message with it is the new generation's first; `by` is who wanted it. */
+  /**
+   * Starts a new generation with this session id (A4/53–55). `message` is the new generation's first; `by` is who requested it.
+   */
   z.object({
     type: z.literal('reset'),
     ...occasion,
@@ -57,22 +65,22 @@ export const sessionCommand = z.discriminatedUnion('type', [
     settings: settingsChange.optional(),
     message: message.optional(),
   }),
-  /** Changes what people set for this session (A9/94–97). */
+  /** Changes the session's settings (A9/94–97). */
   z.object({ type: z.literal('patch_session'), settings: settingsChange, notice: notice.optional() }),
-  /** Tells a person something and changes nothing else. `toRoute`: where the session's last answer went, if that is known. */
+  /** Sends a notice to a person and changes nothing else. `toRoute`: to where the session's last answer went, if known. */
   z.object({ type: z.literal('post_notice'), notice, toRoute: z.literal(true).optional() }),
-  /** Tells a person how the session stands (A11/123–124). */
+  /** Reports the session's state to a person (A11/123–124). */
   z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }) }),
   /** Hides an idle session from normal lists until its next message (A5/63). */
   z.object({ type: z.literal('deactivate_session'), reason: z.string().max(200) }),
   /**
-   * Ends a session; its next message begins anew (C9). `session` refuses groups and what runs (A8/87–88), `key` is the operator's and does
-   * not, `erased` also says that the history before this commit is being removed.
+   * Ends a session; its next message starts a new one (C9). Mode `session` refuses groups and running sessions (A8/87–88). `key`
+   * is for the operator and does not. `erased` also says that the history before this commit is being removed.
    */
   z.object({ type: z.literal('delete_session'), mode: z.enum(['session', 'key', 'erased']), reason: z.string().max(200) }),
   /**
-   * Begins a new generation that goes on from an earlier point of the session; the history stays as it is (B21). `ifDeletedGeneration`: only
-   * if that is still the last generation that was deleted, 0 for none.
+   * Starts a new generation that continues from an earlier point of the session; the history stays (B21). `ifDeletedGeneration`:
+   * only if that is still the last deleted generation, 0 for none.
    */
   z.object({
     type: z.literal('fork'),
@@ -82,8 +90,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
     ifDeletedGeneration: z.int().min(0).optional(),
   }),
   /**
-   * Asks for a look back on what was said since the last one (A7/80–81): because a person wants it, because `turns` were completed since, or
-   * because nobody said anything for `idleMs` until `at`.
+   * Requests a checkpoint (A7/80–81): because a person asked for it, because `turns` turns were completed since the last one, or
+   * because nobody wrote for `idleMs` before `at`.
    */
   z.object({
     type: z.literal('request_checkpoint'),
@@ -94,7 +102,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     ]),
     notice: notice.omit({ text: true }).optional(),
   }),
-  /** What a look back came to. It changes nothing if any of what it covers was covered since (A7/84). */
+  /** Records the result of an introspection. It has no effect if another has covered any of its range in the meantime (A7/84). */
   z.object({
     type: z.literal('record_introspection'),
     sessionId: id,
@@ -115,19 +123,19 @@ export const sessionCommand = z.discriminatedUnion('type', [
       z.object({ kind: z.literal('failed'), code: z.string().max(64), message: z.string().max(2_000) }),
     ]),
   }),
-  /** A person changes the long-term memory (A7/82). */
+  /** A person changes long-term memory (A7/82). */
   z.object({ type: z.literal('change_memory'), memory: memoryEdit, by: sender }),
-  /** Summarises what was said so far, in a turn of its own (A11/126). */
+  /** Summarises the conversation so far, in a turn of its own (A11/126). */
   z.object({ type: z.literal('compact'), ...turnTask.omit({ kind: true }).shape }),
   /**
-   * After a load: a turn that was running when its host died goes on as the next attempt (B16). With `turn` and `reason`: that attempt
-   * has stood still for too long (B29).
+   * After a load: resumes, as the next attempt, a turn that was running when its host died (B16). With `turn` and `reason`: that
+   * attempt has stalled for too long (B29).
    */
   z.object({ type: z.literal('resume_turn'), turn: turnRef.optional(), reason: z.string().max(200).optional() }),
   /**
-   * The outcome of model step `step` (from 1) of an attempt at a turn. `heard`: how many of the messages that joined the turn the model
-   * had before it. `rulings`: what the policy says of the calls. `prompt`: what the system prompt was made of, `skills`: which it told of (A15/166). `flush`: the step served
-   * the memory and answers nobody (A7/85).
+   * The outcome of model step `step` (from 1) of an attempt at a turn. `heard`: how many of the messages that joined the turn the
+   * model had seen. `rulings`: the policy's decisions on the calls. `prompt`: the parts of the system prompt. `skills`: the
+   * skills it mentioned (A15/166). `flush`: the step belongs to a memory flush and answers nobody (A7/85).
    */
   z.object({
     type: z.literal('record_step'),
@@ -140,19 +148,19 @@ export const sessionCommand = z.discriminatedUnion('type', [
     skills: z.array(skillRef).max(limits.sessionSkills).optional(),
     flush: z.literal(true).optional(),
   }),
-  /** A call is about to run: for the first time, or once more under the same key (I6). */
+  /** A call is about to run: for the first time, or again under the same key (I6). */
   z.object({ type: z.literal('start_call'), turn: turnRef, callId: toolCall.shape.callId, spawn: spawnedRun.optional() }),
-  /** How a call ended. */
+  /** The result of a call. */
   z.object({
     type: z.literal('record_result'),
     turn: turnRef,
     callId: toolCall.shape.callId,
     outcome: toolOutcome,
     text: z.string(),
-    /** What the call made of the long-term memory (A7/82): recorded with its result, so it happens once. */
+    /** The call's changes to long-term memory (A7/82), recorded with its result so that they happen once. */
     memory: memoryEdit.optional(),
   }),
-  /** A summary that stands for all up to `throughRev` from now on; `keptFromSeq` is the sequence of the first commit after it. */
+  /** A summary that replaces everything up to `throughRev`; `keptFromSeq` is the sequence of the first commit after it. */
   z.object({
     type: z.literal('record_compaction'),
     turn: turnRef,
@@ -167,29 +175,29 @@ export const sessionCommand = z.discriminatedUnion('type', [
         model: z.string().max(256),
         usage,
       }),
-      /** There is nothing to summarise. */
+      /** There was nothing to summarise. */
       z.object({ kind: z.literal('nothing'), reason: z.string().max(500) }),
     ]),
   }),
-  /** The turn waits for a person (A5/62). */
+  /** The turn waits for an approval (A5/62). */
   z.object({ type: z.literal('request_approval'), turn: turnRef, ...approvalRequest.shape }),
-  /** A person's answer to a pending approval. With `notice` what became of it is told, a refusal too. */
+  /** A person's answer to a pending approval. `notice` reports the outcome, including a refusal. */
   z.object({
     type: z.literal('resolve_approval'),
     approvalId: id,
     verdict: z.enum(['granted', 'denied']),
-    /** `always`: the same tool with the same arguments is not asked about again in this generation. */
+    /** `always`: the same tool with the same arguments needs no further approval in this generation. */
     scope: z.enum(['once', 'always']).optional(),
     by: sender,
     reason: z.string().max(2_000).optional(),
     notice: notice.omit({ text: true }).optional(),
   }),
-  /** Nobody answered in time. */
+  /** An approval was not answered in time. */
   z.object({ type: z.literal('expire_approval'), approvalId: id }),
 ]);
 export type SessionCommand = z.infer<typeof sessionCommand>;
 export type CommandType = SessionCommand['type'];
 export type CommandOf<T extends CommandType> = Extract<SessionCommand, { type: T }>;
 
-/** The message a command brings, if it brings one. */
+/** The message in a command, if there is one. */
 export const messageOf = (command: SessionCommand) => ('message' in command ? command.message : undefined);

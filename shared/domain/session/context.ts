@@ -13,7 +13,7 @@ import type {
 } from '../values/types.ts';
 import type { ResolvedApproval } from './answered.ts';
 import type { EventOf, QueuedTurn } from './events.ts';
-import type { Review } from './introspection.ts';
+import type { IntrospectionState } from './introspection.ts';
 
 /** What a session knows besides its status, and how each fact changes it. Plain data: it survives MessagePack and JSON unchanged. */
 
@@ -28,13 +28,16 @@ export interface CallState {
   /** The run in another session that the call started. */
   readonly runId?: string;
 }
-/** The running turn. `step` is the next model step to take, from 1; `resumes` and `stalls` count attempts since the last progress. */
+/**
+ * The running turn. `step` is the number of the next model step, from 1; `resumes` and `stalls` count attempts since the last
+ * progress.
+ */
 export interface ActiveTurn extends TurnRef {
   readonly messageId: string;
   readonly step: number;
   readonly resumes: number;
   readonly stalls: number;
-  /** The calls of the last model step, in its order. The next step is taken when all are done. */
+  /** The calls of the last model step, in order. The next step starts when all are done. */
   readonly calls: readonly CallState[];
   /** Number of messages that joined the turn, and the time until which more may join before its first step, ms (B6). */
   readonly joined: number;
@@ -61,7 +64,7 @@ export interface SessionContext {
   readonly sessionId: string;
   /** Grows with each reset. 0: never opened. */
   readonly generation: number;
-  /** Grows with each stop and reset; nothing of an older epoch follows a newer one (I5). */
+  /** Grows with each stop and reset; after a newer epoch nothing of an older one is recorded (I5). */
   readonly epoch: number;
   readonly messages: number;
   readonly completedTurns: number;
@@ -78,15 +81,15 @@ export interface SessionContext {
   readonly queue: readonly QueuedTurn[];
   readonly turn: ActiveTurn | null;
   readonly approval: ApprovalRequest | null;
-  /** The last answered approvals, oldest first, bounded. */
+  /** The last resolved approvals, oldest first, bounded. */
   readonly resolved: readonly ResolvedApproval[];
-  /** Calls that this generation may make without asking again (A5/62), each for one person: see `grantOf`. */
+  /** Calls that need no further approval in this generation (A5/62), each for one person: see `grantOf`. */
   readonly grants: readonly string[];
   /** The parts of the last step's system prompt (A11/124). */
   readonly prompt: readonly PromptPart[];
   /** The skills that were last listed to the model (A15/166). */
   readonly skills: readonly SkillRef[];
-  readonly review: Review;
+  readonly review: IntrospectionState;
   /** Runs in other sessions that this one started and that have not ended (A11/125). */
   readonly spawned: readonly SpawnedRun[];
 }

@@ -2,37 +2,40 @@ import { limits } from '../../kit/limits.ts';
 import type { RecordedCommit } from './envelope.ts';
 import type { EventOf, SessionEvent } from './events.ts';
 
-/** What of a session was looked back on, and what was to be and was not (A7/80, 84). */
+/** Which ranges of a session introspection has covered, and which failed (A7/80, 84). */
 
-/** A stretch on which nobody could look back: what is behind it goes on without it, and it may be asked for again. */
+/** A range whose introspection failed. Later ranges proceed without it, and it may be requested again. */
 export interface Gap {
-  /** Of its generation. */
+  /** Session id of its generation. */
   readonly sessionId: string;
   readonly fromRev: number;
   readonly toRev: number;
-  /** A sequence before it, where reading begins. */
+  /** A sequence before it, from which to read the log. */
   readonly afterSeq: number;
-  /** How often it has failed, up to `limits.introspectionTries`: then it is tried again only if a person asks. */
+  /** Number of failures, up to `limits.introspectionTries`; from then on only a person's request tries again. */
   readonly tries: number;
-  /** It was asked for again. */
+  /** It has been requested again. */
   readonly asked?: true | undefined;
 }
 
-/** Up to `rev`, whose sequence is at least `seq`, all was looked back on or lies before what can be, but for the gaps, oldest first. */
+/**
+ * Everything up to `rev`, whose sequence is at least `seq`, has been introspected or need not be, except for the gaps, oldest
+ * first.
+ */
 export interface Covered {
   readonly rev: number;
   readonly seq: number;
   readonly gaps: readonly Gap[];
 }
 
-/** True when nothing in a range was looked back on: it is new, or in gaps. */
+/** True when no part of the range has been introspected: each part is new or in a gap. */
 export const isOpen = ({ rev, gaps }: Covered, { fromRev, toRev }: Pick<Gap, 'fromRev' | 'toRev'>): boolean => {
   const fresh = Math.max(0, toRev - Math.max(rev, fromRev - 1));
   const failed = gaps.reduce((sum, gap) => sum + Math.max(0, Math.min(toRev, gap.toRev) - Math.max(fromRev, gap.fromRev) + 1), 0);
   return fromRev <= toRev && fresh + failed === toRev - fromRev + 1;
 };
 
-/** What lies before a session that is opened (anew) is not looked back on. */
+/** The coverage after a commit. What precedes the opening of a session is not introspected. */
 export const coveredAfter = (before: Covered, { rev, seq, events }: RecordedCommit): Covered =>
   events.some(({ type }) => type === 'session_opened') ? { rev: rev - 1, seq: seq - 1, gaps: [] } : events.reduce(after, before);
 
@@ -41,7 +44,7 @@ const after = (covered: Covered, event: SessionEvent): Covered => {
     case 'introspected':
       return { ...upTo(covered, event), gaps: outside(covered.gaps, event) };
     case 'introspection_failed':
-      // An older one left nothing out: the next look back begins where it did.
+      // Events recorded before `toSeq` existed left no gap: the next introspection starts where they did.
       return event.toSeq === undefined ? covered : failed(covered, { ...event, toSeq: event.toSeq });
     case 'checkpoint_requested':
       return { ...covered, gaps: covered.gaps.map((gap) => (isWithin(gap, event) ? { ...gap, asked: true } : gap)) };
@@ -57,7 +60,7 @@ const isWithin = (gap: Gap, { fromRev, toRev }: Pick<Gap, 'fromRev' | 'toRev'>):
   fromRev <= gap.fromRev && gap.toRev <= toRev;
 const overlaps = (gap: Gap, { fromRev, toRev }: Range): boolean => gap.fromRev <= toRev && fromRev <= gap.toRev;
 
-/** What a range leaves of gaps. */
+/** The parts of gaps outside a range. */
 const outside = (gaps: readonly Gap[], range: Range): Gap[] =>
   gaps.flatMap((gap) => {
     if (!overlaps(gap, range)) return [gap];
@@ -79,7 +82,7 @@ const failed = (covered: Covered, event: EventOf<'introspection_failed'> & Range
   return { ...upTo(covered, event), gaps: joined(gaps).slice(-limits.introspectionGaps) };
 };
 
-/** Those that join and were tried as often are one: a model that never answers makes no list. */
+/** Merges adjacent gaps with the same number of tries, so that a model that never answers does not grow the list. */
 const joined = (gaps: readonly Gap[]): Gap[] =>
   gaps.reduce<Gap[]>((done, gap) => {
     const last = done.at(-1);

@@ -6,12 +6,13 @@ import { type SessionCommand, sessionCommand } from './commands.ts';
 import type { SessionEvent } from './events.ts';
 
 /**
- * The three messages of the system: an inbound envelope (what a platform said), a command envelope (what a session is asked) and a
- * commit (what has happened). All times are milliseconds since 1970, UTC, as MessagePack numbers (float64: read them as numbers).
+ * The messages between services: an inbound envelope (what a platform sent), a command envelope (what a session is asked to do)
+ * and a commit (what happened). All times are milliseconds since 1970, UTC, as MessagePack numbers (float64: read them as
+ * numbers).
  */
 export const id = z.string().min(1).max(128);
 
-/** The trace that a message is of (W3C Trace Context); only there when somebody traces. What is not well-formed is ignored. */
+/** The trace of a message (W3C Trace Context); present only with tracing. A malformed value is ignored. */
 export const traceparent = z
   .string()
   .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
@@ -19,10 +20,10 @@ export const traceparent = z
   .catch(undefined);
 
 /**
- * Carries a command with its identity and time. `id` takes effect once (I2). `correlationId` is the run: the answer, the turn and all
- * that follows from it bear it. `causationId` is what led to this command. `actor` is who asks. `ifGeneration`, of a command that was planned
- * ahead, is the generation it was planned in, or for; deleting that cancels it (C9), a reset does not.
- * `ifSeq`: the command is refused unless the session's last commit is at that sequence (0: it has none).
+ * Carries a command with its identity and time. An `id` takes effect once (I2). `correlationId` is the run: the answer, the turn
+ * and everything that follows carry it. `causationId` is the cause of this command. `actor` is who sends it. `ifGeneration`, on a
+ * scheduled command, is the generation it was scheduled in or for; deleting that generation cancels the command (C9), a reset
+ * does not. `ifSeq`: the command is refused unless the session's last commit has that sequence (0: there is none).
  */
 export interface Envelope<T> {
   readonly id: string;
@@ -31,7 +32,7 @@ export interface Envelope<T> {
   readonly correlationId: string;
   readonly causationId: string;
   readonly actor: string;
-  /** Core subject the outcome is told to, once and without guarantee; the log is what counts. */
+  /** Core subject that receives the outcome, once and without guarantee; the log is authoritative. */
   readonly answerTo?: string;
   readonly ifGeneration?: number;
   readonly ifSeq?: number;
@@ -53,7 +54,7 @@ export const commandEnvelope = z.object({
   data: sessionCommand,
 }) satisfies z.ZodType<CommandEnvelope, unknown>;
 
-/** What became of a command, as told to `answerTo`: one that `decide` refuses is answered too. */
+/** The outcome of a command, as sent to `answerTo`; a refused command is answered too. */
 export const commandAnswer = z.object({
   commandId: id,
   outcome: z.enum(['accepted', 'nothing', 'duplicate', 'refused']),
@@ -65,8 +66,8 @@ export const commandAnswer = z.object({
 export type CommandAnswer = z.infer<typeof commandAnswer>;
 
 /**
- * A `checkpoint_requested` event as work for whoever looks back (A7/80): what was said in `sessionId` from `fromRev` to `toRev` of the key, which
- * is in the log after the sequence `afterSeq`. `id` is the event's, in the commit `throughSeq`.
+ * A `checkpoint_requested` event as work for introspection (A7/80): the revs `fromRev` to `toRev` of the key, in generation
+ * `sessionId`, stored in the log after the sequence `afterSeq`. `id` is the event's id, in the commit `throughSeq`.
  */
 export const checkpointRequest = z.object({
   id,
@@ -81,15 +82,15 @@ export const checkpointRequest = z.object({
 });
 export type CheckpointRequest = z.infer<typeof checkpointRequest>;
 
-/** The position of the command a commit came from in the command stream; `null` for a host's own commands (a step, a resume). */
+/** The position in the command stream of the command behind a commit; `null` for a host's own commands (a step, a resume). */
 export interface CommandRef {
   readonly id: string;
   readonly seq: number | null;
-  /** Tells one life of the command stream from the next: sequences start again when it is created anew. */
+  /** Identifies one life of the command stream: sequences start again when the stream is recreated. */
   readonly incarnation: number | null;
 }
 
-/** All events of one decision, about to be written as one message. `rev` numbers a key's commits from 1 without a gap (I3). */
+/** All events of one decision, to be written as one message. `rev` numbers a key's commits from 1 without a gap (I3). */
 export interface Commit {
   readonly v: 1;
   readonly id: string;
@@ -106,7 +107,7 @@ export interface Commit {
   readonly events: readonly SessionEvent[];
 }
 
-/** A commit the log has accepted. `seq` is its place in the stream; event `i` of it has the stable id `<seq>.<i>`. */
+/** A commit that the log has accepted. `seq` is its place in the stream; its event `i` has the stable id `<seq>.<i>`. */
 export interface RecordedCommit extends Commit {
   readonly seq: number;
   /** When the broker stored it, ms. */

@@ -21,22 +21,23 @@ import {
   turnTask,
   usage,
 } from '../values/types.ts';
-import { reviewEvents } from './introspection-events.ts';
+import { introspectionEvents } from './introspection-events.ts';
 
 /**
- * What has happened to a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`;
- * when a shape changes the version is raised and `upcast.ts` gains a step; a new optional field is no such change. `docs/integrate/events.md` is generated from these schemas.
+ * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
+ * Changing a shape increases the version and adds a step to `upcast.ts`; a new optional field does not.
+ * `docs/integrate/events.md` is generated from these schemas.
  */
 const v1 = z.literal(1);
 const id = z.string();
-/** A turn that waits, or begins. */
+/** A turn that is queued or starts. */
 export const queuedTurn = z.object({
   id,
   messageId: id,
   deliverTo: deliveryTarget.optional(),
-  /** The session was stale when the message came: its turn begins a generation with this id (A4/43, 57). */
+  /** The session was stale when the message arrived: its turn starts a generation with this id (A4/43, 57). */
   renews: z.object({ sessionId: id, cause: resetCause }).optional(),
-  /** May be answered together with those that wait before and behind it (B6). */
+  /** May be answered together with its neighbours in the queue (B6). */
   collect: z.literal(true).optional(),
   task: turnTask.optional(),
 });
@@ -45,14 +46,14 @@ export type QueuedTurn = z.infer<typeof queuedTurn>;
 export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session_opened'), v: v1, sessionId: id, generation: z.int().min(1), source: sessionSource }),
   z.object({ type: z.literal('session_reopened'), v: v1 }),
-  /** Somebody opened the session: who they are now (A5/66). */
+  /** Somebody opened the session; the participant has the current identity (A5/66). */
   z.object({ type: z.literal('participant_resolved'), v: v1, participant: sender }),
-  /** All that is known of the origin from here on. */
+  /** The complete origin from here on. */
   z.object({ type: z.literal('origin_changed'), v: v1, origin }),
-  /** Where answers go that have no message of their own to go back to (A13/138). */
+  /** Where answers go that have no message to reply to (A13/138). */
   z.object({ type: z.literal('route_changed'), v: v1, deliverTo: deliveryTarget }),
   z.object({ type: z.literal('settings_changed'), v: v1, changes: settingsChange }),
-  /** Natter itself tells a person something; no model has said it. */
+  /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
   z.object({
@@ -61,11 +62,13 @@ export const sessionEvent = z.discriminatedUnion('type', [
     messageId: id,
     turnId: id.optional(),
     code: z.enum(['queue_full', 'session_deleted', 'session_busy']),
-    /** The spawned run that it would have been the result of. */
+    /** The spawned run whose result this message was. */
     answers: id.optional(),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
-  /** `merged`: turns that waited and are answered by this one. `quietUntil`: no model step before that, more may join (B6). */
+  /**
+   * `merged`: queued turns that this turn answers too. `quietUntil`: no model step before that time; more messages may join (B6).
+   */
   z.object({
     type: z.literal('turn_started'),
     v: v1,
@@ -74,12 +77,12 @@ export const sessionEvent = z.discriminatedUnion('type', [
     merged: z.array(z.object({ id, messageId: id })).optional(),
     quietUntil: timestamp.optional(),
   }),
-  /** The message joins the running turn: its next step hears it, and its run `runId` ends with that turn (B6). */
+  /** The message joins the running turn: its next step sees it, and its run `runId` ends with that turn (B6). */
   z.object({ type: z.literal('turn_joined'), v: v1, turn: turnRef, messageId: id, runId: id, quietUntil: timestamp.optional() }),
   z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
-  /** What the system prompt is made of from here on. */
+  /** The parts of the system prompt from here on. */
   z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
-  /** The skills that the model is told of from here on (A15/166). */
+  /** The skills that the model sees from here on (A15/166). */
   z.object({ type: z.literal('skills_changed'), v: v1, skills: z.array(skillRef) }),
   z.object({
     type: z.literal('model_step'),
@@ -91,12 +94,15 @@ export const sessionEvent = z.discriminatedUnion('type', [
     model: z.string(),
     usage,
     calls: z.array(toolCall).optional(),
-    /** How many of the messages that joined the turn the model had before this step. */
+    /** How many of the messages that joined the turn the model had seen in this step. */
     heard: z.int().min(0).optional(),
-    /** The step served the memory and answers nobody (A7/85). */
+    /** The step belongs to a memory flush and answers nobody (A7/85). */
     flush: z.literal(true).optional(),
   }),
-  /** The intent: recorded before the tool runs (I6). `callAttempt` counts how often this call was begun; `approvalId` allowed it. */
+  /**
+   * The intent, recorded before the tool runs (I6). `callAttempt` counts the starts of this call; `approvalId` is the approval
+   * that allowed it.
+   */
   z.object({
     type: z.literal('tool_call_started'),
     v: v1,
@@ -107,7 +113,10 @@ export const sessionEvent = z.discriminatedUnion('type', [
     approvalId: id.optional(),
     spawn: spawnedRun.optional(),
   }),
-  /** How a call ended. `text` is what the model sees; with `pages` it is the first of as many, and `tool_output` has them all. */
+  /**
+   * The result of a call. `text` is what the model sees. With `pages`, it is the first of that many, and `tool_output` events
+   * hold all of them.
+   */
   z.object({
     type: z.literal('tool_result'),
     v: v1,
@@ -121,7 +130,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   }),
   /** One page of a long output, from 1. */
   z.object({ type: z.literal('tool_output'), v: v1, callId: id, page: z.int().min(1), text: z.string() }),
-  /** The summary stands for what was said up to `throughRev`; the events themselves stay as they are (A11/126). */
+  /** The summary replaces everything up to `throughRev`; the events themselves stay (A11/126). */
   z.object({
     type: z.literal('context_compacted'),
     v: v1,
@@ -135,7 +144,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     model: z.string(),
     usage,
   }),
-  /** Runs that this session began in others are to end (A11/125). */
+  /** Runs that this session spawned are to end (A11/125). */
   z.object({ type: z.literal('runs_stopped'), v: v1, runs: z.array(spawnedRun).min(1), reason: z.string() }),
   z.object({
     type: z.literal('assistant_message'),
@@ -143,12 +152,12 @@ export const sessionEvent = z.discriminatedUnion('type', [
     turn: turnRef,
     messageId: id,
     text: z.string(),
-    /** The turn goes on: messages had joined it that the model had not heard when it said this (B6). */
+    /** The turn continues: messages had joined it that the model had not seen yet (B6). */
     interim: z.literal(true).optional(),
-    /** The run is not over: runs that the session has begun in others go on (A11/125). */
+    /** The run continues: runs that the session spawned have not ended (A11/125). */
     unfinished: z.literal(true).optional(),
     deliverTo: deliveryTarget.optional(),
-    /** The session's own word on sending, as it was then (A9/96). */
+    /** The session's own send policy at that time (A9/96). */
     sendPolicy: settings.shape.sendPolicy,
   }),
   z.object({ type: z.literal('turn_completed'), v: v1, turn: turnRef }),
@@ -162,7 +171,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     deliverTo: deliveryTarget.optional(),
     sendPolicy: settings.shape.sendPolicy,
   }),
-  /** `deliverTo`: the session that began the run and waits for its end (A11/125); people are told by whoever aborts. */
+  /** `deliverTo`: the session that spawned the run and waits for its end (A11/125). People learn of it from whoever aborts. */
   z.object({
     type: z.literal('turn_aborted'),
     v: v1,
@@ -198,27 +207,27 @@ export const sessionEvent = z.discriminatedUnion('type', [
     generation: z.int().min(2),
     reason: z.string(),
     cause: resetCause.optional(),
-    /** The turns that wait go on waiting: the reset is one of theirs. */
+    /** The queue is kept, because the reset belongs to a queued turn. */
     keepsQueue: z.literal(true).optional(),
-    /** The new generation goes on from there; of what came between the conversation knows nothing (B21). */
+    /** The new generation continues from there; what came in between is not part of its conversation (B21). */
     forkedFrom: forkBase.optional(),
   }),
-  ...reviewEvents,
+  ...introspectionEvents,
   /**
-   * The session is over and forgotten, the turns that ran or waited with it (C9). `erased`: the history before this commit is being removed,
-   * and the counts go on from here.
+   * The session is over and forgotten, with its running and queued turns (C9). `erased`: the history before this commit is being
+   * removed, and the counts continue from here.
    */
   z.object({
     type: z.literal('session_deleted'),
     v: v1,
     mode: z.enum(['session', 'key', 'erased']),
-    /** The id it had; empty if it was never opened. The next generation has another. */
+    /** Its session id; empty if it was never opened. The next generation has another. */
     sessionId: id,
     generation: z.int().min(0),
     epoch: z.int().min(1),
     turnIds: z.array(id),
     reason: z.string(),
-    /** The session that began the run which was going on, and waits for its end. */
+    /** The session that spawned the interrupted run and waits for its end. */
     deliverTo: deliveryTarget.optional(),
   }),
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
@@ -227,7 +236,10 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/** True of what counts as use of a session: somebody said something, or it began. Housekeeping does not keep it fresh (B11). */
+/**
+ * True for events that count as use of a session: somebody said something, or it started. Housekeeping does not keep it fresh
+ * (B11).
+ */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

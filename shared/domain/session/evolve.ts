@@ -56,7 +56,7 @@ export interface Position {
   readonly startedSeq: number;
 }
 
-/** A session as its log says it is. */
+/** A session's state, folded from its log. */
 export interface SessionState {
   readonly machine: MachineSnapshot;
   readonly position: Position;
@@ -107,7 +107,7 @@ export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): 
 
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
-/** Where a commit branches off, if it does (B21). */
+/** The fork base of a commit that forks (B21). */
 export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
   events.find((event) => event.type === 'session_reset')?.forkedFrom;
 
@@ -177,7 +177,7 @@ export const toPlain = ({ machine, position }: SessionState): PlainState => ({
   position,
 });
 
-/** The inverse of `toPlain`. No child is started: only a freshly recorded event may start an effect (I6). */
+/** The inverse of `toPlain`. Starts no child actor: only a newly recorded event may start an effect (I6). */
 export const fromPlain = ({ status, context, position }: PlainState): SessionState => ({
   machine: sessionMachine.resolveState({ value: status, context }),
   position,

@@ -1,7 +1,7 @@
 import type { EventType, SessionEvent } from './events.ts';
 
 /**
- * The event type a commit is filed under, most interesting first: `natter.event.approval_requested.>` is a live approvals feed.
+ * The event type in a commit's subject, most interesting first: `natter.event.approval_requested.>` is a live feed of approvals.
  * Part of the public subject contract.
  */
 const headlines: readonly EventType[] = [

@@ -5,7 +5,7 @@ import { usage } from '../values/types.ts';
 const v1 = z.literal(1);
 const id = z.string();
 
-/** What is looked back on, and why. */
+/** The covered range, and the reason for the checkpoint. */
 const range = {
   v: v1,
   reason: checkpointReason,
@@ -14,15 +14,15 @@ const range = {
   toRev: z.int().min(1),
 };
 
-/** What looking back on a session leaves in its log, and what becomes of its memories (A7/80–84). */
-export const reviewEvents = [
-  /** What was said between two revs of this session, and after that sequence, is to be looked back on (A7/80–81). */
+/** The events of checkpoints and introspection, and changes of memories (A7/80–84). */
+export const introspectionEvents = [
+  /** A checkpoint is requested for the revs `fromRev` to `toRev`, which are after the sequence `afterSeq` (A7/80–81). */
   z.object({
     type: z.literal('checkpoint_requested'),
     ...range,
     afterSeq: z.int().min(0).optional(),
   }),
-  /** What was said between these revs has been looked back on, once (A7/84). */
+  /** The range has been introspected, once (A7/84). */
   z.object({
     type: z.literal('introspected'),
     ...range,
@@ -32,7 +32,7 @@ export const reviewEvents = [
     model: z.string(),
     usage,
   }),
-  /** The look back came to nothing: what is behind it goes on without it, and it may be asked for again (A7/80). */
+  /** The introspection failed: later ranges proceed without it, and it may be requested again (A7/80). */
   z.object({
     type: z.literal('introspection_failed'),
     ...range,
@@ -40,7 +40,7 @@ export const reviewEvents = [
     code: z.string(),
     message: z.string(),
   }),
-  /** What is remembered from here on (A7/82), by whom, and what led to it: those revs of this session, or the call. */
+  /** Changes of long-term memory (A7/82): by whom, and caused by what: the range of revs, or the call. */
   z.object({
     type: z.literal('memory_changed'),
     v: v1,

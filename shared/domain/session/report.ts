@@ -6,21 +6,21 @@ import { promptPart, queueRule } from '../values/types.ts';
 import type { SessionContext } from './context.ts';
 import type { SessionState } from './evolve.ts';
 
-/** What the router knows for a report and the session does not: the configuration's side of `/status` and `/context` (A11/123–124). */
+/** The facts of a report that the configuration provides and the session lacks, for `/status` and `/context` (A11/123–124). */
 export const reportFacts = z.object({
   kind: z.enum(['status', 'context_list', 'context_detail']),
   model: z.string().max(256),
-  /** What the system prompt is made of, as far as the configuration tells: until a model step has said it better. */
+  /** The configured parts of the system prompt; used until a model step has recorded the real ones. */
   parts: z.array(promptPart).max(limits.promptParts),
-  /** Tokens that the model's window holds, and those of models that differ from it. */
+  /** The model's context window in tokens, and those of models that differ from it. */
   windowTokens: z.int().min(1).optional(),
   windows: z.record(z.string().max(256), z.int().min(1)).optional(),
-  /** What a message does that finds a turn running (B6). */
+  /** What a message does when a turn is already running (B6). */
   queueMode: queueRule.shape.mode.optional(),
-  /** The next daily reset as people read it, and what a message would be held against now (A4/43). */
+  /** The next daily reset as text, and the expiry that a message would carry now (A4/43). */
   nextDaily: z.string().max(64).optional(),
   expiry: expiry.optional(),
-  /** Dangers of this configuration that people should know of. */
+  /** Risks of this configuration to warn about. */
   warnings: z.array(z.string().max(500)).max(20),
 });
 export type ReportFacts = z.infer<typeof reportFacts>;
@@ -28,13 +28,13 @@ export type ReportFacts = z.infer<typeof reportFacts>;
 const number = (value: number): string => value.toLocaleString('en-US');
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** The report at a time (ms) as one text. Pure: the same state and facts give the same words. */
+/** The report at a time (ms), as text. Pure: the same state and facts give the same text. */
 export const reportText = (facts: ReportFacts, state: SessionState, at: number): string => {
   const lines = facts.kind === 'status' ? statusLines(facts, state, at) : contextLines(facts, state);
   return fitting([...lines, ...facts.warnings.map((warning) => `Warning: ${warning}`)]).join('\n');
 };
 
-/** As many lines as a notice has room for. */
+/** The lines that fit into a notice. */
 const fitting = (lines: readonly string[]): readonly string[] => {
   let room = limits.noticeCharacters;
   return lines.filter((line) => {
@@ -43,7 +43,7 @@ const fitting = (lines: readonly string[]): readonly string[] => {
   });
 };
 
-/** Nobody resets a session under its running turn; one that is stale is reset by its next message. */
+/** A session is not reset while its turn runs; a stale one is reset by its next message. */
 const nextReset = ({ nextDaily, expiry }: ReportFacts, { machine: { context }, position }: SessionState, at: number): string => {
   const cause = expiry && context.turn === null ? staleness(expiry, position.interactedAt, at) : null;
   if (cause !== null) return `with the next message (${cause.rule})`;
@@ -62,7 +62,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
     ...(description === '' ? [] : [`About: ${description}`]),
     ...(review.workingMemory === '' ? [] : [`Working memory: ${short(review.workingMemory)}`]),
     `Context: ${windowUse(facts, context)}; ${number(usage.totalTokens)} used in ${number(context.completedTurns)} turns, ${number(context.messages)} messages`,
-    ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as far as the provider says`] : []),
+    ...(usage.costUsd > 0 ? [`Cost: ${usage.costUsd.toFixed(4)} US dollars, as reported by the provider`] : []),
     ...(context.compactions > 0 ? [`Compactions: ${context.compactions}`] : []),
     `Waiting: ${context.queue.length}${facts.queueMode === undefined ? '' : ` (queue mode ${facts.queueMode})`}`,
     ...(approval
@@ -77,7 +77,7 @@ const statusLines = (facts: ReportFacts, state: SessionState, at: number): strin
 const modelOf = ({ model }: ReportFacts, { settings }: SessionContext): string => settings.model ?? model;
 const short = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()} …`);
 
-/** How full the model's window was with its last step, and who says so (A1/3). */
+/** How full the context window was at the last step, and whether the provider counted (A1/3). */
 const windowUse = (facts: ReportFacts, context: SessionContext): string => {
   const { contextTokens, estimated } = context.usage;
   const windows = new Map(Object.entries(facts.windows ?? {}));
@@ -88,7 +88,7 @@ const windowUse = (facts: ReportFacts, context: SessionContext): string => {
   return `${number(contextTokens)}${share}${estimated ? ', estimated' : counted}`;
 };
 
-/** The parts of the last model step, or what the configuration knows of them before there was one. */
+/** The parts of the last step's prompt, or before the first step the configured ones. */
 const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState): string[] => {
   const parts = context.prompt.length > 0 ? context.prompt : facts.parts;
   const biggestFirst = parts.toSorted((a, b) => b.characters - a.characters);
@@ -106,7 +106,7 @@ const contextLines = (facts: ReportFacts, { machine: { context } }: SessionState
   ];
 };
 
-/** The skills that the model was told of last, or that people can call; in detail each with the version it has (A15/166). */
+/** The skills that the model saw last. In detail each with its version (A15/166). */
 const skillLines = ({ kind }: ReportFacts, { skills }: SessionContext): string[] => {
   if (skills.length === 0) return [];
   const names = skills.map(({ name, digest }) => (kind === 'context_detail' ? `${name} (${digest.slice(0, 12)})` : name));

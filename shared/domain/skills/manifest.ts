@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 
-/** What a skill says of itself in its front matter (A15/146–159). Unknown keys count for nothing; a wrong value is refused by its name. */
+/** A skill's front matter (A15/146–159). Unknown keys are ignored; an invalid value is refused with the name of its field. */
 
-/** Whose part of `metadata` counts: ours, else that of the older names. */
+/** The keys of `metadata` that we read: ours, else one of the older names. */
 const owners = ['natter', 'openclaw', 'clawdbot', 'moltbot', 'milaidy'] as const;
 
 const flag = z.union(
@@ -13,12 +13,12 @@ const flag = z.union(
   'use true or false',
 );
 const word = z.string().trim().min(1).max(256);
-/** One or several. */
-const words = z.union([word.transform((one) => [one]), z.array(word).max(64)], 'use a list of texts').default([]);
+/** One value or a list. */
+const words = z.union([word.transform((one) => [one]), z.array(word).max(64)], 'use a list of strings').default([]);
 const url = z.string().max(2_048);
 
 const installKinds = ['brew', 'node', 'go', 'uv', 'download'] as const;
-/** How to get a program that the skill needs (A15/169–170). */
+/** How to install a program that the skill needs (A15/169–170). */
 const installSpec = z.object({
   id: word.optional(),
   kind: z.enum(installKinds),
@@ -35,7 +35,7 @@ const installSpec = z.object({
   targetDir: word.optional(),
   sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/i, 'is no SHA-256')
+    .regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal')
     .optional(),
 });
 export type InstallSpec = z.infer<typeof installSpec>;
@@ -48,7 +48,7 @@ const ours = z.object({
   skillKey: word.optional(),
   emoji: z.string().max(32).optional(),
   homepage: url.optional(),
-  /** One of a kind that nobody knows is left out. */
+  /** Entries of an unknown kind are skipped. */
   install: z
     .array(z.unknown())
     .max(32)
@@ -56,7 +56,10 @@ const ours = z.object({
     .transform((specs) => specs.flatMap((spec) => installSpec.safeParse(spec).data ?? [])),
 });
 
-/** What begins a line, or no eye sees: it must not get from a skill into a prompt or a terminal. What joins letters and emoji may. */
+/**
+ * Line breaks and invisible characters, which must not get from a skill into a prompt or a terminal. Joiners of letters and emoji
+ * are allowed.
+ */
 export const unseen = /\p{Cc}|\p{Zl}|\p{Zp}|(?![\u200c\u200d])\p{Cf}|[\u{e0100}-\u{e01ef}]/u;
 const allUnseen = new RegExp(unseen, 'gu');
 const oneLine = (text: string): string => text.replaceAll(allUnseen, ' ').replaceAll(/\s+/gu, ' ').trim();
@@ -80,15 +83,15 @@ const fields = z.object({
 export interface SkillManifest extends z.infer<typeof ours> {
   readonly name: string;
   readonly description: string;
-  /** People can call it by a command (A15/148). */
+  /** People can call it with a command (A15/148). */
   readonly userInvocable: boolean;
-  /** The model is told of it (A15/149). */
+  /** The model is told about it (A15/149). */
   readonly modelInvocable: boolean;
-  /** The tool that its command calls without a model (A15/150). */
+  /** The tool that its command calls without the model (A15/150). */
   readonly commandTool?: string;
 }
 
-/** The manifest in the fields of a front matter. Throws `invalid` that names the field and the mend. */
+/** Parses a front matter. Throws `invalid` with the field and the fix. */
 export const manifestOf = (given: Readonly<Record<string, unknown>>): SkillManifest => {
   const { metadata, ...plain } = given;
   const said = checked(fields, plain, '');
@@ -108,7 +111,7 @@ export const manifestOf = (given: Readonly<Record<string, unknown>>): SkillManif
   };
 };
 
-/** `metadata` is a map, or JSON in a text; so is what stands in it under our name (A15/151). */
+/** `metadata` is a map, or a string with JSON; so is the entry under our name (A15/151). */
 const oursIn = (metadata: unknown): unknown => {
   const all = unwrapped(metadata, 'metadata');
   const owner = owners.find((name) => Object.hasOwn(all, name));
@@ -117,7 +120,7 @@ const oursIn = (metadata: unknown): unknown => {
 
 const unwrapped = (value: unknown, field: string): Record<string, unknown> => {
   const map = typeof value === 'string' ? json(value, field) : (value ?? {});
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw wrong(field, 'is no map');
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw wrong(field, 'must be a map');
   return map as Record<string, unknown>;
 };
 
@@ -125,7 +128,7 @@ const json = (text: string, field: string): unknown => {
   try {
     return JSON5.parse(text);
   } catch {
-    throw wrong(field, 'is a text that is no JSON; write a map');
+    throw wrong(field, 'is a string that is not valid JSON; write a map');
   }
 };
 

@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { timestamp } from './types.ts';
 
 /**
- * When a session counts as stale (A4/43–52), worked out for one message: the policy's rule that applies and the boundary it gives. The
- * router knows the policy and the time zone, the session knows its last update, and it is the session that decides.
+ * When a session counts as stale (A4/43–52), computed for one message: the rule that applies and its boundary. The router knows
+ * the policy and the time zone, the session knows its last update; the session decides.
  */
 export const expiry = z.object({
-  /** The configuration that applies, such as `session.resetByType.group`. */
+  /** The part of the configuration that applies, such as `session.resetByType.group`. */
   rule: z.string().min(1).max(128),
   /** The most recent daily reset time before the message. */
   dailyBoundaryAt: timestamp.optional(),
   idleMinutes: z.number().min(0).optional(),
-  /** Every message begins anew: isolated cron jobs (A4/57). */
+  /** Every message starts a new session: isolated cron jobs (A4/57). */
   isolated: z.literal(true).optional(),
 });
 export type Expiry = z.infer<typeof expiry>;
 
-/** Why a session was reset, for people and programs. `boundaryAt` is the moment it became stale. */
+/** Why a session was reset. `boundaryAt` is the moment at which it became stale. */
 export const resetCause = z.object({
   trigger: z.enum(['daily', 'idle', 'isolated', 'command', 'api', 'fork']),
-  /** The rule or the words that did it. */
+  /** The rule, or the command word, that caused it. */
   rule: z.string().max(256),
   boundaryAt: timestamp.optional(),
   lastUpdateAt: timestamp.optional(),
@@ -27,8 +27,8 @@ export const resetCause = z.object({
 export type ResetCause = z.infer<typeof resetCause>;
 
 /**
- * Why a session that was last updated at `lastUpdateAt` is stale at `at`, or `null` if it is fresh (A4/45–47). Of two boundaries the one
- * that came first counts. Times in ms.
+ * Why a session last updated at `lastUpdateAt` is stale at `at`, or `null` if it is fresh (A4/45–47). Of two boundaries the
+ * earlier one counts. Times in ms.
  */
 export const staleness = (
   { rule, dailyBoundaryAt, idleMinutes, isolated }: Expiry,

@@ -1,3 +1,3 @@
-/** What a token may be made for; a principal says how it is meant. */
+/** The roles of tokens; a `Principal` says what each may do. */
 export const roles = ['owner', 'participant', 'channel', 'approver', 'read-only', 'admin'] as const;
 export type Role = (typeof roles)[number];

@@ -1,30 +1,33 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 
-/** Parts that commands, events and state have in common. Everything is plain data: it survives MessagePack and JSON unchanged. */
+/** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
-/** Milliseconds since 1970, UTC, up to the year 9999: what a CloudEvents time (RFC 3339) can say. */
+/** Milliseconds since 1970, UTC, up to the year 9999: the range of a CloudEvents time (RFC 3339). */
 export const timestamp = z.number().min(0).max(253_402_300_799_999);
 
-/** A turn and the attempt at it. The attempt grows with each resume and is never used again: it fences late results (I5). */
+/** A turn and its attempt. The attempt grows with each resume and is never reused: it fences late results (I5). */
 export const turnRef = z.object({ id: z.string().min(1).max(128), attempt: z.int().min(1) });
 export type TurnRef = z.infer<typeof turnRef>;
 
 /**
- * Who wrote a message. `id` is the channel's own id, byte-exact. The router resolves the rest (A5/66): `role`, and `principal`, the person
- * behind the id, which is a name of `session.identityLinks` or `<channel>:<id>`.
+ * The sender of a message. `id` is the channel's own id, byte-exact. The router adds the rest (A5/66): `role`, and `principal`,
+ * the person behind the id, which is a name of `session.identityLinks` or `<channel>:<id>`.
  */
 export const sender = z.object({
   id: z.string().min(1).max(256),
   name: z.string().max(256).optional(),
   role: z.enum(['owner', 'participant', 'program']).optional(),
   principal: z.string().min(1).max(512).optional(),
-  /** Of a program that a participant has set to work: it may do no more than they (A5/62). */
+  /** On a program that a participant started: it has no more rights than they (A5/62). */
   onBehalfOf: z.literal('participant').optional(),
 });
 export type Sender = z.infer<typeof sender>;
 
-/** Where an answer goes. `channel` names the outlet; `to` is the channel's raw routing id. Absent: the reader fetches or follows. */
+/**
+ * Where an answer goes. `channel` names the outlet; `to` is the channel's raw routing id. Absent: the caller fetches or streams
+ * the answer.
+ */
 export const deliveryTarget = z.object({
   channel: z.string().min(1).max(64),
   to: z.string().min(1).max(512),
@@ -32,24 +35,27 @@ export const deliveryTarget = z.object({
   threadId: z.string().max(128).optional(),
 });
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
-/** The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that began it (A11/125). */
+/**
+ * The channel between sessions: `to` is a session's key, `threadId` a spawned run, `accountId` the generation that spawned it
+ * (A11/125).
+ */
 export const sessionChannel = 'session';
 
-/** Where a session comes from (A3/42). Set once, preserved on reopening (A5/65). */
+/** Where a session comes from (A3/42). Set once, and kept when it is reopened (A5/65). */
 export const sessionSource = z.object({
   kind: z.string().min(1).max(32),
   interactive: z.boolean(),
   platform: z.string().max(64).optional(),
   triggerId: z.string().max(128).optional(),
   type: z.enum(['direct', 'group']).optional(),
-  /** The platform's own ids of where it began, such as `telegram_chat_id` (A3/41). */
+  /** The platform's own ids of where it started, such as `telegram_chat_id` (A3/41). */
   ids: z.record(z.string().max(64), z.string().max(256)).optional(),
 });
 export type SessionSource = z.infer<typeof sessionSource>;
 
 /**
- * Where a session's messages come from, as people know it (A13/132–137, A2/13): labels for lists and raw routing ids. Best effort; what a
- * later message leaves out is kept.
+ * Where a session's messages come from (A13/132–137, A2/13): labels for lists, and raw routing ids. Best effort; fields that a
+ * later message lacks are kept.
  */
 const label = z.string().min(1).max(256).optional();
 export const origin = z.object({
@@ -67,14 +73,14 @@ export const origin = z.object({
 });
 export type Origin = z.infer<typeof origin>;
 
-/** What people set for one session; unset means: as configured. Kept over a reset. */
+/** Settings of one session; an unset one follows the configuration. Kept over a reset. */
 export const settings = z.object({
   sendPolicy: z.enum(['allow', 'deny']).optional(),
   model: z.string().min(1).max(256).optional(),
   thinkingLevel: z.string().min(1).max(32).optional(),
   verboseLevel: z.string().min(1).max(32).optional(),
   displayName: label,
-  /** What the session is about, in a person's words: what Natter makes of it counts only without (A2/17, A7/82). */
+  /** A person's description of the session; it takes precedence over the introspection's (A2/17, A7/82). */
   description: z.string().min(1).max(limits.descriptionCharacters).optional(),
 });
 export type Settings = z.infer<typeof settings>;
@@ -89,7 +95,7 @@ export const settingsChange = z.object({
 });
 export type SettingsChange = z.infer<typeof settingsChange>;
 
-/** What Natter itself tells a person: the answer to a chat command, say. `code` is for programs. */
+/** A text by Natter itself to a person, such as the answer to a chat command. `code` is for programs. */
 export const notice = z.object({
   code: z.string().min(1).max(64),
   text: z.string().max(limits.noticeCharacters),
@@ -97,29 +103,32 @@ export const notice = z.object({
 });
 export type Notice = z.infer<typeof notice>;
 
-/** Tokens of one model step. `estimated` is true where the provider did not count them itself. */
+/** Tokens of one model step. `estimated` is true if the provider did not count them. */
 export const usage = z.object({
   inputTokens: z.int().min(0),
   outputTokens: z.int().min(0),
   totalTokens: z.int().min(0),
   estimated: z.boolean().optional(),
-  /** What the step cost, in US dollars, where the provider says so. */
+  /** The cost of the step in US dollars, if the provider reports it. */
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
 
-/** One message from a person or program to the session. `turnId` is the turn it asks for; without one it is only remembered (A5/69). */
+/** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),
   text: z.string().max(262_144),
   sender,
   deliverTo: deliveryTarget.optional(),
-  /** The spawned run that this is the result of; its answer goes where the session's last answers went (A13/138). */
+  /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
 });
 export type Message = z.infer<typeof message>;
 
-/** What a message does that finds a turn running (B6). `debounceMs`: messages that follow within that time join the turn before its first step. */
+/**
+ * What a message does when a turn is already running (B6). `debounceMs`: messages that follow within that time join the turn
+ * before its first step.
+ */
 export const queueRule = z.object({
   mode: z.enum(['followup', 'collect', 'steer', 'interrupt', 'reject']),
   limit: z.int().min(0).max(limits.queuedTurns).optional(),
@@ -127,65 +136,68 @@ export const queueRule = z.object({
 });
 export type QueueRule = z.infer<typeof queueRule>;
 
-/** A call of a tool as the model wrote it: `arguments` is its text, JSON if the model got it right. */
+/** A tool call as the model wrote it: `arguments` is its text, which is JSON if the model got it right. */
 export const requestedCall = z.object({
   tool: z.string().min(1).max(128),
   arguments: z.string().max(limits.toolArgumentsCharacters),
 });
-/** `callId` is unique among all calls of the session and is the idempotency key of the tool's effect (I6). */
+/** `callId` is unique among all calls of the session, and is the idempotency key of the tool's effect (I6). */
 export const toolCall = requestedCall.extend({ callId: z.string().min(1).max(limits.callIdCharacters) });
 export type RequestedCall = z.infer<typeof requestedCall>;
 export type ToolCall = z.infer<typeof toolCall>;
 
-/** A run in another session that this one began and that ends when this one is stopped (A11/125). */
+/** A run in another session that this session spawned; it ends when this one is stopped (A11/125). */
 export const spawnedRun = z.object({
   key: z.string().min(1).max(limits.sessionKeyBytes),
   runId: z.string().min(1).max(limits.idCharacters),
-  /** Its result may make the session do no more than whoever had it begun. */
+  /** The result of the run gives the session no more rights than the sender who started it. */
   onBehalfOf: sender.shape.onBehalfOf,
 });
 export type SpawnedRun = z.infer<typeof spawnedRun>;
 
-/** What a person is asked about a call (A5/62). `hash` binds the answer to the tool and its exact arguments (I7). */
+/** A request for approval of a call (A5/62). `hash` binds the answer to the tool and its exact arguments (I7). */
 export const approvalRequest = z.object({
   approvalId: z.string().min(1).max(limits.idCharacters),
-  /** What is to be done, for people. */
+  /** The action, in words for people. */
   action: z.string().max(2_000),
   expiresAt: timestamp,
   callId: toolCall.shape.callId.optional(),
   tool: requestedCall.shape.tool.optional(),
   hash: z.string().max(128).optional(),
-  /** `retry`: the call was started, its host died, and nobody knows whether it took effect (I6). Default: `run`. */
+  /** `retry`: the call was started, its host died, and it is unknown whether it took effect (I6). Default: `run`. */
   asks: z.enum(['run', 'retry']).optional(),
-  /** Principals who may answer, besides the owner. */
+  /** Principals who may answer besides the owner. */
   approvers: z.array(z.string().min(1).max(512)).max(64).optional(),
-  /** Whose calls an answer for good counts for; nobody else's. */
+  /** Whose calls a permanent grant covers. */
   holder: z.string().min(1).max(544).optional(),
-  /** The answer counts for this call alone, whatever it says. */
+  /** The answer covers this call only, whatever it says. */
   onceOnly: z.literal(true).optional(),
-  /** The run in another session that the call begins once it may. */
+  /** The run in another session that the call spawns when approved. */
   spawn: spawnedRun.optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
-/** What the policy says of a call, in the order of the calls. */
+/** The tool policy's decision on a call, in the order of the calls. */
 export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
-  /** `invalid`: nobody forbids it; there is no such tool, or its arguments cannot be read. The call ends as an error. */
+  /** `invalid`: not forbidden, but the tool does not exist or its arguments cannot be parsed. The call ends as an error. */
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
   z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 
-/** What became of a call. `unknown`: it was started and nobody knows how it ended; `cancelled`: its turn ended first. */
+/**
+ * The outcome of a call. `unknown`: it was started, and whether it took effect is not known. `expired`: its approval was not
+ * answered in time.
+ */
 export const toolOutcome = z.enum(['ok', 'error', 'denied', 'expired', 'unknown']);
 export type ToolOutcome = z.infer<typeof toolOutcome>;
 
-/** A part of the system prompt and how long it is (A11/124). */
+/** A part of the system prompt and its length (A11/124). */
 export const promptPart = z.object({ name: z.string().max(128), characters: z.int().min(0) });
 export type PromptPart = z.infer<typeof promptPart>;
 
-/** What a turn is for, if not for answering a message. */
+/** The purpose of a turn that does not answer a message. */
 export const turnTask = z.object({
   kind: z.literal('compact'),
   instructions: z.string().max(2_000).optional(),
@@ -193,7 +205,7 @@ export const turnTask = z.object({
 });
 export type TurnTask = z.infer<typeof turnTask>;
 
-/** What the model said in one step, or why it could not. */
+/** The outcome of one model step. */
 export const stepOutcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('reply'), text: z.string(), model: z.string(), usage }),
   /** More steps follow: after these calls, or at once. */
@@ -208,9 +220,9 @@ export const stepOutcome = z.discriminatedUnion('kind', [
 ]);
 export type StepOutcome = z.infer<typeof stepOutcome>;
 
-/** Commits of a session that a conversation leaves out: those with `after < seq < until`. */
+/** Commits that a conversation leaves out: those with `after < seq < until`. */
 const skippedCommits = z.object({ after: z.int().min(1), until: z.int().min(1) });
-/** Where a fork branches off: the session as it stood after that commit, and where its conversation is to be read (B21). */
+/** Where a fork branches off: the session after that commit, and where its conversation is read from (B21). */
 export const forkBase = z.object({
   sessionId: z.string(),
   seq: z.int().min(1),

@@ -3,13 +3,13 @@ import { NatterError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Always given, and not as we have them. */
+/** Always set, to values of our own. */
 const own = new Set(['PATH', 'LANG', 'HOME']);
 
-/** Variables that make another program run, load or read something else: whoever sets them runs code (I12). */
+/** Variables that change which program, library or file is used: whoever sets them can run code (I12). */
 const dangerous = new RegExp(
   [
-    // All that begin so.
+    // Prefixes.
     '^(NODE_|NPM_CONFIG_|PIP_|UV_|YARN_|LD_|DYLD_|PYTHON|PERL|RUBY|GIT_|BASH_|DOTNET_|COR_|MALLOC_|GLIBC_|GCONV_|OPENSSL_|LUA_|PHP|RUSTC|R_PROFILE)',
     '_ASKPASS$',
     '^(ENV|IFS|PS4|CDPATH|SHELL|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|ZDOTDIR|FPATH|PSMODULEPATH|XDG_CONFIG_(HOME|DIRS))$',
@@ -19,17 +19,17 @@ const dangerous = new RegExp(
   ].join('|'),
 );
 
-/** Why programs may not be given a variable of this name, and what to do. `null`: they may. */
+/** Why programs may not get a variable of this name, with the fix; `null` if they may. */
 export const environmentProblem = (name: string): string | null => {
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return 'is not the name of a variable; use letters, digits and "_"';
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return 'is not a variable name; use letters, digits and "_"';
   const upper = name.toUpperCase();
-  if (own.has(upper)) return 'is always given; remove it';
+  if (own.has(upper)) return 'is always set; remove it';
   if (upper.startsWith('NATTER_')) return 'holds secrets of this installation; remove it';
   if (dangerous.test(upper)) return 'changes which code programs run; remove it';
   return null;
 };
 
-/** Throws `invalid` when a variable may not be given to programs. `field` is where the names stand in the configuration. */
+/** Throws `invalid` for the first variable that programs may not get. `field` is the path of the names in the configuration. */
 export const checkEnvironment = (names: readonly string[], field: string): void => {
   for (const [index, name] of names.entries()) {
     const problem = environmentProblem(name);
@@ -39,13 +39,13 @@ export const checkEnvironment = (names: readonly string[], field: string): void 
   }
 };
 
-/** The path where the environment has none. */
+/** The search path when the environment has none. */
 export const usualPath = '/usr/local/bin:/usr/bin:/bin';
 
-/** All that a program gets to know of our environment: PATH, LANG, HOME and the named variables, as far as they are set. */
+/** The complete environment of a program: PATH, LANG, HOME and those of the named variables that are set. */
 export const programEnvironment = (env: Environment, names: readonly string[], home: string): Record<string, string> => {
   const named = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  // A relative entry would find programs in the folder they run in.
+  // A relative entry would search the program's working directory.
   const path = (env.PATH ?? '').split(':').filter(isAbsolute);
   return {
     ...Object.fromEntries(named),

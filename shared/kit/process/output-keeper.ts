@@ -1,4 +1,6 @@
-/** Keeps the beginning and the end of what a program writes, within a bound; the middle of too much is dropped and counted. */
+/**
+ * Keeps the beginning and the end of a program's output, within `bytes`. The middle of a longer output is dropped and counted.
+ */
 export class OutputKeeper {
   readonly #halfBytes: number;
   readonly #head: Buffer[] = [];
@@ -20,7 +22,7 @@ export class OutputKeeper {
     if (rest.length > 0) this.#addToTail(rest);
   }
 
-  /** What was kept, as text; what is not UTF-8 becomes U+FFFD. */
+  /** The kept output as text; invalid UTF-8 becomes U+FFFD. */
   text(): string {
     const head = Buffer.concat(this.#head);
     const tail = Buffer.concat(this.#tail);
@@ -29,7 +31,7 @@ export class OutputKeeper {
     return `${head.toString()}\n[${this.#dropped + tail.length - end.length} bytes are left out here]\n${end.toString()}`;
   }
 
-  /** Cut only when it has grown to twice its bound, so that small pieces do not cost a copy each. */
+  /** Cuts the tail only when it has grown to twice its bound, so that not every small chunk costs a copy. */
   #addToTail(chunk: Buffer): void {
     this.#tail.push(chunk);
     this.#tailBytes += chunk.length;

@@ -7,27 +7,27 @@ import { limits } from '../limits.ts';
 import { quoted } from '../one-line.ts';
 import { OutputKeeper } from './output-keeper.ts';
 
-/** A program and its arguments; no shell reads them. */
+/** A program and its arguments, run without a shell. */
 export interface Program {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly timeoutMs: number;
-  /** Hears what it writes, as it comes. */
+  /** Called with each chunk of output as it arrives. */
   heard?(chunk: Buffer): void;
 }
-/** How it ended: with an exit code, by a signal, or because its time was over. */
+/** How a program ended: with an exit code, by a signal, or by the timeout. */
 export interface ProgramEnd {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
-  /** What it wrote to its output and to its error output, in the order in which it came. */
+  /** Standard output and standard error, in the order of arrival. */
   readonly output: string;
 }
 
 /**
- * Runs a program in a process group of its own. When it ends, or its time is over, or `signal` aborts, all of the group ends, also what it
- * left running in the background. Throws `invalid` when it cannot be started.
+ * Runs a program in a process group of its own. When it exits, times out, or `signal` aborts, the whole group is killed,
+ * including background processes. Throws `invalid` when the program cannot be started.
  */
 export const runProgram = async (program: Program, signal: AbortSignal, clock: Clock): Promise<ProgramEnd> => {
   signal.throwIfAborted();
@@ -49,7 +49,7 @@ export const runProgram = async (program: Program, signal: AbortSignal, clock: C
   try {
     const first = await Promise.race([exit, within(timeoutMs), aborting(signal, over.signal)]);
     if (first) {
-      // Somebody in the background may keep the pipes open for ever.
+      // A background process may keep the pipes open for ever.
       await Promise.race([closed, within(limits.programDrainMs)]);
     } else {
       killGroup(child, 'SIGTERM');
@@ -64,7 +64,7 @@ export const runProgram = async (program: Program, signal: AbortSignal, clock: C
   }
 };
 
-/** A system that has no file handles left gives no pipes, and an error that `exitOf` tells. */
+/** Without free file handles there are no pipes; `exitOf` then reports the error. */
 const pipesOf = ({ stdout, stderr }: ChildProcess): Readable[] => [stdout, stderr].filter((pipe) => pipe instanceof Readable);
 
 interface Exit {
@@ -84,12 +84,12 @@ const aborting = async (signal: AbortSignal, until: AbortSignal): Promise<void> 
   if (!signal.aborted) await once(signal, 'abort', { signal: until }).catch(() => {});
 };
 
-/** The group has the id of its first process, and keeps it as long as any of it runs. */
+/** The group has the id of its first process, as long as any process of it runs. */
 export const killGroup = ({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void => {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nothing of it runs any more.
+    // The group is gone.
   }
 };

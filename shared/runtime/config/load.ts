@@ -8,13 +8,16 @@ import { refuseDangers } from '../../domain/routing/dm-safety.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { linesOf } from './locate.ts';
 
-/** The configuration of one process: file, then environment, then defaults. `dataDir` and `session.store` are absolute; `session.timeZone` is always there. */
+/**
+ * The configuration of one process: file, overridden by the environment, with defaults. `dataDir` and `session.store` are
+ * absolute; `session.timeZone` is always set.
+ */
 export type Config = ConfigFields & {
   readonly dataDir: string;
   readonly session: ConfigFields['session'] & { readonly timeZone: string };
 };
 
-/** Where a configuration comes from. `file` must exist if given; `home` is the user's. */
+/** Where a configuration comes from. `file` must exist if given; `home` is the user's home folder. */
 export interface ConfigSource {
   readonly file?: string;
   readonly env: Environment;
@@ -23,7 +26,7 @@ export interface ConfigSource {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that set a field, and how their text becomes its value. They win over the file. */
+/** Variables that set a field, with the conversion of their text. They take precedence over the file. */
 const variables: readonly (readonly [variable: string, field: string, read: (text: string) => unknown])[] = [
   ['NATS_URL', 'nats.url', String],
   ['NATS_TOKEN', 'nats.token', String],
@@ -48,7 +51,7 @@ const problemsOf = (error: z.ZodError): Problem[] =>
     return issue.keys.map((key) => ({ field: [...path, key].join('.'), text: adviceOn(path, key) }));
   });
 
-/** Reads and parses the file; `null` if it is not there and nobody asked for it by name. */
+/** Reads and parses the file; `null` if it does not exist and was not named explicitly. */
 const readFile = (file: string, required: boolean): { text: string; value: unknown } | null => {
   let text: string;
   try {
@@ -86,20 +89,20 @@ const withField = (value: unknown, [name, ...rest]: readonly string[], to: unkno
 const absolute = (path: string, base: string, home: string): string =>
   path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
 
-/** The zone of the machine: what a daily reset means where nothing else is said (A4/44). */
+/** The machine's time zone: the default for daily resets (A4/44). */
 const hostTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The file that is read: the one given, or named by `NATTER_CONFIG`, else `natter.json` of the data directory, which need not be there. */
+/**
+ * The path of the configuration file: the one given or named by `NATTER_CONFIG`, else `natter.json` in the data directory, which
+ * need not exist.
+ */
 export const configFileOf = ({ file, env, home }: ConfigSource): { path: string; named: boolean } => {
   const named = file ?? (env.NATTER_CONFIG || undefined);
   const usual = join(absolute(env.NATTER_DATA_DIR || join(home, '.natter'), '.', home), 'natter.json');
   return { path: named === undefined ? usual : absolute(named, '.', home), named: named !== undefined };
 };
 
-/**
- * Loads the configuration. Throws `NatterError('invalid')` whose message has one line per problem: file and line or variable, field, and
- * the mend.
- */
+/** Loads the configuration. Throws `invalid` with one line per problem: file and line or variable, field, and the fix. */
 export const loadConfig = (source: ConfigSource): Config => {
   const { env, home } = source;
   const { path: file, named } = configFileOf(source);
@@ -156,7 +159,10 @@ const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] =>
   return isRecord(value) ? Object.entries(value).flatMap(([name, child]) => secretsUnder(childOf(node, name), child)) : [];
 };
 
-/** Every secret this configuration holds or points to: what the log must hide (I12). A variable that programs are given may be one. */
+/**
+ * Every secret that this configuration contains or refers to, for the log to hide (I12). Variables passed to programs count as
+ * secrets.
+ */
 export const secretsOf = (config: Config, env: Environment): string[] => {
   const servers = Object.values(config.mcp.servers);
   const variables = [

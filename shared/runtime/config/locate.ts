@@ -1,6 +1,6 @@
 /**
- * Where the parts of a JSON5 text stand: dotted path -> line from 1. JSON5's parser keeps no positions, so this reads the tokens again;
- * it is called for texts that did parse, to say where a value is that the schema refused.
+ * Locates values in a JSON5 text: dotted path → line, from 1. JSON5's parser keeps no positions, so this tokenises the text
+ * again. Called for texts that did parse, to locate values that the schema refused.
  */
 const token = /\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g;
 
@@ -12,7 +12,7 @@ interface Frame {
 
 const unquoted = (text: string): string => (/^["']/.test(text) ? text.slice(1, -1) : text);
 
-/** The line of every key and list item in `text`. A key that stands twice has its last line, as its last value counts. */
+/** The line of every key and list item in `text`. A repeated key gets its last line, since its last value counts. */
 export const linesOf = (text: string): ReadonlyMap<string, number> => {
   const lines = new Map<string, number>();
   const stack: Frame[] = [];

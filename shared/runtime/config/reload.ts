@@ -5,20 +5,17 @@ import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Config } from './load.ts';
 
-/** Something that may change while we run. Ask each time it is needed; do not keep what it said. */
+/** A value that may change while we run. Call `current` each time it is needed; do not keep the result. */
 export interface Current<T> {
   current(): T;
-  /** Tells which values, by their dotted paths, have changed and are in force, until the returned function is called. */
+  /** Calls `heard` with the dotted paths of changed values that have taken effect, until the returned function is called. */
   changes?(heard: (keys: readonly string[]) => void): () => void;
 }
 
-/** What never changes: for tests, and for programs that read their configuration once. */
+/** A value that never changes, for tests and for programs that read their configuration once. */
 export const fixed = <T>(value: T): Current<T> => ({ current: () => value });
 
-/**
- * As it is now, for whoever takes all of it as it was at their start but for the session rules: those are what is in force, each time they are
- * looked at, so that somebody whose id is unlinked knows nothing of the person from then on (A3/29, I12).
- */
+/** A snapshot of the configuration whose `session` part stays live: unlinking an identity takes effect at once (A3/29, I12). */
 export const withLiveSession = (config: Current<Config>): Config => ({
   ...config.current(),
   get session() {
@@ -33,21 +30,24 @@ export interface LiveConfig extends Current<Config> {
   close(): void;
 }
 
-/** Editors write in several steps, and replace the file: what comes within this time is one change. */
+/** Editors write in several steps and replace the file: events within this time count as one change. */
 const settleMs = 100;
 
-/** What of the session rules is built into what runs: the size of a cache, a folder, and the key that lists are made with. */
+/** The session settings that are fixed at start: a cache size, a folder, and the key that lists are built with. */
 const fixedIn = ({ mainKey, residents, store }: Config['session']) => ({ mainKey, residents, store });
 
-/** What of the gateway is there once it listens; who may call, and how often, is looked up. */
-const fixedAtDoor = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
+/** The gateway settings that are fixed once it listens; tokens and limits are looked up on each call. */
+const fixedGatewaySettings = ({ host, port, token, allowPublicBind, trustedProxies, maxConnections }: Config['gateway']) => ({
   ...{ host, port, token, allowPublicBind, trustedProxies, maxConnections },
 });
 
-/** What of a newly read configuration takes effect at once. All the rest stays as it was at the start: connections, ports, files. */
+/**
+ * The parts of a newly read configuration that take effect at once. Everything else stays as it was at the start: connections,
+ * ports, files.
+ */
 const applied = (running: Config, read: Config): Config => ({
   ...running,
-  gateway: { ...read.gateway, ...fixedAtDoor(running.gateway) },
+  gateway: { ...read.gateway, ...fixedGatewaySettings(running.gateway) },
   session: { ...read.session, ...fixedIn(running.session) },
   agent: { ...running.agent, owners: read.agent.owners, names: read.agent.names },
   model: { ...running.model, aliases: read.model.aliases },
@@ -58,7 +58,7 @@ const applied = (running: Config, read: Config): Config => ({
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Dotted paths of the values that differ; a list is one value. */
+/** Dotted paths of the values that differ; a list counts as one value. */
 export const differences = (before: unknown, after: unknown, path = ''): string[] => {
   if (isDeepStrictEqual(before, after)) return [];
   if (!isRecord(before) || !isRecord(after)) return [path];
@@ -67,8 +67,9 @@ export const differences = (before: unknown, after: unknown, path = ''): string[
 };
 
 /**
- * Keeps a configuration current with its file. A file that cannot be used, or is gone, is logged with its problem, and the last good
- * configuration stays: defaults in its place would open what it had closed. `load` reads the file and what overrides it; `changed` is told of a new configuration after it is in force.
+ * Keeps a configuration current with its file. If the file is invalid or gone, the problem is logged and the last good
+ * configuration stays: defaults instead could open what it had closed. `load` reads the file and its overrides; `changed` is
+ * called after a new configuration has taken effect.
  */
 export const followConfig = (options: {
   readonly file: string;
@@ -87,22 +88,19 @@ export const followConfig = (options: {
     try {
       read = load();
       const isThere = existsSync(file);
-      if (wasThere && !isThere) throw new Error('the file is gone; put it back, or start again to go on without it');
+      if (wasThere && !isThere) throw new Error('the file is gone; put it back, or restart to continue without it');
       wasThere = isThere;
     } catch (error) {
-      log.error(
-        { file, problem: errorMessage(error) },
-        'the changed configuration cannot be used; the last good one stays in force',
-      );
+      log.error({ file, problem: errorMessage(error) }, 'the changed configuration is invalid; the last good one stays in force');
       return;
     }
     const before = running;
     running = applied(before, read);
     const waiting = differences(running, read);
-    if (waiting.length > 0) log.warn({ file, keys: waiting }, 'these changes of the configuration need a restart');
+    if (waiting.length > 0) log.warn({ file, keys: waiting }, 'these configuration changes need a restart');
     const inForce = differences(before, running);
     if (inForce.length === 0) return;
-    log.info({ file, keys: inForce }, 'the changed configuration is in force');
+    log.info({ file, keys: inForce }, 'the configuration has been reloaded');
     changed?.(running);
     for (const heard of hearing) heard(inForce);
   };
@@ -119,14 +117,17 @@ export const followConfig = (options: {
   };
 };
 
-/** Calls `changed` when the file is written, made or replaced. Watches its directory: the file itself may be another one tomorrow. */
+/**
+ * Calls `changed` when the file is written, created or replaced. Watches its directory, because the file may be replaced by
+ * another.
+ */
 const watchFile = (file: string, changed: () => void, log: Logger): { close(): void } | null => {
   const unwatched = (error: unknown): void =>
     log.warn({ file, reason: errorMessage(error) }, 'the configuration file is not watched; a change needs a restart');
   let timer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher;
   try {
-    // `..data` is the link that a mounted ConfigMap changes instead of the file.
+    // `..data` is the symbolic link that a mounted ConfigMap changes instead of the file.
     watcher = watch(dirname(file), { persistent: false }, (_, name) => {
       if (name !== null && name !== basename(file) && name !== '..data') return;
       clearTimeout(timer);

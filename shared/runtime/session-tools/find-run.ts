@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
-import { afterCommitOf, type FoundRun, isOver, type Run, type Traced, unknownRun } from '../../domain/projections/run.ts';
+import { afterCommitOf, type FoundRun, isOver, type Run, type TrackedRun, unknownRun } from '../../domain/projections/run.ts';
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { limits } from '../../kit/limits.ts';
@@ -7,15 +7,15 @@ import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { Ports } from '../../ports/index.ts';
 
 /**
- * Looks for a run after the sequence `oldest`: in the recent part of the history, where people look, and in all of it only where it is
- * short. Anybody may make up an id, and a long log is not read for that. `each` is told of each commit that is read, and of the run after it.
+ * Looks for a run after the sequence `oldest`: in the recent part of the history, and in all of it only if it is short. Ids can
+ * be made up, and a long log is not read for that. Calls `each` with each commit read and the run after it.
  */
 export const findRun = async (
   { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
   key: SessionKey,
   runId: string,
   oldest = 0,
-  each: (commit: RecordedCommit, found: Traced) => void = () => {},
+  each: (commit: RecordedCommit, found: TrackedRun) => void = () => {},
 ): Promise<FoundRun> => {
   const position = (await snapshots.get(key))?.position;
   const first = position?.window[0] ?? position?.seq ?? 1;
@@ -33,13 +33,13 @@ export const findRun = async (
   return found.run === null && recent > oldest && isShort ? orQuarantined(readAfter(oldest)) : found;
 };
 
-/** Follows the log until the run is over, for at most `waitMs`: the run as it is then. */
+/** Follows the log until the run is over, for at most `waitMs`. Resolves with the run's last known state. */
 export const followRun = async (
   clock: Clock,
   follow: (after: number, signal: AbortSignal) => AsyncIterable<RecordedCommit>,
   wait: { readonly runId: string; readonly found: FoundRun; readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<Run | null> => {
-  let known: Traced = wait.found;
+  let known: TrackedRun = wait.found;
   if (isOver(known.run)) return known.run;
   const expired = new AbortController();
   const signal = AbortSignal.any([wait.signal, expired.signal]);

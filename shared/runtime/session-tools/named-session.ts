@@ -3,7 +3,7 @@ import { canonicalKey } from '../../domain/keys/legacy-key.ts';
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import { NatterError } from '../../kit/errors.ts';
 
-/** The session that callers name, in a short, older or full form (C2, A3/35–40). Throws `NatterError('invalid')` that names the field. */
+/** The session that a caller names, in a short, older or full form (C2, A3/35–40). Throws `invalid` with the field. */
 export const keyFrom = ({ agent, session }: Config, text: string, field = 'sessionKey'): SessionKey => {
   const result = canonicalKey(text, { agentId: agent.id, mainKey: session.mainKey, scope: session.scope });
   if ('key' in result) return result.key;

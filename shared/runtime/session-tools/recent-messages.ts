@@ -9,17 +9,17 @@ import type { Ports } from '../../ports/index.ts';
 
 interface Wanted {
   readonly key: SessionKey;
-  /** Sequence of the last commit that must be in it. */
+  /** Sequence of the last commit that must be included. */
   readonly through: number;
   readonly limit: number;
-  /** Bound of the texts' length, taken together. */
+  /** Bound on the total length of the texts. */
   readonly characters: number;
   readonly includeTools: boolean;
 }
 
 /**
- * The last messages of the session's present generation, oldest first. Reads from where the snapshot says they are, and the whole history
- * where it reaches less far. Throws `NatterError('unavailable')` when less of the log is at hand than asked for.
+ * The last messages of the session's current generation, oldest first. Reads from the position in the snapshot, or the whole
+ * history if that does not reach back far enough. Throws `unavailable` when the log cannot be read up to `through`.
  */
 export const recentMessages = async (
   { events, snapshots }: Pick<Ports, 'events' | 'snapshots'>,
@@ -31,26 +31,31 @@ export const recentMessages = async (
     let seen = 0;
     for await (const commit of events.read(key, { after: beginning(window, bounds.limit) })) {
       seen = commit.seq;
-      // The session that was asked for is gone; what comes now may be somebody else's (A8/87).
+      // The requested session is gone; later messages may belong to somebody else (A8/87).
       if (seen > through && commit.events.some(({ type }) => type === 'session_deleted')) return [];
       recent.add(commit);
     }
-    if (seen < through) throw new NatterError('unavailable', 'the log is not read to its end yet; try again');
+    if (seen < through) throw new NatterError('unavailable', 'the log cannot be read to its end yet; try again');
     return recent.messages;
   };
   return orQuarantined(read());
 };
 
-/** The sequence to read after. Each commit of the window has a message; one that is not full reaches back to the generation's beginning. */
+/**
+ * The sequence to read after. Each commit in the window has a message; a window that is not full starts at the generation's
+ * beginning.
+ */
 const beginning = (window: readonly number[], limit: number): number => {
   const first = window.length < limits.windowCommits ? window[0] : undefined;
   return (window.at(-limit) ?? first ?? 1) - 1;
 };
 
-/** Histories read side by side. */
+/** Histories read concurrently. */
 const readsAtOnce = 8;
 
-/** The last messages of each session, without tool results (A10/102). One that cannot be read has none: the others are shown. */
+/**
+ * The last messages of each session, without tool results (A10/102). A quarantined session has none; the others are still shown.
+ */
 export const lastMessagesOf = async (
   ports: Pick<Ports, 'events' | 'snapshots'>,
   rows: readonly Pick<IndexRow, 'key' | 'seq'>[],

@@ -7,8 +7,8 @@ import type { EventLog } from '../../ports/event-log.ts';
 import { readThrough } from '../read-through.ts';
 
 /**
- * The key's row as of now, of a deleted session too: the index's, brought up to date from the log. `null`: nothing is recorded. Throws
- * `NatterError('unavailable')` when less of the log is at hand than its leader has: an old row must not pass for the truth.
+ * The key's current row, even of a deleted session: the indexed row, brought up to date from the log. `null`: nothing is
+ * recorded. Throws `unavailable` when the log cannot be read up to its leader's end: a stale row must not pass for the truth.
  */
 export const rowNow = async (
   sources: { readonly events: EventLog; readonly clock: Clock },

@@ -5,7 +5,7 @@ import type { IndexRow } from '../../domain/projections/summary.ts';
 import { sendDecision } from '../../domain/send-policy/send-policy.ts';
 import { NatterError } from '../../kit/errors.ts';
 
-/** Throws `NatterError('send_denied')` where the send policy would not let the answer out: nothing is asked of the model then (A9/98). */
+/** Throws `send_denied` when the send policy would suppress the answer: the model is not called then (A9/98). */
 export const refuseWhenDenied = ({ session }: Pick<Config, 'session'>, key: SessionKey, row: IndexRow | null): void => {
   const { action, rule } = sendDecision(session.sendPolicy, {
     key,

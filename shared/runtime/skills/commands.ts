@@ -1,10 +1,10 @@
 import { type Skill, skillSources } from '../../domain/skills/skill.ts';
 
-/** The commands that people call skills by (A15/148): `/<command> …` or `/skill <command> …`. */
+/** The commands that call skills (A15/148): `/<command> …` or `/skill <command> …`. */
 
 const commandCharacters = 32;
 
-/** A name as it is typed: small letters, digits and `_`. */
+/** A name as a command: lower-case letters, digits and `_`. */
 export const commandName = (name: string): string =>
   name
     .toLowerCase()
@@ -13,8 +13,8 @@ export const commandName = (name: string): string =>
     .slice(0, commandCharacters);
 
 /**
- * Each skill that people may call, by its command. Of two that come to the same the one whose place comes later, and one that comes to a
- * word of Natter's own, has a number behind it; one whose name has no letter or digit that can be typed is called `skill`.
+ * The skills that people may call, by command. When two skills share a name, the one with the lower precedence gets a number, as
+ * does a skill whose name is reserved. A name without usable characters becomes `skill`.
  */
 export const skillCommands = (skills: readonly Skill[], reserved: ReadonlySet<string>): ReadonlyMap<string, Skill> => {
   const commands = new Map<string, Skill>();

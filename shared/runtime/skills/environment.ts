@@ -2,13 +2,13 @@ import type { Config } from '../../domain/config/schema.ts';
 import type { Skill } from '../../domain/skills/skill.ts';
 import { environmentProblem } from '../../kit/process/environment.ts';
 
-/** What the configuration gives a skill, and its environment variables: for the programs of a session that has it, and nobody else's (A15/162). */
+/** A skill's configuration and environment variables: only for the programs of a session that has the skill (A15/162). */
 
 export type Entries = Config['skills']['entries'];
 export type SkillEntry = Entries[string];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the configuration says of a skill, by the key that it gives itself and by its name (A15/160). */
+/** The configuration entries of a skill, under its own key and under its name (A15/160). */
 export const entriesOf = (
   { name, manifest: { skillKey = name } }: Pick<Skill, 'name' | 'manifest'>,
   entries: Entries,
@@ -18,11 +18,11 @@ export const entriesOf = (
     return entry === undefined ? [] : [[key, entry]];
   });
 
-/** The one that gives it something. */
+/** The entry that provides its settings. */
 export const entryOf = (skill: Pick<Skill, 'name' | 'manifest'>, entries: Entries): SkillEntry | undefined =>
   entriesOf(skill, entries)[0]?.[1];
 
-/** The variables that one skill gets. A dangerous name is left out, whoever wrote it. */
+/** The variables of one skill. Dangerous names are left out, whoever set them. */
 const variablesOf = (skill: Skill, entries: Entries, env: Environment): [name: string, value: string][] => {
   const { env: given = {}, apiKey } = entryOf(skill, entries) ?? {};
   const key = typeof apiKey === 'object' ? env[apiKey.env] : apiKey;
@@ -31,6 +31,6 @@ const variablesOf = (skill: Skill, entries: Entries, env: Environment): [name: s
   return all.flatMap(([name, value]) => (value !== '' && environmentProblem(name) === null ? [[name, value]] : []));
 };
 
-/** The variables of several skills; of two that set one, the first counts. Never the environment of this process, nor a copy of it. */
+/** The variables of several skills; if two set the same one, the first wins. Never includes the environment of this process. */
 export const skillEnvironment = (skills: readonly Skill[], entries: Entries, env: Environment): Record<string, string> =>
   Object.fromEntries(skills.toReversed().flatMap((skill) => variablesOf(skill, entries, env)));

@@ -5,7 +5,7 @@ import { skillCommands } from './commands.ts';
 import { gate, type SkillFacts } from './gate.ts';
 import { charactersOf, frameCharacters, skillsSection, type ToldSkill } from './prompt.ts';
 
-/** What is to be said of a folder that may be a skill's. */
+/** The status of a folder that may contain a skill. */
 export interface Explanation extends ToldSkillOrNone {
   readonly candidate: Candidate;
   readonly status: 'eligible' | 'ineligible' | 'shadowed' | 'unusable';
@@ -18,7 +18,10 @@ interface ToldSkillOrNone {
   readonly node?: string;
 }
 
-/** Says of all candidates, in their order, which the agent has, and of each other one why not. Pure, but for what a `judge` remembers. */
+/**
+ * Explains all candidates, in order: which the agent has, and why not the others. Pure, except for the cache of a remembering
+ * `judge`.
+ */
 export const explain = (candidates: readonly Candidate[], facts: SkillFacts, judge = gate): Explanation[] => {
   let room: number = limits.sessionSkills;
   let characters: number = limits.skillsPromptCharacters - frameCharacters;
@@ -39,26 +42,26 @@ export const explain = (candidates: readonly Candidate[], facts: SkillFacts, jud
   });
 };
 
-const tooMany = [`The agent has ${limits.sessionSkills} skills already, and can have no more.`];
-const tooLong = ['The system prompt has no room for it; switch others off.'];
+const tooMany = [`The agent already has ${limits.sessionSkills} skills, which is the maximum.`];
+const tooLong = ['The system prompt has no room for it; disable other skills.'];
 const not = (candidate: Candidate, status: Explanation['status'], reasons: readonly string[]): Explanation => {
   const { skill } = candidate;
   return { candidate, skill, status, reasons, notes: [] };
 };
 
-/** The skills that an agent has, as a session keeps them (A15/166). */
+/** The skills of an agent, as a session keeps them (A15/166). */
 export interface SkillSet {
-  /** In the order of their names. */
+  /** Ordered by name. */
   readonly told: readonly ToldSkill[];
   readonly skills: readonly Skill[];
   readonly refs: readonly SkillRef[];
-  /** The part of the system prompt. Empty: there is nothing to tell. */
+  /** The part of the system prompt; empty if there is nothing to list. */
   readonly section: string;
-  /** The skills that people can call, by their commands (A15/148). */
+  /** The skills that people can call, by command (A15/148). */
   readonly commands: ReadonlyMap<string, Skill>;
 }
 
-/** What the eligible skills make together. `reserved`: commands that are Natter's own. */
+/** The set of all eligible skills. `reserved`: Natter's own commands. */
 export const eligibleSet = (explained: readonly Explanation[], reserved: ReadonlySet<string>): SkillSet => {
   const told = explained.flatMap(({ skill, node, status }) => (skill && status === 'eligible' ? [{ skill, node }] : []));
   return setOf(

@@ -4,7 +4,10 @@ import type { Config } from '../../domain/config/schema.ts';
 import { programEnvironment } from '../../kit/process/environment.ts';
 import type { SkillFacts } from './gate.ts';
 
-/** The facts of this machine, as they are each time: programs come and go, and nothing else changes. `env`: the process's environment. */
+/**
+ * Returns a function that gives the current facts about this machine; only the installed programs can change. `env`: the
+ * process's environment.
+ */
 export const machineFacts = (
   config: Pick<Config, 'agent' | 'skills' | 'tools'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -16,14 +19,14 @@ export const machineFacts = (
 };
 
 /**
- * Finds programs by the files on a path, without a shell (A15/154). A folder is listed again only when it has changed, and an answer is kept
- * as long as the path is not asked about anew.
+ * Finds programs by the files on a path, without a shell (A15/154). A folder is listed again only when it has changed, and
+ * answers are cached per call of the outer function.
  */
 export const programFinder = (): ((path: string) => (name: string) => boolean) => {
   const listings = new Map<string, Listing>();
   const listingOf = (folder: string): Listing => {
     const stat = statSync(folder, { throwIfNoEntry: false });
-    // A link may lead to another folder by now, and the time of a change can be set, but not that of the setting.
+    // A link may point to another folder now. `mtime` can be set by anyone, `ctime` cannot.
     const stamp = stat ? `${stat.dev} ${stat.ino} ${stat.ctimeMs}` : '';
     const known = listings.get(folder);
     if (known?.stamp === stamp) return known;

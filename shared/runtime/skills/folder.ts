@@ -15,31 +15,31 @@ import { join } from 'node:path';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 
-/** What is in a skill's folder, as far as it can be trusted: bounded, of regular files, and with no way out (A15/173). */
+/** Reads a skill's folder without trusting it: bounded, regular files only, and no way out (A15/173). */
 
-/** A folder as it was when it had this stamp. */
+/** The files of a folder; `stamp` changes when they do. */
 export interface FolderListing {
   readonly files: readonly ListedFile[];
   readonly stamp: string;
 }
 interface ListedFile {
-  /** With `/`, relative to the folder. */
+  /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly inode: number;
-  /** Where a link within the folder leads. */
+  /** The target of a link within the folder. */
   readonly link?: string;
 }
 
 const refused = (path: string, problem: string): NatterError => new NatterError('invalid', `${path}: ${problem}`);
 
-/** All files below a folder, in the order of their paths. Nothing is read. Throws `invalid` for what no skill may have. */
+/** All files below a folder, ordered by path, without reading them. Throws `invalid` for anything a skill must not contain. */
 export const listFolder = (folder: string): FolderListing => {
   const files: ListedFile[] = [];
   const stamps: string[] = [];
   let room: number = limits.skillBytes;
   const visit = (prefix: string, depth: number): void => {
-    if (depth > limits.skillDepth) throw refused(prefix, `is more than ${limits.skillDepth} folders deep`);
+    if (depth > limits.skillDepth) throw refused(prefix, `is nested more than ${limits.skillDepth} folders deep`);
     for (const name of readdirSync(join(folder, prefix)).sort()) {
       const path = prefix === '' ? name : `${prefix}/${name}`;
       const stat = lstatSync(join(folder, path));
@@ -51,7 +51,7 @@ export const listFolder = (folder: string): FolderListing => {
       }
       const file = listedFile(folder, path, stat);
       room -= file.bytes;
-      if (room < 0) throw refused(path, `is too much: a skill may have ${limits.skillBytes} bytes`);
+      if (room < 0) throw refused(path, `is too large: a skill may have ${limits.skillBytes} bytes`);
       files.push(file);
     }
   };
@@ -63,11 +63,11 @@ const listedFile = (folder: string, path: string, stat: Stats): ListedFile => {
   if (stat.isFile()) return { path, bytes: stat.size, inode: stat.ino };
   if (!stat.isSymbolicLink()) throw refused(path, 'is not a regular file');
   const real = realOf(join(folder, path));
-  if (real === null || !isWithin(folder, real)) throw refused(path, 'is a link that leads out of the folder');
+  if (real === null || !isWithin(folder, real)) throw refused(path, 'is a link that points out of the folder');
   return { path, bytes: 0, inode: stat.ino, link: readlinkSync(join(folder, path)) };
 };
 
-/** As the system sees it: Node's own way takes `link/..` for the folder of the link. */
+/** The real path according to the operating system: Node's own implementation resolves `link/..` to the folder of the link. */
 export const realOf = (path: string): string | null => {
   try {
     return realpathSync.native(path);
@@ -76,11 +76,11 @@ export const realOf = (path: string): string | null => {
   }
 };
 
-/** True of a path that is the folder or in it; both as they really are. */
+/** True if the path is the folder or inside it; both must be real paths. */
 export const isWithin = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
-/** The text of `SKILL.md` alone. Throws `invalid`. */
+/** The text of `SKILL.md`, without reading other files. Throws `invalid`. */
 export const readSkillFile = (folder: string, { files }: FolderListing): string => {
   const file = files.find(({ path, link }) => path === 'SKILL.md' && link === undefined);
   return skillTextIn(new Map(file && [[file.path, readWhole(folder, fitting(file))]]));
@@ -91,7 +91,7 @@ const fitting = (file: ListedFile): ListedFile => {
   throw refused(file.path, `is larger than ${limits.skillFileBytes} bytes; move parts of it into files of their own`);
 };
 
-/** The contents of all files that are listed, links left out, and the digest of just these. Throws `invalid`. */
+/** The contents of all listed files except links, and the digest of exactly these. Throws `invalid`. */
 export const readListed = (folder: string, listing: FolderListing): { digest: string; files: ReadonlyMap<string, Buffer> } => {
   const hash = createHash('sha256');
   const files = new Map<string, Buffer>();
@@ -107,18 +107,20 @@ export const readListed = (folder: string, listing: FolderListing): { digest: st
   return { digest: hash.digest('hex'), files };
 };
 
-/** The text of its `SKILL.md`. Throws `invalid` when that is missing or no text. */
+/** The text of `SKILL.md`. Throws `invalid` when it is missing or not text. */
 export const skillTextIn = (files: ReadonlyMap<string, Buffer>): string => {
   const bytes = files.get('SKILL.md');
   if (bytes === undefined) throw refused('SKILL.md', 'is missing');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw refused('SKILL.md', 'is no text in UTF-8');
+    throw refused('SKILL.md', 'is not UTF-8 text');
   }
 };
 
-/** The file that was listed. A pipe that took its place must not stop us, and no link, its own or of a folder above, lead elsewhere. */
+/**
+ * Reads exactly the listed file. Neither a pipe in its place nor a link, its own or of a folder above, may block or redirect us.
+ */
 const readWhole = (folder: string, { path, bytes, inode }: ListedFile): Buffer => {
   const handle = openSync(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -127,7 +129,7 @@ const readWhole = (folder: string, { path, bytes, inode }: ListedFile): Buffer =
     let read = 0;
     for (let got = -1; read < bytes && got !== 0; read += got) got = readSync(handle, buffer, read, bytes - read, read);
     if (!stat.isFile() || stat.ino !== inode || stat.size !== bytes || read !== bytes)
-      throw refused(path, 'changed while it was read');
+      throw refused(path, 'changed while it was being read');
     return buffer;
   } finally {
     closeSync(handle);

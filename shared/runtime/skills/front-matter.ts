@@ -4,22 +4,22 @@ import { limits } from '../../kit/limits.ts';
 import { quoted } from '../../kit/one-line.ts';
 import { plainFields } from './plain-lines.ts';
 
-/** What stands at the head of a `SKILL.md`, and the instructions below it (A15/142). */
+/** The front matter of a `SKILL.md`, and the instructions below it (A15/142). */
 export interface FrontMatter {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** A `SKILL.md` in two parts. Throws `invalid`. Only YAML is read, and none of it is ever run (A15/173). */
+/** Splits a `SKILL.md`. Throws `invalid`. The front matter is only parsed as YAML, never executed (A15/173). */
 export const frontMatterOf = (text: string): FrontMatter => {
   const plain = text.replace(/^\ufeff/, '');
   const first = plain.indexOf('\n');
   const opening = (first === -1 ? plain : plain.slice(0, first)).replace(/\r$/, '');
   if (/^---\s*\S/.test(opening)) throw unusable(`begins with "${opening.slice(0, 20)}"; only YAML between "---" lines is read`);
   if (opening.trimEnd() !== '---') throw unusable('has no front matter; begin with "---", "name:", "description:" and "---"');
-  // The text below may be long, and is not taken apart.
+  // The text below may be long and is not parsed.
   const end = first === -1 ? null : closing.exec(plain.slice(first));
-  if (end === null) throw unusable('has front matter without an end; close it with a line "---"');
+  if (end === null) throw unusable('has unterminated front matter; close it with a line "---"');
   const from = first + end.index + end[0].length;
   return {
     fields: fieldsIn(inLines(plain.slice(first + 1, first + end.index + 1)).replace(/\n$/, '')),
@@ -39,15 +39,18 @@ const fieldsIn = (source: string): FrontMatter['fields'] => {
   return plainFields(source) ?? parsedYaml(source);
 };
 
-/** No aliases, which could grow without end, no tags and no second document. Tabs in front of pasted JSON count as spaces (A15/151). */
+/**
+ * No aliases, which could grow without bound, no tags and no second document. Leading tabs of pasted JSON count as spaces
+ * (A15/151).
+ */
 const parsedYaml = (source: string): FrontMatter['fields'] => {
   const document = parseDocument(
     source.replaceAll(/^\t+/gm, (tabs) => '  '.repeat(tabs.length)),
-    // It would compare each key with all others.
+    // The check would compare each key with all others.
     { prettyErrors: false, uniqueKeys: false },
   );
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem) throw unusable(`has front matter that is no plain YAML: ${problem.message}; put texts with ": " in quotes`);
+  if (problem) throw unusable(`has front matter that is not plain YAML: ${problem.message}; put texts with ": " in quotes`);
   refuseTwice(document);
   const fields = plainValue(() => document.toJS({ maxAliasCount: 0 }));
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw unusable('has no fields in its front matter');
@@ -60,7 +63,7 @@ const refuseTwice = (document: Document): void => {
       const names = new Set<unknown>();
       for (const { key } of items) {
         const name = isScalar(key) ? key.value : key;
-        if (names.has(name)) throw unusable(`has front matter that is no plain YAML: ${quoted(String(name))} is there twice`);
+        if (names.has(name)) throw unusable(`has front matter that is not plain YAML: ${quoted(String(name))} occurs twice`);
         names.add(name);
       }
     },
@@ -71,6 +74,6 @@ const plainValue = (read: () => unknown): unknown => {
   try {
     return read();
   } catch (error) {
-    throw unusable(`has front matter that is no plain YAML: ${errorMessage(error)}; write values out instead of "&" and "*"`);
+    throw unusable(`has front matter that is not plain YAML: ${errorMessage(error)}; write values out instead of "&" and "*"`);
   }
 };

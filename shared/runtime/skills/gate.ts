@@ -3,9 +3,9 @@ import type { Skill } from '../../domain/skills/skill.ts';
 import { environmentProblem } from '../../kit/process/environment.ts';
 import { entriesOf, entryOf, type SkillEntry, skillEnvironment } from './environment.ts';
 
-/** Whether a skill can be used here, and if not, why: the gates of A15/152–157, 160, 161, 167 and 172. Pure. */
+/** Decides whether a skill can be used here, and if not, why (A15/152–157, 160, 161, 167 and 172). Pure. */
 
-/** Another machine that runs programs for the agent (A15/167). `bins`: the programs it has, if that is known. */
+/** Another machine that runs programs for the agent (A15/167). `bins`: its programs, if known. */
 export interface SkillNode {
   readonly name: string;
   readonly os: string;
@@ -14,29 +14,29 @@ export interface SkillNode {
   readonly bins?: readonly string[];
 }
 
-/** All that gates look at. */
+/** Everything the decision depends on. */
 export interface SkillFacts {
   /** `linux`, `darwin` or `win32`. */
   readonly os: string;
-  /** True of a program that is found on the path of the agent's programs. */
+  /** True if the program is on the path of the agent's programs. */
   hasProgram(name: string): boolean;
-  /** Variables that the agent's programs have anyway: PATH, LANG, HOME and those of `tools.exec.environment` that are set. */
+  /** Variables that the agent's programs always get: PATH, LANG, HOME, and those of `tools.exec.environment` that are set. */
   readonly programEnv: ReadonlySet<string>;
-  /** The process's own environment, for keys that the configuration takes from there. */
+  /** The process's own environment, for keys that the configuration takes from it. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, 'agent' | 'skills'>;
-  /** Natter knows of no nodes yet: whoever has some names them. */
+  /** Natter has no nodes of its own yet: callers that have some provide them. */
   readonly nodes?: readonly SkillNode[];
-  /** The agent's programs run in a container, where they have to be too (A15/172). */
+  /** The agent's programs run in a container and must be installed there as well (A15/172). */
   readonly sandboxed?: boolean;
 }
 
 export type Verdict =
-  /** `node`: its programs run there. `notes`: what people should know all the same. */
+  /** `node`: where its programs run. `notes`: remarks for people. */
   | { readonly eligible: true; readonly node?: string; readonly notes: readonly string[] }
   | { readonly eligible: false; readonly reasons: readonly string[] };
 
-/** The verdict on a skill. Reasons and notes are sentences for people. `always` skips what the skill requires, and nothing else (C18). */
+/** Decides about a skill. Reasons and notes are sentences for people. `always` skips only the requirements of the skill (C18). */
 export const gate = (skill: Skill, facts: SkillFacts): Verdict => {
   const entry = entryOf(skill, facts.config.skills.entries);
   const refused = refusals(skill, facts);
@@ -49,29 +49,28 @@ export const gate = (skill: Skill, facts: SkillFacts): Verdict => {
 };
 
 /**
- * What the owner has decided, and what nobody can do without. What is said under the skill's name counts too: with a key of another entry it
- * must not get round that.
+ * The owner's decisions, and unconditional requirements. The entry under the skill's name counts as well, so that a skill cannot
+ * evade it with a `skillKey`.
  */
 const refusals = (skill: Skill, { config }: SkillFacts): string[] => {
   const { name, source, digest, manifest } = skill;
   const { primaryEnv } = manifest;
   const reasons: string[] = [];
-  if (config.agent.workspace === undefined) reasons.push('The agent has no folder and cannot read skills; set agent.workspace.');
+  if (config.agent.workspace === undefined)
+    reasons.push('The agent has no workspace and cannot read skills; set agent.workspace.');
   if (source === 'bundled' && config.skills.allowBundled?.includes(name) === false)
     reasons.push('It is bundled and not in skills.allowBundled.');
   for (const [key, entry] of entriesOf(skill, config.skills.entries)) {
-    if (!entry.enabled) reasons.push(`It is switched off: skills.entries.${key}.enabled is false.`);
+    if (!entry.enabled) reasons.push(`It is disabled: skills.entries.${key}.enabled is false.`);
     if (entry.digest !== undefined && entry.digest !== digest)
-      reasons.push(
-        `It is another version than the one that is allowed: its digest is ${digest}, and skills.entries.${key}.digest is ${entry.digest}.`,
-      );
+      reasons.push(`This version is not allowed: its digest is ${digest}, but skills.entries.${key}.digest is ${entry.digest}.`);
   }
   const problem = primaryEnv === undefined ? null : environmentProblem(primaryEnv);
   if (problem !== null) reasons.push(`It wants its key in the variable ${primaryEnv}, which ${problem.split(';')[0]}.`);
   return reasons;
 };
 
-/** What this machine has not. */
+/** Requirements that this machine does not meet. */
 const machineReasons = ({ manifest: { os, requires } }: Skill, facts: SkillFacts): string[] => {
   const { bins, anyBins } = requires;
   const reasons: string[] = [];
@@ -82,7 +81,7 @@ const machineReasons = ({ manifest: { os, requires } }: Skill, facts: SkillFacts
   return reasons;
 };
 
-/** A node that has what this machine has not. */
+/** True if a node meets the requirements that this machine does not. */
 const serves = ({ os, runs, bins }: SkillNode, { manifest }: Skill): boolean => {
   const has = (bin: string): boolean => bins === undefined || bins.includes(bin);
   const { bins: all, anyBins } = manifest.requires;
@@ -90,7 +89,7 @@ const serves = ({ os, runs, bins }: SkillNode, { manifest }: Skill): boolean => 
   return runs && isRight && all.every(has) && (anyBins.length === 0 || anyBins.some(has));
 };
 
-/** What the configuration has to give it. */
+/** Requirements that the configuration does not meet. */
 const givenReasons = (skill: Skill, facts: SkillFacts, entry: SkillEntry | undefined): string[] => {
   const { requires, primaryEnv, skillKey = skill.name } = skill.manifest;
   if (requires.env.length === 0 && requires.config.length === 0) return [];
@@ -115,7 +114,7 @@ const configPlaces = ({ plugin }: Skill, { config }: SkillFacts, entry: SkillEnt
   return [config, entry?.config, ofPlugin];
 };
 
-/** The value at a dotted path; nothing is inherited. */
+/** The value at a dotted path; own properties only. */
 const valueAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => {
     const isThere = typeof at === 'object' && at !== null && Object.hasOwn(at, name);

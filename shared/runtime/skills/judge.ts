@@ -1,17 +1,17 @@
 import type { Skill } from '../../domain/skills/skill.ts';
 import { gate, type SkillFacts, type Verdict } from './gate.ts';
 
-/** What was found out about a skill, and what that rests on. */
+/** A cached verdict and what it depends on. */
 interface Judged {
   readonly verdict: Verdict;
   readonly facts: SkillFacts;
-  /** The programs that were looked for, and whether they were there. */
+  /** The programs that were looked up, and whether they were found. */
   readonly programs: ReadonlyMap<string, boolean>;
 }
 
 /**
- * Gates that remember (A15/165): a skill is judged anew only when it was read anew, when a program that it asked for has come or gone, or when
- * any other fact is another. Facts are compared as they are, not by what is in them.
+ * A `gate` with a cache (A15/165): a skill is judged again only when it was read again, when a program it looked up has appeared
+ * or disappeared, or when another fact has changed. Facts are compared by identity.
  */
 export const rememberingGate = (): typeof gate => {
   const known = new WeakMap<Skill, Judged>();

@@ -20,25 +20,25 @@ export interface LibraryOptions {
   /** The process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
-  /** Commands that are Natter's own. */
+  /** Natter's own commands. */
   readonly reserved: ReadonlySet<string>;
   readonly roots?: readonly SkillRoot[];
-  /** Asked anew each time skills are read. Default: this machine's. */
+  /** Called each time skills are read. Default: this machine's facts. */
   readonly facts?: () => SkillFacts;
 }
 
-/** What a session knows of its skills already. */
+/** What a session knows of its skills so far. */
 export interface KnownSkills {
-  /** False: nothing yet; it begins with those that are there now. */
+  /** False: nothing yet; it starts with the current ones. */
   readonly taken: boolean;
   readonly refs: readonly SkillRef[];
 }
 
-/** The skills of an agent: read from the disk, kept current, and handed out to sessions (A15/165–166). */
+/** The skills of an agent: read from disk, kept current, and handed out to sessions (A15/165–166). */
 export class SkillLibrary {
   readonly #options: LibraryOptions;
   readonly #roots: readonly SkillRoot[];
-  /** Sets of skills that sessions may have begun with, by their references. */
+  /** Skill sets that sessions may have started with, by their references. */
   readonly #sets = new LRUCache<string, SkillSet>({ max: limits.skillSets });
   readonly #facts: () => SkillFacts;
   readonly #judge = rememberingGate();
@@ -48,7 +48,7 @@ export class SkillLibrary {
   #watcher: { close(): Promise<void> } | null = null;
   #running: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
-  /** What may have changed since the last reading; `null`: all. */
+  /** Folders that may have changed since the last read; `null`: any. */
   #changed: Set<string> | null = null;
 
   private constructor(options: LibraryOptions) {
@@ -58,7 +58,7 @@ export class SkillLibrary {
     this.#facts = options.facts ?? machineFacts(config, withTools(env, config.dataDir));
   }
 
-  /** Reads the skills, and watches them if so configured. An agent without a workspace has none: it could not read them. */
+  /** Reads the skills, and watches them if so configured. An agent without a workspace has none, since it could not read them. */
   static async open(options: LibraryOptions): Promise<SkillLibrary> {
     const library = new SkillLibrary(options);
     const { agent, skills } = options.config;
@@ -68,7 +68,7 @@ export class SkillLibrary {
     return library;
   }
 
-  /** The skills of a session for its next turn: those it has, or where files are watched, or it begins, those that are there now. */
+  /** The skills for a session's next turn: the current ones if files are watched or the session is new, else those it has. */
   async take({ taken, refs }: KnownSkills): Promise<SkillSet> {
     if (this.#watcher !== null || this.#options.config.agent.workspace === undefined) return this.#current;
     const kept = taken ? this.#find(refs) : null;
@@ -77,12 +77,12 @@ export class SkillLibrary {
     return (taken ? this.#find(refs) : null) ?? this.#current;
   }
 
-  /** What is to be said of each folder that may be a skill's. */
+  /** The status of each folder that may contain a skill. */
   explain(): readonly Explanation[] {
     return this.#explained;
   }
 
-  /** Why some are missing that should be there. */
+  /** Why expected skills are missing. */
   problems(): string[] {
     const unusable = this.#explained.filter(({ status }) => status === 'unusable');
     return unusable
@@ -90,7 +90,7 @@ export class SkillLibrary {
       .map(({ candidate, reasons }) => oneLine(`skill ${candidate.folder}: ${reasons.join(' ')}`, 1_000));
   }
 
-  /** Reads what may have changed. Whoever asks while it is being read waits for one more reading, together with the others. */
+  /** Reads what may have changed. Calls made during a read share one further read. */
   refresh(): Promise<void> {
     this.#changed = null;
     return this.#readAgain();
@@ -124,9 +124,9 @@ export class SkillLibrary {
       this.#sets.set(keyOf(this.#current.refs), this.#current);
       const news = this.#explained.filter((one) => one.reasons.length > 0 && !before.has(lineOf(one)));
       for (const { candidate, reasons } of news.slice(0, 20))
-        log.info({ folder: candidate.folder, reasons }, 'a skill is left out');
+        log.info({ folder: candidate.folder, reasons }, 'a skill is skipped');
     } catch (error) {
-      log.error({ reason: errorMessage(error) }, 'the skills cannot be read; those of before stay');
+      log.error({ reason: errorMessage(error) }, 'the skills cannot be read; the previous ones stay');
     }
   }
 
@@ -134,7 +134,7 @@ export class SkillLibrary {
     const { log, config } = this.#options;
     const folders = this.#roots.filter(({ source }) => source !== 'bundled').map(({ path }) => path);
     this.#watcher = await watchSkills({
-      // A program that is installed for a skill can make it eligible.
+      // Installing a program can make a skill eligible.
       places: config.dataDir === undefined ? folders : [...folders, toolPlaces(config.dataDir).bin],
       debounceMs,
       changed: (heard) => {
@@ -149,7 +149,7 @@ export class SkillLibrary {
     });
   }
 
-  /** The set that a session has: as it was handed out, or put together from skills that are known. `null`: one of them is gone. */
+  /** The set with these references: as handed out before, or rebuilt from known skills. `null`: one of them is gone. */
   #find(refs: readonly SkillRef[]): SkillSet | null {
     const key = keyOf(refs);
     const kept = this.#sets.get(key);

@@ -14,20 +14,21 @@ import { isPinned, unchangedFiles } from './pin.ts';
 export interface LoadOptions {
   /** Highest precedence first; see `skillRoots`. */
   readonly roots: readonly SkillRoot[];
-  /** Folders that no skill may contain: the workspace, the data directory. */
+  /** Folders that a skill must not contain: the workspace, the data directory. */
   readonly keepOut?: readonly string[];
-  /** What was loaded before: a folder that has not changed since is not read again. */
+  /** The result of an earlier load: unchanged folders are not read again. */
   readonly known?: readonly Candidate[];
-  /** The only folders that may have changed since. Default: any. */
+  /** The only folders that may have changed since then. Default: any. */
   readonly changed?: ReadonlySet<string>;
 }
 
-/** Milliseconds of reading before others get their turn. */
+/** Milliseconds of reading before yielding to other work. */
 const atOnceMs = 50;
 
 /**
- * Reads the skills of all places, in the order of precedence and of their folders' names. What cannot be used is there with its problem, and
- * what another skill of the same name stands before with that skill (A15/142–146, 163). Nothing of a skill is run, and never rejects for one.
+ * Reads the skills of all roots, in the order of precedence and folder names. An unusable folder is included with its problem,
+ * and a shadowed skill with the skill that takes precedence (A15/142–146, 163). Runs nothing of a skill, and never rejects
+ * because of one.
  */
 export const loadSkills = async ({ roots, keepOut = [], known = [], changed }: LoadOptions): Promise<Candidate[]> => {
   const before = new Map(known.map((candidate) => [candidate.folder, candidate]));
@@ -61,7 +62,7 @@ const entriesOf = (path: string): Dirent[] => {
   }
 };
 
-/** A place may be a skill itself, as a plugin's may. */
+/** A root may itself be a skill, as a plugin's may. */
 const foldersIn = ({ path, problem }: SkillRoot): { folders: readonly FoundFolder[]; problem?: string | undefined } => {
   if (problem !== undefined) return { folders: [], problem };
   if (existsSync(join(path, 'SKILL.md'))) return { folders: [{ folder: path, isLink: false }] };
@@ -69,30 +70,30 @@ const foldersIn = ({ path, problem }: SkillRoot): { folders: readonly FoundFolde
   const most = limits.skillFolders;
   return {
     folders: entries.slice(0, most).map((entry) => ({ folder: join(path, entry.name), isLink: entry.isSymbolicLink() })),
-    ...(entries.length > most && { problem: `has more than ${most} folders; the others are left out` }),
+    ...(entries.length > most && { problem: `has more than ${most} folders; the others are skipped` }),
   };
 };
 interface FoundFolder {
   readonly folder: string;
-  /** It changes with what it leads to. */
+  /** A link changes with its target. */
   readonly isLink: boolean;
 }
 
 interface Surroundings {
-  /** The place as it really is. */
+  /** The real path of the root. */
   readonly realRoot: string;
   readonly reserved: readonly string[];
   readonly old: Candidate | undefined;
 }
-/** What a folder is. One that is as it was when it was read is not read again. */
+/** Examines a folder. An unchanged one is not read again. */
 const candidateIn = (root: SkillRoot, folder: string, { realRoot, reserved, old }: Surroundings): Candidate => {
   let stamp = '';
   try {
     const real = realpathSync.native(folder);
-    if (unseen.test(folder)) throw new NatterError('invalid', 'its name has characters that cannot be seen; rename it');
-    if (!isWithin(realRoot, real)) throw new NatterError('invalid', 'is a link that leads elsewhere; copy the skill');
+    if (unseen.test(folder)) throw new NatterError('invalid', 'its name has invisible characters; rename it');
+    if (!isWithin(realRoot, real)) throw new NatterError('invalid', 'is a link that points elsewhere; copy the skill');
     if (reserved.some((path) => isWithin(real, path)))
-      throw new NatterError('invalid', 'has the files of the agent in it; use a folder of its own');
+      throw new NatterError('invalid', 'contains files of the agent; use a folder of its own');
     const listing = listFolder(real);
     stamp = `${real}\n${listing.stamp}`;
     if (old?.stamp === stamp && old.source === root.source && old.plugin === root.plugin) return old;
@@ -109,7 +110,7 @@ const skillIn = (root: SkillRoot, folder: string, real: string, listing: FolderL
   return { ...named(root), name: manifest.name, folder: real, location: `${place}/SKILL.md`, digest, manifest };
 };
 
-/** The first of each name counts (A15/144). */
+/** The first skill of each name takes precedence (A15/144). */
 const shadowed = (found: readonly Candidate[]): Candidate[] => {
   const first = new Map<string, Skill>();
   return found.map((candidate) => {
@@ -122,13 +123,13 @@ const shadowed = (found: readonly Candidate[]): Candidate[] => {
   });
 };
 
-/** The skills that count: those of each name with the highest precedence, in the order of their names. */
+/** The effective skills, one for each name, ordered by name. */
 export const countingSkills = (candidates: readonly Candidate[]): Skill[] =>
   candidates
     .flatMap(({ skill, shadowedBy }) => (skill && !shadowedBy ? [skill] : []))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 
-/** The text of a skill, as it is now. Throws `invalid` when it is no skill any more, or is pinned and was changed since. */
+/** The current text of a skill. Throws `invalid` when it is no longer a valid skill, or is pinned and has changed. */
 export const readSkillText = (skill: Skill, entries: Entries = {}): string => {
   const { folder } = skill;
   try {

@@ -8,18 +8,18 @@ import type { SkillSource } from '../../domain/skills/skill.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import { isWithin } from './folder.ts';
 
-/** A folder whose folders are skills. */
+/** A folder that contains skill folders. */
 export interface SkillRoot {
   readonly source: SkillSource;
   readonly plugin?: string;
   readonly path: string;
-  /** The same relative to the workspace, where it is in it. */
+  /** Its path relative to the workspace, if it is inside. */
   readonly inWorkspace?: string;
   /** Why it cannot be used. */
   readonly problem?: string;
 }
 
-/** The folders with skills, highest precedence first (A15/143–145, 163; B31). Paths of the configuration are absolute. */
+/** The folders with skills, highest precedence first (A15/143–145, 163; B31). Paths in the configuration are absolute. */
 export const skillRoots = (
   { agent: { workspace }, skills, dataDir }: Pick<Config, 'agent' | 'skills' | 'dataDir'>,
   bundled = bundledFolder(),
@@ -37,7 +37,7 @@ export const skillRoots = (
   ];
 };
 
-/** The skills that are shipped: in the folder of the package, wherever in it this file is. */
+/** The bundled skills: in the folder of the package, wherever in it this file is. */
 const bundledFolder = (): string => {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
@@ -48,7 +48,7 @@ const manifestFile = 'natter.plugin.json';
 const pluginManifest = z.object({ skills: z.array(z.string().min(1).max(1_024)).max(32).default([]) });
 const manifestBytes = 64 * 1024;
 
-/** The folders that the manifest of a plugin names, all of them within the plugin's own. */
+/** The folders named by a plugin's manifest, all of them inside the plugin's own. */
 const pluginRoots = (plugin: string, path: string): SkillRoot[] => {
   const named = { source: 'plugin', plugin } as const;
   try {
@@ -62,7 +62,7 @@ const pluginRoots = (plugin: string, path: string): SkillRoot[] => {
       return {
         ...named,
         path: place,
-        ...(!isOurs && { problem: `${manifestFile}: "${folder}" leads out of the plugin's folder` }),
+        ...(!isOurs && { problem: `${manifestFile}: "${folder}" points out of the plugin's folder` }),
       };
     });
   } catch (error) {

@@ -4,24 +4,24 @@ import { NatterError } from '../../kit/errors.ts';
 import { type Entries, entriesOf } from './environment.ts';
 import { isWithin, listFolder, readListed, realOf } from './folder.ts';
 
-/** Skills that have to be what the owner has read, whenever something of them is used (A15/173). */
+/** Pinned skills: any use requires exactly the files that the owner reviewed (A15/173). */
 
-/** True of a skill whose digest the configuration names. */
+/** True if the configuration sets a digest for the skill. */
 export const isPinned = (skill: Pick<Skill, 'name' | 'manifest'>, entries: Entries): boolean =>
   entriesOf(skill, entries).some(([, { digest }]) => digest !== undefined);
 
-/** All its files, links left out. Throws `invalid` unless they are what they were when it was loaded. */
+/** All files of a skill except links. Throws `invalid` unless they are as they were when it was loaded. */
 export const unchangedFiles = ({ name, folder, digest: before }: Skill): ReadonlyMap<string, Buffer> => {
   const { digest, files } = readListed(folder, listFolder(folder));
   if (digest === before) return files;
-  throw new NatterError('invalid', `the skill "${name}" in ${folder} was changed since it was loaded`);
+  throw new NatterError('invalid', `the skill "${name}" in ${folder} has changed since it was loaded`);
 };
 
-/** All its files; of one that is pinned as they were loaded, or it throws `invalid`. */
+/** All files of a skill. Throws `invalid` if it is pinned and has changed. */
 export const filesOf = (skill: Skill, entries: Entries): ReadonlyMap<string, Buffer> =>
   isPinned(skill, entries) ? unchangedFiles(skill) : readListed(skill.folder, listFolder(skill.folder)).files;
 
-/** The file at `path`, from `root`, if it is one of a pinned skill: the bytes that its digest is of. Throws `invalid`. */
+/** If `path`, relative to `root`, is a file of a pinned skill: its verified bytes; else `null`. Throws `invalid`. */
 export const pinnedFile = (root: string, path: string, skills: readonly Skill[], entries: Entries): Buffer | null => {
   const place = resolve(root, path);
   const real = realOf(place) ?? place;
@@ -30,5 +30,5 @@ export const pinnedFile = (root: string, path: string, skills: readonly Skill[],
   if (skill === undefined) return null;
   const bytes = unchangedFiles(skill).get(relative(skill.folder, real));
   if (bytes) return bytes;
-  throw new NatterError('invalid', `it is no file of the skill "${skill.name}"`);
+  throw new NatterError('invalid', `it is not a file of the skill "${skill.name}"`);
 };

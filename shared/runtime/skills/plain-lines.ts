@@ -1,11 +1,11 @@
-/** What is nothing but words in any reading of YAML: no sign of its own, no number, no `null`, nothing that goes on. */
+/** Text that YAML reads as a plain string: no special characters, no number, no `null`, no continuation. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are not plain.
 const words = /^[A-Za-z](?:(?!:(?:\s|$)|\s#)[^\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff])*$/u;
 const line = /^([A-Za-z][A-Za-z0-9_-]*): +(\S.*)$/u;
 
 /**
- * The fields of front matter that is as simple as most are: on each line a name with words, a flag, or a map in JSON. Then it means what YAML
- * says, and is read in a tenth of the time. `null`: it is not so simple.
+ * A fast path for simple front matter, as most is: on each line a name with a plain string, a flag, or a map in JSON. The result
+ * equals YAML's, in a tenth of the time. `null`: it is not that simple.
  */
 export const plainFields = (source: string): Record<string, unknown> | null => {
   const fields = new Map<string, unknown>();

@@ -1,15 +1,15 @@
 import type { Skill } from '../../domain/skills/skill.ts';
 
 /**
- * What a system prompt says of skills: 195 characters, and for each 97 besides its name, description and location (A15/168). The model reads
- * the rest itself when it needs it. One that people alone may call is not in it (A15/149).
+ * The skills part of a system prompt: 195 characters, plus 97 for each skill besides its name, description and location
+ * (A15/168). The model reads the rest itself when it needs it. Skills that only people may call are not listed (A15/149).
  */
 export const skillsSection = (skills: readonly ToldSkill[]): string => {
   const told = skills.filter(({ skill }) => skill.manifest.modelInvocable);
   return told.length === 0 ? '' : [...opening, ...told.map(entryOf), '</available_skills>'].join('\n');
 };
 
-/** A skill, and the node that its programs run on if it is not this machine (A15/167). */
+/** A skill, and the node where its programs run if that is not this machine (A15/167). */
 export interface ToldSkill {
   readonly skill: Skill;
   readonly node?: string | undefined;
@@ -22,7 +22,7 @@ const opening = [
   '<available_skills>',
 ];
 
-/** Characters that there are as soon as there is one skill. */
+/** Characters of the frame around the first skill. */
 export const frameCharacters = [...opening, '</available_skills>'].join('\n').length;
 /** Characters that one skill adds. */
 export const charactersOf = ({ skill, node }: ToldSkill): number => {
@@ -31,7 +31,7 @@ export const charactersOf = ({ skill, node }: ToldSkill): number => {
   characters.set(skill, known);
   return known + whereText(node).length;
 };
-/** A skill that was read does not change. */
+/** Cached: a loaded skill never changes. */
 const characters = new WeakMap<Skill, number>();
 
 const whereText = (node: string | undefined): string =>

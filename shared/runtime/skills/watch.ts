@@ -5,19 +5,19 @@ import { limits } from '../../kit/limits.ts';
 import { isWithin, realOf } from './folder.ts';
 
 export interface WatchOptions {
-  /** Folders of skills; one that is not there yet may come. */
+  /** Folders with skills; they need not exist yet. */
   readonly places: readonly string[];
   readonly debounceMs: number;
-  /** After a rest: the skills' folders that may have changed, or `null` when it may be any. */
+  /** Called once the changes settle: with the skill folders that may have changed, or `null` if any may have. */
   changed(folders: ReadonlySet<string> | null): void;
-  /** From now on nothing more is heard. */
+  /** From now on no changes are reported. */
   failed(error: unknown): void;
 }
 
-/** Rests to wait for one: what never comes to rest must not keep all others from being heard. */
+/** Maximum number of debounce periods: continuous changes must not delay all others for ever. */
 const mostRests = 10;
 
-/** Watches folders of skills until it is closed (A15/165). Resolves when it listens. */
+/** Watches skill folders until it is closed (A15/165). Resolves once it is watching. */
 export const watchSkills = async ({ places, debounceMs, changed, failed }: WatchOptions): Promise<{ close(): Promise<void> }> => {
   let watched = watchedNow(places);
   const concerns = (path: string): boolean =>
@@ -33,7 +33,7 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
   });
   let timer: NodeJS.Timeout | undefined;
   let folders: Set<string> | null = new Set();
-  /** When the first of the changes came that are not told yet. */
+  /** The time of the first unreported change. */
   let since: number | null = null;
   const tell = (): void => {
     const heard = folders;
@@ -45,7 +45,7 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
     const folder = folderOf(watched, path);
     if (folder === null) {
       folders = null;
-      // A place that is a link may lead elsewhere now.
+      // A root that is a link may point elsewhere now.
       watched = watchedNow(places);
       for (const anchor of anchorsOf(watched)) {
         if (!anchors.has(anchor)) watcher.add(anchor);
@@ -67,12 +67,12 @@ export const watchSkills = async ({ places, debounceMs, changed, failed }: Watch
   };
 };
 
-/** The place itself, or the folder above it that is there: what is missing may be made. */
+/** The folder itself, or the nearest existing folder above it, so that its creation is noticed. */
 const anchorOf = (place: string): string => (existsSync(place) || dirname(place) === place ? place : anchorOf(dirname(place)));
 
 interface WatchedPlace {
   readonly place: string;
-  /** Where it is, if it is a link: links are not followed. */
+  /** The real path if it is a link, since links are not followed. */
   readonly real: string;
 }
 const watchedNow = (places: readonly string[]): WatchedPlace[] =>
@@ -84,7 +84,7 @@ const watchedNow = (places: readonly string[]): WatchedPlace[] =>
 const anchorsOf = (watched: readonly WatchedPlace[]): string[] =>
   watched.flatMap(({ place, real }) => [anchorOf(place), anchorOf(real)]);
 
-/** The folder of the skill that a path belongs to. `null`: it is a place, or above one. */
+/** The skill folder that a path belongs to; `null` if the path is a root or above one. */
 const folderOf = (watched: readonly WatchedPlace[], path: string): string | null => {
   for (const { place, real } of watched) {
     const top = [place, real].find((folder) => path !== folder && isWithin(folder, path));

@@ -1,6 +1,6 @@
 /**
- * Values of a label that come from outside, such as names of models and tools: so many different ones are told apart, and all that come
- * after them are `other`. A page of metrics has a bound whatever people call things (I11).
+ * Bounds label values that come from outside, such as names of models and tools: the first `most` values are kept apart, all
+ * later ones become `other`, so that a page of metrics stays bounded (I11).
  */
 export const boundedLabel = (most: number): ((value: string) => string) => {
   const known = new Set<string>();

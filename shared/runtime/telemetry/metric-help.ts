@@ -1,4 +1,4 @@
-/** What the plain numbers of services mean, by name (`docs/operate/metrics.md` has them all; a test compares). */
+/** Help texts of the services' plain numbers, by name (`docs/operate/metrics.md` lists all metrics; a test compares). */
 const help: Readonly<Record<string, string>> = {
   // Session hosts.
   sessions_resident: 'Sessions in memory.',

@@ -1,9 +1,9 @@
 import { AggregatorRegistry, Counter, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { helpOf } from './metric-help.ts';
 
-/** What there is to say of a process in numbers, in a form that survives JSON: one process can show what another one measures. */
+/** A metric in a form that survives JSON, so that one process can show those of another. */
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
-/** Where metrics come from: a registry, or another process. */
+/** A source of metrics: a registry, or another process. */
 export type MetricSource = Pick<Registry, 'getMetricsAsJSON'>;
 
 /** A part of the system that has metrics. */
@@ -15,24 +15,24 @@ export interface Measured {
   readonly series?: MetricSource;
 }
 
-/** All metrics of these services, read anew. */
+/** The current metrics of these services. */
 export const metricsOf = async (services: readonly Measured[]): Promise<Metric[]> => {
   const sources: MetricSource[] = [numbersOf(services), ...services.flatMap(({ series }) => series ?? [])];
   return (await Promise.all(sources.map((source) => source.getMetricsAsJSON()))).flat();
 };
 
-/** The page for Prometheus. Series of one name and the same labels (several hosts in one process) are added up. */
+/** The Prometheus page. Series with the same name and labels (several hosts in one process) are added up. */
 export const pageOf = (metrics: readonly Metric[]): Promise<string> => AggregatorRegistry.aggregate([[...metrics]]).metrics();
 export const pageType: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** The same with one more label on each series. */
+/** The metrics with additional labels on each series. */
 export const labelled = (metrics: readonly Metric[], labels: Readonly<Record<string, string>>): Metric[] =>
   metrics.map((metric) => ({
     ...metric,
     values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } })),
   }));
 
-/** The plain numbers of services: what ends in `_total` only grows. */
+/** The plain numbers of services as metrics: a name that ends in `_total` is a counter, any other a gauge. */
 const numbersOf = (services: readonly Measured[]): Registry => {
   const registry = new Registry();
   for (const service of services) {

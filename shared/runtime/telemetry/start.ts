@@ -5,32 +5,33 @@ import type { Logger } from '../../kit/log.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Tracing {
-  /** Exports what is left, at most so long, and ends. Never rejects: no trace is worth a stop that hangs. */
+  /** Exports the remaining spans within the deadline, then shuts down. Never rejects: no trace justifies a hanging shutdown. */
   stop(deadlineMs: number): Promise<void>;
 }
 const none: Tracing = { stop: async () => {} };
 
-/** A collector gets so long for one batch, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says otherwise: this is also what a stop may wait for. */
+/** Timeout of one batch, unless `OTEL_EXPORTER_OTLP_TIMEOUT` sets another; also the longest wait at shutdown. */
 const exportTimeoutMs = 2_500;
-/** A collector that is away is worth one line in the log in such a time. */
+/** A missing collector is logged at most once in this time. */
 const tellEveryMs = 60_000;
 
-/** True where the environment asks for traces, as OpenTelemetry's own variables do. */
+/** True if the environment requests traces through OpenTelemetry's own variables. */
 export const wantsTraces = (env: Environment): boolean => {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
   return [env.OTEL_EXPORTER_OTLP_ENDPOINT, env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, env.OTEL_TRACES_EXPORTER].some(Boolean);
 };
 
 /**
- * Starts OpenTelemetry's SDK if the environment asks for traces, once per process; otherwise nothing of it is even loaded. Spans go to the
- * collector by OTLP/HTTP in JSON, in batches behind a bounded queue: nobody waits for it, and what does not fit is dropped.
+ * Starts OpenTelemetry's SDK if the environment requests traces, once per process; otherwise it is not even loaded. Spans go to
+ * the collector by OTLP/HTTP in JSON, in batches behind a bounded queue: nothing waits for it, and spans that do not fit are
+ * dropped.
  */
 export const startTracing = async (env: Environment, name: string, log: Logger): Promise<Tracing> => {
   if (!wantsTraces(env)) return none;
   if (!['otlp', '', undefined].includes(env.OTEL_TRACES_EXPORTER)) {
     log.warn(
       { exporter: env.OTEL_TRACES_EXPORTER },
-      'OTEL_TRACES_EXPORTER: only "otlp" and "none" are known; there are no traces',
+      'OTEL_TRACES_EXPORTER: only "otlp" and "none" are supported; there are no traces',
     );
     return none;
   }
@@ -51,7 +52,7 @@ export const startTracing = async (env: Environment, name: string, log: Logger):
     resource: ours.merge(resources.detectResources({ detectors: [resources.envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   });
-  // No propagator: the trace goes where our own messages take it, and baggage, which may hold anything, goes nowhere.
+  // No propagator: our own messages carry the trace, and baggage, which may contain anything, is not sent.
   provider.register({ propagator: null });
   return {
     stop: async (deadlineMs) => {
@@ -75,7 +76,7 @@ const within = async (ms: number, work: Promise<unknown>): Promise<void> => {
   clearTimeout(timer);
 };
 
-/** What the SDK has to say of itself: that a collector is away, above all. */
+/** Logs the SDK's own problems, above all a missing collector. */
 const tellTrouble = (log: Logger): void => {
   let quietUntil = 0;
   const tell = (message: string): void => {

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { type EventPosition, placeOf } from '../../domain/projections/transcript-line.ts';
 
-/** What is at the two ends of a file of lines: the little that has to be read of it. */
+/** Reads the beginning and the end of a file of lines, without the rest. */
 
 const lineFeed = 10;
-/** Bytes read at first; twice as many each time the line is longer. */
+/** Bytes of the first read; doubled as long as the line is longer. */
 const firstBytes = 16 * 1024;
 
 const bytesOf = async (handle: FileHandle, position: number, length: number): Promise<Buffer> => {
@@ -13,20 +13,20 @@ const bytesOf = async (handle: FileHandle, position: number, length: number): Pr
   return buffer.subarray(0, bytesRead);
 };
 
-/** True if the file begins with `start`, or is a piece of it that somebody could not finish. */
+/** True if the file starts with `start`, or is an unfinished piece of it. */
 export const beginsAs = async (handle: FileHandle, start: string): Promise<boolean> => {
   const expected = Buffer.from(start);
   const bytes = await bytesOf(handle, 0, expected.length);
   return bytes.equals(expected.subarray(0, bytes.length));
 };
 
-/** Bytes of whole lines in a file, and the place of the last one; `null` if there is none, or somebody else wrote it. */
+/** Bytes of complete lines in a file, and the position of the last line; `null` if there is none or it is not ours. */
 export interface FileEnd {
   readonly size: number;
   readonly place: EventPosition | null;
 }
 
-/** Finds the end of the last whole line. What is behind it was not finished. */
+/** Finds the end of the last complete line. Anything after it was not finished. */
 export const endOf = async (handle: FileHandle, size: number): Promise<FileEnd> => {
   for (let length = firstBytes; ; length *= 2) {
     const position = Math.max(0, size - length);

@@ -7,7 +7,7 @@ import { headerStart, isLater, type TranscriptLine } from '../../domain/projecti
 import { limits } from '../../kit/limits.ts';
 import { beginsAs, endOf, type FileEnd } from './file-end.ts';
 
-/** What is new of one key, in the order of the log. `erased`: what was there before it has to go (C9). */
+/** New lines of one key, in log order. `erased`: everything before them must be removed (C9). */
 export interface TranscriptNews {
   readonly key: SessionKey;
   readonly erased: boolean;
@@ -17,13 +17,13 @@ export interface TranscriptNews {
 export interface TranscriptFilesOptions {
   /** As `session.store`. */
   readonly store: string;
-  /** The lines of a key before a sequence, oldest first: for a file that is not there any more. */
+  /** The lines of a key before a sequence, oldest first: to recreate a missing file. */
   before(key: SessionKey, seq: number): AsyncIterable<TranscriptLine>;
 }
 
 /** Files open at a time. */
 const openFiles = 32;
-/** Characters written at once. */
+/** Characters per write. */
 const writtenCharacters = 1024 * 1024;
 
 interface OpenFile {
@@ -33,19 +33,20 @@ interface OpenFile {
 }
 
 /**
- * The transcripts under one store. Files are only appended to, and a line that is in its file already is left out: the same news may be told
- * again. Each file begins with a header of its key. Folders are the user's alone (0700), and so are files (0600). For one caller at a time.
+ * The transcripts in one store. Files are only appended to, and lines already in their file are skipped, so the same news may be
+ * written again. Each file starts with a header of its key. Folders (0700) and files (0600) are accessible to the user only. For
+ * one caller at a time.
  */
 export class TranscriptFiles {
   readonly #options: TranscriptFilesOptions;
-  /** The ends of files as we left them, so that a file is read only once. */
+  /** The ends of files as last written, so that a file is read only once. */
   readonly #ends = new LRUCache<string, FileEnd & { readonly key: SessionKey }>({ max: limits.transcriptEnds });
 
   constructor(options: TranscriptFilesOptions) {
     this.#options = options;
   }
 
-  /** Writes the news and syncs it to the disk. Gives how many lines were new. */
+  /** Writes the news and syncs it to disk. Returns the number of new lines. */
   async write(news: Iterable<TranscriptNews>): Promise<number> {
     let written = 0;
     const opened: FileHandle[] = [];
@@ -75,7 +76,7 @@ export class TranscriptFiles {
     return storeOf(this.#options.store, parseKey(key).agentId).folder;
   }
 
-  /** Opens the file to append to. Where another key has one of that name, it is one with a name that no other key has. */
+  /** Opens the file for appending. If another key has a file of that name, a name unique to this key is used. */
   async #open(key: SessionKey, sessionId: string): Promise<OpenFile> {
     const folder = this.#folderOf(key);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -85,7 +86,7 @@ export class TranscriptFiles {
     return file;
   }
 
-  /** The file, without what could not be written to its end; `null` if it is another key's. */
+  /** Opens the file and cuts off an unfinished line at its end; `null` if it belongs to another key. */
   async #openIf(key: SessionKey, path: string): Promise<OpenFile | null> {
     const handle = await open(path, 'a+', 0o600);
     try {
@@ -126,7 +127,9 @@ export class TranscriptFiles {
     return written;
   }
 
-  /** The lines of a file that is not there, with what was in it. Without a header nobody could tell whose it is, so nothing is written. */
+  /**
+   * All lines for a missing file, starting at its header. Without a header its owner could not be told, so nothing is written.
+   */
   async *#fromHeader(key: SessionKey, lines: readonly TranscriptLine[]): AsyncGenerator<TranscriptLine> {
     const [first] = lines;
     if (first === undefined) return;
@@ -138,7 +141,7 @@ export class TranscriptFiles {
     }
   }
 
-  /** Removes all transcripts of the key. Gives how many there were. */
+  /** Removes all transcripts of the key, and returns their number. */
   async #remove(key: SessionKey): Promise<number> {
     const folder = this.#folderOf(key);
     const entries = await readdir(folder, { withFileTypes: true }).catch(nothingThere);
@@ -191,7 +194,7 @@ const closedAfter = async (handle: FileHandle, work: Promise<void>): Promise<voi
   }
 };
 
-/** Makes the names in a folder as durable as what is in the files. */
+/** Syncs the folder, so that its file names are as durable as the contents. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
   await closedAfter(handle, handle.sync());

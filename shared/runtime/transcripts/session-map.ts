@@ -9,10 +9,10 @@ import { escapeControls } from '../../kit/scrub.ts';
 /** A configuration with a store. */
 export type StoreConfig = ListConfig & { readonly session: { readonly store: string } };
 
-/** The path of the map that a key's entry is in. */
+/** The path of the map that contains a key's entry. */
 export const mapPathOf = ({ session }: StoreConfig, key: SessionKey): string => storeOf(session.store, parseKey(key).agentId).map;
 
-/** What the map says of a session (A2/11, 13–14): what a list says of it, its origin and its tokens. */
+/** A session's entry in the map (A2/11, 13–14): its list row, its origin and its tokens. */
 const entryOf = (row: IndexRow, config: ListConfig): object => {
   const { key: _, kind: __, provider: ___, ...listed } = sessionRowOf(row, config);
   const { generation, createdAt, inputTokens, outputTokens, origin } = row;
@@ -21,8 +21,8 @@ const entryOf = (row: IndexRow, config: ListConfig): object => {
 };
 
 /**
- * Replaces the map of some sessions at `path`, whole or not at all (A2/8, 11): session key → entry, without keys that have no session or are
- * deleted (C9).
+ * Atomically replaces the session map at `path` (A2/8, 11): session key → entry, without keys that have no session or are deleted
+ * (C9).
  */
 export const writeMap = async (path: string, rows: readonly IndexRow[], config: ListConfig): Promise<void> => {
   const listed = rows.filter(({ deleted, generation }) => !deleted && generation > 0);

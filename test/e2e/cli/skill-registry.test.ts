@@ -256,11 +256,11 @@ describe('A15/164: sync', () => {
     folder.write('workspace/skills/broken/SKILL.md', 'nothing');
     folder.write('workspace/skills/nothing/notes.txt', 'no skill at all');
     const said = await natter('sync', '--all');
-    expect(said).toMatch(/linked +unusable .*is a link that leads elsewhere/);
+    expect(said).toMatch(/linked +unusable .*is a link that points elsewhere/);
     expect(said).toMatch(/broken +unusable .*has no front matter/);
     expect(said).not.toContain('nothing');
     folder.write('workspace/SKILL.md', skillText('workspace'));
-    expect(await natter('sync', '--all', '--dir', folder.path)).toMatch(/workspace +unusable .*has the files of the agent in it/);
+    expect(await natter('sync', '--all', '--dir', folder.path)).toMatch(/workspace +unusable .*contains files of the agent/);
     expect(registry.published.map(({ payload }) => payload.slug).sort()).toEqual(['mine', 'private']);
   });
 

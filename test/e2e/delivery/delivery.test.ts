@@ -251,7 +251,7 @@ describe('the cursor', () => {
 
   it.each([
     ['ends before it', 'delivery', /ends at 1/],
-    ['was created anew', 'delivery-incarnation', /created anew/],
+    ['was recreated', 'delivery-incarnation', /recreated/],
   ])('a log that %s stops delivery, loudly (I13)', async (_, cursor, problem) => {
     const { say, start, ports, farSide, until } = await open();
     await ports.cursors.put(cursor, 99);

@@ -130,7 +130,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
   it('A7/81: by name, and by a word in the chat', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
-    expect(await say(call, '/checkpoint')).toBe('Looking back on what was said.');
+    expect(await say(call, '/checkpoint')).toBe('Checkpoint requested.');
     expect(await say(call, '/checkpoint')).toBe('Nothing was said since the last checkpoint.');
     const { body } = await call('POST', '/v1/rpc', { body: { method: 'sessions.checkpoint', params: { key: 'main' } } });
     expect(body).toMatchObject({ ok: true, result: { key, requested: false } });

@@ -64,7 +64,7 @@ describe('A11/123: /status', () => {
 
   test('says what it has cost, where the provider says so', () => {
     const lines = linesAfter(facts('status'), 'post m1', step('continue m1/1 1', { costUsd: 0.0125 }));
-    expect(line(lines, 'Cost')).toBe('Cost: 0.0125 US dollars, as far as the provider says');
+    expect(line(lines, 'Cost')).toBe('Cost: 0.0125 US dollars, as reported by the provider');
     expect(line(linesAfter(facts('status'), 'post m1', 'reply m1/1 1'), 'Cost')).toBeUndefined();
   });
 });

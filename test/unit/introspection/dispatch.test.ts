@@ -113,13 +113,13 @@ describe('A7/80: requests to look back are found in the log', () => {
     expect(await ports.checkpoints.lag()).toBe(0);
   });
 
-  it('a log that was created anew is not read on, and it is said (I13)', async () => {
+  it('a log that was recreated is not read on, and it is said (I13)', async () => {
     const { ports, handled, speak, consume, start } = open();
     await ports.cursors.put('checkpoint-requests-incarnation', 99);
     await consume();
     await speak(0, 1);
     const dispatch = start('one');
-    await until(() => expect(dispatch.problems().join()).toMatch(/created anew/));
+    await until(() => expect(dispatch.problems().join()).toMatch(/recreated/));
     expect(handled).toEqual([]);
   });
 });

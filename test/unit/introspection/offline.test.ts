@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
-import { lookedBack } from '../../../shared/adapters/model/offline-introspection.ts';
+import { offlineIntrospection } from '../../../shared/adapters/model/offline-introspection.ts';
 import { outcomeOf, readAnswer } from '../../../shared/domain/introspection/answer.ts';
 import { type Entry, entriesOf } from '../../../shared/domain/introspection/entry.ts';
-import { introspectionPrompt, type LookBack, readPrompt } from '../../../shared/domain/introspection/prompt.ts';
+import { type IntrospectionInput, introspectionPrompt, readPrompt } from '../../../shared/domain/introspection/prompt.ts';
 import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
@@ -12,13 +12,13 @@ import { assistantMessage, commitTo, keyOf, turnCompleted, userMessage } from '.
 const said = (text: string, change: Partial<Entry> = {}): Entry => ({
   ...{ role: 'user', at: '2026-11-20T09:00:00Z', from: 'ann', text, ...change },
 });
-const lookBack = (change: Partial<LookBack> = {}): LookBack => ({
+const lookBack = (change: Partial<IntrospectionInput> = {}): IntrospectionInput => ({
   ...{ notes: { workingMemory: '', description: '' }, memories: [], entries: [], remembers: true, ...change },
 });
 /** What it answers, without the lines that changes rest on: those it was given. */
-const asOffline = ({ memories = [], entries = [], ...change }: Partial<LookBack>) => {
+const asOffline = ({ memories = [], entries = [], ...change }: Partial<IntrospectionInput>) => {
   const lines = entries.map((entry, at) => (entry.role === 'user' ? { ...entry, line: at + 1 } : entry));
-  const text = lookedBack(introspectionPrompt(lookBack({ ...change, memories, entries: lines })).prompt);
+  const text = offlineIntrospection(introspectionPrompt(lookBack({ ...change, memories, entries: lines })).prompt);
   const read = readAnswer(text, { memories, lines });
   if ('problem' in read) throw new Error(read.problem);
   return { ...read.answer, memory: read.answer.memory.map(({ from: _, ...one }) => one) };

@@ -63,7 +63,7 @@ describe('a hostile program', () => {
   it.each(['answers', 'garbage'])('I11: that floods us with %s that nobody asked for is cut off', async (mode) => {
     const { mcp, call } = await started(hostile(mode));
     expect(await call('bad__flood')).toMatchObject({ outcome: 'error' });
-    await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('nobody asked for')]), {
+    await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('unsolicited')]), {
       timeout: 10_000,
       interval: 1,
     });

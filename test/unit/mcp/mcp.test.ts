@@ -147,7 +147,7 @@ describe('a server as a program', () => {
     const { mcp, call } = await started({ loud: oddServer('calls'), all: everythingServer });
     const talking = call('loud__talk');
     expect(await talking).toMatchObject({ outcome: 'error' });
-    await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('nobody asked for')]), { interval: 1 });
+    await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('unsolicited')]), { interval: 1 });
     expect(await call('all__echo', { message: 'hi' })).toMatchObject({ outcome: 'ok' });
     expect(await call('loud__huge').catch((error) => error)).toMatchObject({ outcome: 'error' });
   });

@@ -78,5 +78,5 @@ test('A5/66: an owner that no sender can be is told of', () => {
   const owners = (...given: string[]) =>
     dangers(configSchema.parse({ agent: { owners: given }, session: { identityLinks: { jo: ['irc:jo'] } } }));
   expect(owners('irc:ann', 'jo')).toEqual([]);
-  expect(owners('ann')).toEqual([expect.stringContaining('"ann" is nobody; write "<channel>:ann"')]);
+  expect(owners('ann')).toEqual([expect.stringContaining('"ann" matches nobody; write "<channel>:ann"')]);
 });

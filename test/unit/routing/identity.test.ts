@@ -75,7 +75,7 @@ describe('channels.<channel>.dmPolicy: allowlist (A3/31)', () => {
   const direct = { conversation: { id: '9', kind: 'direct' } };
   it('A3/31: a direct message of others is dropped with a reason', () => {
     expect(outcome(direct, settings)).toEqual({
-      dropped: 'channels.telegram.dmPolicy: direct messages are for those of allowFrom',
+      dropped: 'channels.telegram.dmPolicy: only senders in allowFrom may write direct messages',
     });
     expect(outcome({ ...direct, kind: 'meta', text: '' }, settings)).toHaveProperty('dropped');
   });

@@ -180,7 +180,7 @@ describe('sources with sessions of their own', () => {
     [
       'A3/40: unknown is no session',
       of('hook', { sessionKey: 'unknown' }),
-      'unroutable: sessionKey: the session key "unknown" stands for no session; name one',
+      'unroutable: sessionKey: the session key "unknown" names no session; use a real key',
     ],
   ])('%s', (_, change, key) => {
     for (const dmScope of ['main', 'per-peer']) expect(keyOf(change, { session: { dmScope } })).toBe(key);

@@ -160,7 +160,7 @@ const rows: readonly Row[] = [
     'A15/173: another digest',
     skillOf('a'),
     factsWith({ entries: { a: { digest: 'e'.repeat(64) } } }),
-    not(/another version than the one that is allowed/),
+    not(/This version is not allowed/),
   ],
   [
     'A15/152: always skips what it requires',
@@ -184,7 +184,7 @@ const rows: readonly Row[] = [
     'A15/173: nor the digest',
     skillOf('a', { always: true }),
     factsWith({ entries: { a: { digest: 'e'.repeat(64) } } }),
-    not(/another version/),
+    not(/version is not allowed/),
   ],
   ['A15/168: nobody can read it', skillOf('a'), factsWith({}, {}, { agent: {} }), not(/set agent\.workspace/)],
   [
@@ -260,7 +260,7 @@ describe('what is said of all of them', () => {
     const many = Array.from({ length: limits.sessionSkills + 2 }, (_, number) => candidate(skillOf(`s${number}`)));
     const explained = explain(many, factsWith());
     expect(explained.filter(({ status }) => status === 'eligible')).toHaveLength(limits.sessionSkills);
-    expect(explained.at(-1)).toMatchObject({ status: 'ineligible', reasons: [expect.stringMatching(/has 150 skills already/)] });
+    expect(explained.at(-1)).toMatchObject({ status: 'ineligible', reasons: [expect.stringMatching(/already has 150 skills/)] });
     expect(eligibleSet(explained, new Set()).refs).toHaveLength(limits.sessionSkills);
   });
   test('A15/168, I11: the prompt has room for so many characters, and a small one still fits', () => {
@@ -270,7 +270,7 @@ describe('what is said of all of them', () => {
       factsWith(),
     );
     expect(explained.filter(({ status }) => status !== 'eligible').map(({ reasons }) => reasons)).toEqual([
-      ['The system prompt has no room for it; switch others off.'],
+      ['The system prompt has no room for it; disable other skills.'],
     ]);
     expect(eligibleSet(explained, new Set()).section.length).toBeLessThanOrEqual(limits.skillsPromptCharacters);
   });

@@ -15,11 +15,11 @@ test('A15/173: a link that leads out by way of another link is one that leads ou
     // To the system `top/..` is the folder above the skill's, and not `two`.
     symlinkSync('one/two/top/../secret', folder.at('skill/out'));
     folder.write('skill/one/two/secret', 'harmless');
-    expect(() => listFolder(folder.at('skill'))).toThrow(/out: is a link that leads out of the folder/);
+    expect(() => listFolder(folder.at('skill'))).toThrow(/out: is a link that points out of the folder/);
 
     folder.write('skill/natter.plugin.json', '{"skills":["out"]}');
     const { config } = factsWith({ plugins: { one: { path: folder.at('skill') } } });
-    expect(skillRoots(config).find(({ source }) => source === 'plugin')?.problem).toMatch(/leads out of the plugin's folder/);
+    expect(skillRoots(config).find(({ source }) => source === 'plugin')?.problem).toMatch(/points out of the plugin's folder/);
   } finally {
     folder.remove();
   }

@@ -54,7 +54,7 @@ describe('A15/173: read_file', () => {
     for (const path of paths()) found.push(await read(path, entries));
     return found;
   };
-  test('of a pinned skill nothing is read that was changed since, whatever path leads there', async () => {
+  test('of a pinned skill nothing is read that has changed since, whatever path leads there', async () => {
     symlinkSync('skills', folder.at('work/alias'));
     expect(await outcomes()).toEqual(['ok', 'ok', 'ok', 'ok']);
     folder.write('work/skills/a/run.sh', 'something else');
@@ -84,7 +84,7 @@ describe('A15/173: exec', () => {
   test('runs nothing while a pinned skill of the session is not what it was', async () => {
     expect(await run(pins())).toEqual({ outcome: 'ok', text: '[exit code 0]\nas it was read\n' });
     folder.write('work/skills/a/run.sh', 'echo something else');
-    expect(await run(pins())).toEqual({ outcome: 'error', text: expect.stringMatching(/the skill "a" .*was changed since/) });
+    expect(await run(pins())).toEqual({ outcome: 'error', text: expect.stringMatching(/the skill "a" .*has changed since/) });
     expect((await run({})).text).toContain('something else');
   });
 });
@@ -112,5 +112,5 @@ test('A15/173: what is read is what was listed, though a folder was exchanged fo
   const listing = listFolder(folder.at('work/skills/a'));
   renameSync(folder.at('work/skills/a/notes'), folder.at('old'));
   symlinkSync(folder.at('secret'), folder.at('work/skills/a/notes'));
-  expect(() => readListed(folder.at('work/skills/a'), listing)).toThrow(/changed while it was read/);
+  expect(() => readListed(folder.at('work/skills/a'), listing)).toThrow(/changed while it was being read/);
 });

@@ -16,10 +16,10 @@ describe('A15/142: a SKILL.md is YAML front matter and instructions', () => {
   });
   test.each([
     ['no front matter', '# Text', /has no front matter/],
-    ['no end', '---\nname: a\n', /without an end/],
+    ['no end', '---\nname: a\n', /unterminated/],
     ['no fields', '---\n- a\n---\n', /has no fields/],
     ['nothing in it', '---\n---\n', /has no fields/],
-    ['a key twice', '---\nname: a\nname: b\n---\n', /no plain YAML/],
+    ['a key twice', '---\nname: a\nname: b\n---\n', /not plain YAML/],
     ['a text with ": "', '---\nname: a\ndescription: Use when: x\n---\n', /in quotes/],
   ])('%s is told', (_, text, problem) => expect(() => read(text)).toThrow(problem));
 });
@@ -30,14 +30,14 @@ describe('A15/173: hostile front matter is refused', () => {
     ['JavaScript', '---js\nmodule.exports = process.exit(1)\n---\n', /only YAML/],
     ['JSON', '---json\n{"name":"a"}\n---\n', /only YAML/],
     ['a bomb of aliases', `---\n${bomb}\n---\n`, /write values out/],
-    ['a tag', '---\nname: !!js/function "function () { return 1 }"\ndescription: b\n---\n', /no plain YAML/],
+    ['a tag', '---\nname: !!js/function "function () { return 1 }"\ndescription: b\n---\n', /not plain YAML/],
     ['a tag of YAML that makes objects', '---\nname: a\ndescription: !!set {b}\n---\n', /description: is missing/],
-    ['nesting without end', `---\nname: ${'['.repeat(20_000)}\n---\n`, /no plain YAML/],
+    ['nesting without end', `---\nname: ${'['.repeat(20_000)}\n---\n`, /not plain YAML/],
     ['more than is ever needed', `---\nname: a\n# ${'x'.repeat(limits.skillFrontMatterBytes)}\n---\n`, /bytes of front matter/],
   ])('%s', (_, text, problem) => expect(() => read(text)).toThrow(problem));
 
   test('a key twice, however deep', () => {
-    expect(() => withFields('metadata: {natter: {os: linux, os: darwin}}')).toThrow(/"os" is there twice/);
+    expect(() => withFields('metadata: {natter: {os: linux, os: darwin}}')).toThrow(/"os" occurs twice/);
   });
   test('what cannot be seen is no part of a description', () => {
     expect(read('---\nname: a\ndescription: "b\\e[31m\\x85c\\u202ed"\n---\n').description).toBe('b [31m c d');
@@ -95,11 +95,11 @@ describe('the fields', () => {
       '---\nname: a\ndescription: b\nmetadata: {natter: {os: {a: 1}}}\n---\n',
       /metadata.natter.os: use a list/,
     ],
-    ['A15/151: metadata is a map', '---\nname: a\ndescription: b\nmetadata: [1]\n---\n', /metadata: is no map/],
+    ['A15/151: metadata is a map', '---\nname: a\ndescription: b\nmetadata: [1]\n---\n', /metadata: must be a map/],
     [
       'A15/151: metadata as a text is JSON',
       '---\nname: a\ndescription: b\nmetadata: "{"\n---\n',
-      /metadata: is a text that is no JSON/,
+      /metadata: is a string that is not valid JSON/,
     ],
   ])('%s', (_, text, problem) => expect(() => read(text)).toThrow(problem));
   test.each([

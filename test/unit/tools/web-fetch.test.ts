@@ -286,7 +286,7 @@ describe('I12: only addresses of the public internet', () => {
   test('a name that nobody knows is an error', async () => {
     const lost = { ...net, addressesOf: () => Promise.reject(new Error('ENOTFOUND')) };
     expect(await calling([webFetchTool(['a.test'], lost)])('web_fetch', { url: 'http://a.test/' })).toEqual(
-      error('the host "a.test" is not found'),
+      error('the host "a.test" cannot be found'),
     );
     await expect(internet.addressesOf('no-such-name.invalid')).rejects.toThrow();
   });

@@ -8,12 +8,12 @@ export interface DoneMessagesSettings {
   readonly manager: JetStreamManager;
   readonly stream: string;
   readonly clock: Clock;
-  /** Subjects of a partition's stored messages. */
+  /** The subject filter of a partition's stored messages. */
   filterOf(partition: number): string;
   isConnected(): boolean;
 }
 
-/** What one partition may be rid of: all up to `seq`. */
+/** One partition may remove everything up to `seq`. */
 interface Mark {
   readonly seq: number;
   readonly messages: number;
@@ -23,9 +23,9 @@ const sweepMs = 2_000;
 const removalsAtOnce = 8;
 
 /**
- * Removes what is done from a stream that keeps everything (ADR 9), many messages at a time. What may go is known from our own
- * acknowledgements alone: a partition's messages come one after another, so what was acknowledged here last was acknowledged or removed up
- * to there. A removal that names a sequence of an earlier life of the stream finds nothing: sequences only rise (`sequencesRise`).
+ * Removes completed messages from a stream that keeps everything (ADR 9), many at a time. Only our own acknowledgements say what
+ * may go: a partition's messages are handled in order, so everything up to the last acknowledged one has been acknowledged or
+ * removed. A removal with a sequence of an earlier life of the stream finds nothing, since sequences only rise (`sequencesRise`).
  */
 export class DoneMessages {
   readonly #settings: DoneMessagesSettings;
@@ -39,7 +39,7 @@ export class DoneMessages {
     this.#sweeping = this.#keepSweeping();
   }
 
-  /** The message is done and acknowledged, and it does no harm if it comes again: removed with others, soon. */
+  /** Notes a message that is acknowledged and harmless if delivered again: it is removed soon, together with others. */
   note(partition: number, seq: number): void {
     const before = this.#marks.get(partition);
     this.#marks.set(partition, { seq: Math.max(seq, before?.seq ?? 0), messages: (before?.messages ?? 0) + 1 });
@@ -50,14 +50,14 @@ export class DoneMessages {
     const { manager, stream, isConnected } = this.#settings;
     if (!isConnected()) return false;
     try {
-      // A purge would do, but the broker gives out nothing newer after one that took what is out.
+      // Not a purge: after a purge that removed a delivered message, the broker delivers nothing newer.
       return await manager.streams.deleteMessage(stream, seq, false);
     } catch (error) {
       return isGone(error);
     }
   }
 
-  /** The stream is another one. */
+  /** The stream was recreated. */
   forget(): void {
     this.#marks.clear();
   }
@@ -65,10 +65,10 @@ export class DoneMessages {
   problems(): readonly string[] {
     const messages = [...this.#marks.values()].reduce((sum, mark) => sum + mark.messages, 0);
     if (messages <= limits.doneMessages) return [];
-    return [`${this.#settings.stream} still holds ${messages} messages that are done: ${this.#failure || 'the broker is slow'}`];
+    return [`${this.#settings.stream} still holds ${messages} completed messages: ${this.#failure || 'the broker is slow'}`];
   }
 
-  /** Removes what it can within a second. Nothing is lost by what stays. */
+  /** Removes what it can within a second. What remains does no harm. */
   async close(): Promise<void> {
     this.#stopped.abort();
     const late = new AbortController();
@@ -83,7 +83,7 @@ export class DoneMessages {
     }
   }
 
-  /** A few at a time, so that no message waits behind all of them. */
+  /** A few at a time, so that no delivery waits behind all of them. */
   async #sweep(atOnce: number): Promise<void> {
     const partitions = [...this.#marks.keys()].values();
     const worker = async (): Promise<void> => {
@@ -100,7 +100,7 @@ export class DoneMessages {
     if (!isConnected()) return;
     try {
       await manager.streams.purge(stream, { filter: filterOf(partition), seq: mark.seq + 1 });
-      // What was noted meanwhile is for the next time.
+      // A newer mark is left for the next sweep.
       if (this.#marks.get(partition) === mark) this.#marks.delete(partition);
       this.#failure = '';
     } catch (error) {

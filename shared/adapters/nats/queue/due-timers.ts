@@ -13,7 +13,7 @@ export interface DueTimersSettings<T> {
   readonly binding: QueueBinding<T>;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  /** Stores a message in its queue, the same id once. */
+  /** Stores a message in its queue; a repeated id is stored once. */
   publish(message: T): Promise<unknown>;
 }
 export interface DueTimers {
@@ -22,12 +22,12 @@ export interface DueTimers {
 }
 
 const tickMs = 250;
-/** Longer than an election of leaders usually lasts. */
+/** Longer than most leader elections. */
 const troubleMs = 5_000;
 
 /**
- * Brings the due messages of one queue from the stream of the timers into the queue (ADR 7). All members do it and share the work; a message
- * leaves the timers when the queue has it, so one that is brought twice is recognised there by its id.
+ * Moves the due messages of one queue from the timer stream into the queue (ADR 7). All members share the work. A message leaves
+ * the timer stream once the queue has it, so a message moved twice is recognised by its id.
  */
 export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers => {
   const { connection, clock, binding } = settings;
@@ -63,7 +63,7 @@ export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers =
   };
 };
 
-/** What fails here comes again after its ack wait. */
+/** A failed message is delivered again after its ack wait. */
 const forward = async <T>({ binding, publish, ...settings }: DueTimersSettings<T>, pulled: Pulled): Promise<void> => {
   try {
     let message: T;

@@ -4,7 +4,7 @@ import { assert } from '../../../kit/assert.ts';
 import type { Clock } from '../../../kit/clock.ts';
 import { bucketSubject } from '../../../wire/subjects.ts';
 
-/** A member is alive while it renews. After `lateMs` its standby begins to ask for messages; after `ttlMs` it is out. */
+/** A member is alive while it renews. After `lateMs` its standby starts to request messages; after `ttlMs` it is out. */
 const memberTimes = { renewMs: 1_000, lateMs: 2_000, ttlMs: 3_000 } as const;
 
 export interface MembershipOptions {
@@ -12,26 +12,27 @@ export interface MembershipOptions {
   readonly manager: JetStreamManager;
   /** The bucket `hosts`. */
   readonly bucket: string;
-  /** Members of one group share out work among themselves. */
+  /** Members of one group share work. */
   readonly group: string;
   /** This process's name in the group: letters, digits, `_` and `-`. */
   readonly member: string;
   readonly clock: Clock;
-  /** Somebody came or went. */
+  /** A member joined or left. */
   changed(): void;
 }
 
 /**
- * Who is alive in a group. A renewal is one message with a time to live on the member's key of the bucket: the bucket keeps it for those
- * who start later and for people to look at; those who run hear it directly, so a bucket without a leader expels nobody. Our own
- * renewals come back the same way, and prove that the others could hear us. All times are monotonic and local (F16).
+ * Who is alive in a group. A renewal is one message with a time to live on the member's key of the bucket. The bucket keeps it
+ * for members that start later and for people to look at; running members receive it directly, so a bucket without a leader
+ * expels nobody. Our own renewals come back the same way and prove that others could receive them. All times are monotonic and
+ * local (F16).
  */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #seenAt = new Map<string, number>();
   #subscription: Subscription | null = null;
   #left = false;
-  /** When the newest renewal of ours was sent that came back. */
+  /** When the newest of our renewals that came back was sent. */
   #provenAt = Number.NEGATIVE_INFINITY;
   #sentAt = Number.NEGATIVE_INFINITY;
   #tickedAt: number;
@@ -42,7 +43,7 @@ export class Membership {
     this.#tickedAt = options.clock.monotonic();
   }
 
-  /** Learns who is there and then shows up. */
+  /** Reads the list of members, then announces itself. */
   async join(): Promise<void> {
     const { connection, clock, member } = this.#options;
     this.#subscription = connection.subscribe(this.#subject('*'), {
@@ -50,7 +51,7 @@ export class Membership {
         if (error === null) this.#hear(message);
       },
     });
-    // A member that cannot read the list would believe it is alone: let it listen for one round of renewals instead.
+    // Without the list a member would believe it is alone: it listens for one round of renewals instead.
     if (!(await this.#readList())) await clock.sleep(memberTimes.renewMs + 200);
     this.#provenAt = clock.monotonic();
     this.#tickedAt = this.#provenAt;
@@ -58,7 +59,7 @@ export class Membership {
     this.#renew();
   }
 
-  /** Members that are alive, this one included unless it has left. */
+  /** Members that are alive, including this one unless it has left. */
   members(): Iterable<string> {
     return this.#seenAt.keys();
   }
@@ -76,7 +77,7 @@ export class Membership {
   /** Call a few times per second while connected. */
   tick(): void {
     const now = this.#options.clock.monotonic();
-    // We were not listening (stopped, or disconnected), so the others' silence proves nothing.
+    // We were paused or disconnected, so the others' silence proves nothing.
     if (now - this.#tickedAt > memberTimes.renewMs) for (const member of this.#seenAt.keys()) this.#seenAt.set(member, now);
     this.#tickedAt = now;
     if (!this.#left && now - this.#sentAt >= memberTimes.renewMs) this.#renew();
@@ -85,7 +86,7 @@ export class Membership {
     }
   }
 
-  /** Tells the others that we are going. */
+  /** Announces that this member leaves. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;
@@ -117,7 +118,7 @@ export class Membership {
       return;
     }
     if (member === this.#options.member) {
-      // Not the time of arrival: after a long stop an old renewal may still sit in our socket.
+      // Not the time of arrival: after a long pause an old renewal may still be in our socket.
       this.#provenAt = Math.max(this.#provenAt, sentAtOf(message));
       return;
     }

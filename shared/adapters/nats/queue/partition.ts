@@ -7,16 +7,18 @@ import type { DoneMessages } from './done-messages.ts';
 /** What all partitions of one consumer share. */
 export interface PartitionHost<T> extends StoredHandling<T> {
   readonly options: ConsumeOptions<T>;
-  /** Absent where an acknowledgement itself removes the message. */
+  /** Null when acknowledging a message removes it. */
   readonly done: DoneMessages | null;
   readonly ackWaitMs: number;
   readonly pinMs: number;
   openPull(partition: number, events: PullEvents): PullStream;
-  /** Gives up the pin, so that the next member gets it at once. Resolves with false when the broker did not answer. Never rejects. */
+  /**
+   * Gives up the pin, so that the next member gets it at once. Resolves with false when the broker did not answer. Never rejects.
+   */
   unpin(partition: number): Promise<boolean>;
-  /** False when another member may own what this one had. */
+  /** False when another member may own the partitions of this one. */
   isIn(): boolean;
-  /** The consumer or its leader went away: what is known of the stream may be wrong. */
+  /** The consumer or its leader is gone: cached facts about the stream may be wrong. */
   gone(): void;
 }
 
@@ -30,9 +32,9 @@ interface InHand {
 }
 
 /**
- * One partition as this member sees it. Messages go to `handle` one after another; a message that fails is tried again before anything
- * newer. The broker has only one out per partition (`max_ack_pending: 1`), so nothing here has to be right for order to hold: this code
- * is for speed, and for telling the owner of the actors at once when the partition may be somebody else's.
+ * One partition as this member sees it. Messages go to `handle` one after another; a failed message is retried before anything
+ * newer. The broker delivers only one per partition at a time (`max_ack_pending: 1`), so order does not depend on this code: it
+ * is for speed, and for telling the host at once when the partition may belong to another member.
  */
 export class Partition<T> {
   readonly number: number;
@@ -40,12 +42,12 @@ export class Partition<T> {
   #pull: PullStream | null = null;
   #releasing: Promise<void> | null = null;
   #held = false;
-  /** Rises with every loss. Work begun in an earlier tenure is not ours to acknowledge. */
+  /** Increases with every loss. Work that started in an earlier tenure is not ours to acknowledge. */
   #tenure = 0;
   #quietSince = 0;
   #arrived: Pulled[] = [];
   #inHand: InHand | null = null;
-  /** Answers that must not be given before the pin is: the broker would send us the next message. */
+  /** Answers to be sent after the pin is given up: before that, the broker would send us the next message. */
   #afterUnpin: (() => void)[] = [];
   #interrupt = new AbortController();
   #idle: Promise<void> = Promise.resolve();
@@ -62,12 +64,12 @@ export class Partition<T> {
   get isOpen(): boolean {
     return this.#pull !== null;
   }
-  /** Resolves when nothing can come any more to what was released. */
+  /** Resolves when nothing more can arrive for a released partition. */
   get ended(): Promise<void> {
     return this.#lastPull;
   }
 
-  /** Begins to ask for messages. */
+  /** Starts requesting messages. */
   open(): void {
     if (this.#pull !== null) return;
     this.#quietSince = this.#host.clock.monotonic();
@@ -81,7 +83,10 @@ export class Partition<T> {
     });
   }
 
-  /** Hands over: the message in hand is finished, the pin given up, and only then acknowledged, so that the next one goes to the next owner. */
+  /**
+   * Hands over: the current message is finished, the pin given up, and only then the message acknowledged, so that the next one
+   * goes to the next owner.
+   */
   release(drainMs: number): Promise<void> {
     this.#releasing ??= this.#release(drainMs).finally(() => {
       this.#releasing = null;
@@ -89,7 +94,7 @@ export class Partition<T> {
     return this.#releasing;
   }
 
-  /** The partition is, or may be, somebody else's. */
+  /** The partition belongs, or may belong, to another member. */
   lose(): void {
     this.#tenure += 1;
     this.#arrived = [];
@@ -101,7 +106,10 @@ export class Partition<T> {
     this.#host.options.lost?.(this.number);
   }
 
-  /** Call a few times per second while connected. `isOwner`: this member, and not just its standby, is meant to have the partition. */
+  /**
+   * Call a few times per second while connected. `isOwner`: this member is meant to have the partition, not just to be its
+   * standby.
+   */
   tick(isOwner: boolean): void {
     const now = this.#host.clock.monotonic();
     if (this.#pull === null) return;
@@ -112,11 +120,11 @@ export class Partition<T> {
     if (this.#releasing !== null) return;
     this.#pull.tick();
     if (this.#pull.silentMs() >= this.#host.pinMs) this.lose();
-    // Without a message there is no pin. A pin of an earlier owner has run out by now, and its sessions may wait for somebody to go on.
+    // Without a message we never get a pin. An earlier owner's pin has expired by now, and its sessions may need to be resumed.
     else if (isOwner && now - this.#quietSince >= this.#host.pinMs) this.#acquire();
   }
 
-  /** Asks again at once, after a reconnect or where messages wait and nobody asks. */
+  /** Sends a new request at once: after a reconnect, or when messages wait and no request is out. */
   pullAgain(): void {
     if (this.#releasing === null) this.#pull?.request();
   }
@@ -126,11 +134,11 @@ export class Partition<T> {
     return this.#releasing === null ? (this.#pull?.silentMs() ?? 0) : 0;
   }
 
-  /** What keeps this partition from going on, or `null`. */
+  /** Why this partition does not make progress, or `null`. */
   trouble(stuckMs: number): string | null {
     if (this.#inHand === null || this.#host.clock.monotonic() - this.#inHand.since < stuckMs) return null;
     const { pulled, failures, trouble } = this.#inHand;
-    return `partition ${this.number} has been busy with message ${pulled.seq} for long${
+    return `partition ${this.number} has been busy with message ${pulled.seq} for a long time${
       failures === 0 ? '' : ` and has tried it ${failures} times (${trouble})`
     }`;
   }
@@ -152,7 +160,9 @@ export class Partition<T> {
     this.#lastPull = pull.end((pulled) => void this.#giveBack(pulled));
   }
 
-  /** A message that met our last request. That may have brought us the pin again, and as long as we have it the message would come back. */
+  /**
+   * A message that arrived on our last request. It may have renewed our pin, and with the pin the message would come back to us.
+   */
   async #giveBack(pulled: Pulled): Promise<void> {
     await this.#host.unpin(this.number);
     pulled.answer('again');
@@ -169,10 +179,11 @@ export class Partition<T> {
       this.#afterUnpin.push(() => pulled.answer('again'));
       return;
     }
-    // Out of the membership, or back from a long stop with an old message in the socket: the broker will send it to its new owner.
+    // Not a member any more, or back from a long pause with an old message in the socket: the broker will deliver it to its new
+    // owner.
     if (!this.#host.isIn()) return;
     this.#acquire();
-    // The broker thought we were dead. What we have in hand is the same message.
+    // The broker thought we were dead and delivered the message that we are handling.
     if (this.#inHand?.pulled.seq === pulled.seq && this.#inHand.tenure === this.#tenure) return;
     this.#arrived.push(pulled);
     if (this.#inHand === null && this.#arrived.length === 1) this.#idle = this.#work();
@@ -187,14 +198,14 @@ export class Partition<T> {
     }
   }
 
-  /** Tries until the message is done with, or the partition is no longer ours. */
+  /** Tries until the message is settled, or the partition is lost. */
   async #settle(inHand: InHand): Promise<void> {
     const { pulled, tenure } = inHand;
     const { done } = this.#host;
     const verdict = await this.#repeat(inHand, () => this.#attempt(inHand));
-    // Lost meanwhile: whoever has the partition now gets the message again and finds it done.
+    // Lost meanwhile: the new owner gets the message again and finds it done.
     if (tenure !== this.#tenure) return;
-    // Nothing recorded tells of it: were it acknowledged and not removed, it could come again one day and be done again (ADR 9).
+    // Nothing recorded shows it: if acknowledged but not removed, it could be delivered and done again one day (ADR 9).
     const remove = async (): Promise<StoredAckOutcome> => ((await done?.removeNow(pulled.seq)) === false ? 'retry' : 'done');
     const fate = verdict === 'done' ? await this.#repeat(inHand, remove) : verdict;
     if (tenure !== this.#tenure) return;
@@ -206,7 +217,7 @@ export class Partition<T> {
     else this.#afterUnpin.push(answer);
   }
 
-  /** Does it, and does it again as long as it fails and the partition is ours. */
+  /** Does the work, and retries it while it fails and the partition is ours. */
   async #repeat(inHand: InHand, work: () => Promise<StoredAckOutcome>): Promise<StoredAckOutcome> {
     const isOurs = (): boolean => inHand.tenure === this.#tenure && this.#releasing === null;
     let fate = await work();

@@ -20,9 +20,9 @@ export interface ConsumerSettings<T> {
   readonly partitions: number;
   readonly ackWaitMs: number;
   readonly pinMs: number;
-  /** The bucket the members are in. */
+  /** The bucket with the members. */
   readonly bucket: string;
-  /** Subjects of a partition's messages, where the stream keeps what is acknowledged; else `null`. */
+  /** The subject filter of a partition's messages, if the stream keeps acknowledged ones; else `null`. */
   readonly keptUnder: ((partition: number) => string) | null;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
@@ -30,15 +30,15 @@ export interface ConsumerSettings<T> {
 
 const tickMs = 250;
 const auditMs = 5_000;
-/** Longer than an election of leaders usually lasts, shorter than the ten seconds within which trouble must show. */
+/** Longer than most leader elections, shorter than the ten seconds within which problems must be reported. */
 const troubleMs = 5_000;
-/** A handler that takes longer than this hangs, where its queue does not say otherwise. */
+/** A handler that takes longer than this counts as stuck, unless its queue sets another limit. */
 const stuckMs = 30_000;
 const drainMs = 10_000;
 
 /**
- * Consumes one partitioned work queue as one member among others. The member that rendezvous hashing names asks for a partition's
- * messages; when it is late its standby asks too, and gets them as soon as the broker lets go of the silent one's pin.
+ * Consumes one partitioned work queue as one of several members. The member chosen by rendezvous hashing requests a partition's
+ * messages. When it is late its standby requests them too, and gets them as soon as the broker drops the silent member's pin.
  */
 export class PartitionedConsumer<T> implements Consumption {
   readonly #settings: ConsumerSettings<T>;
@@ -85,7 +85,7 @@ export class PartitionedConsumer<T> implements Consumption {
     this.#partitions = [...Array(settings.partitions).keys()].map((partition) => new Partition(partition, host));
   }
 
-  /** Joins the members and begins to consume. */
+  /** Joins the group and starts consuming. */
   static async start<T>(settings: ConsumerSettings<T>, options: ConsumeOptions<T>): Promise<PartitionedConsumer<T>> {
     const consumer = new PartitionedConsumer(settings, options);
     await consumer.#membership.join();
@@ -107,7 +107,7 @@ export class PartitionedConsumer<T> implements Consumption {
       ...connectionProblems(this.#settings.connection),
       ...(this.#membership.isIn()
         ? []
-        : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not come through`]),
+        : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not arrive`]),
       ...(silent.length === 0
         ? []
         : [`${binding.stream}: no consumer or no leader for ${listOf(silent.map(({ number }) => number))}`]),
@@ -117,7 +117,7 @@ export class PartitionedConsumer<T> implements Consumption {
     ];
   }
 
-  /** The members learn of it first, so that the next owners already ask when the pins are given up. */
+  /** Leaves the group first, so that the next owners are already requesting messages when the pins are given up. */
   close(drain: number = drainMs): Promise<void> {
     this.#closing ??= this.#close(drain);
     return this.#closing;
@@ -129,19 +129,19 @@ export class PartitionedConsumer<T> implements Consumption {
     await this.#done?.close();
     this.#stopped.abort();
     this.#membership.close();
-    // What was answered last must be on its way before the caller closes the connection.
+    // The last answers must be sent before the caller closes the connection.
     if (this.#isConnected())
       await Promise.race([this.#settings.connection.flush().catch(() => {}), this.#settings.clock.sleep(1_000)]);
   }
 
-  // ---------------------------------------------------------------------------------------------- who asks for what
+  // ---------------------------------------------------------------------------------------------- placement
 
-  /** Opens and hands over partitions so that they agree with the membership. */
+  /** Opens and hands over partitions according to the membership. */
   #share(): void {
     if (this.#closing !== null) return;
     for (const partition of this.#partitions) {
       if (this.#isWanted(partition.number)) partition.open();
-      // Should the membership say otherwise when the hand-over is done, the next tick opens it again.
+      // If the membership has changed again when the hand-over is done, the next tick reopens it.
       else if (partition.isOpen) void partition.release(drainMs);
     }
   }
@@ -177,7 +177,7 @@ export class PartitionedConsumer<T> implements Consumption {
     });
   }
 
-  /** A disconnect is heard at once; anything the events leave out, the next tick sees. */
+  /** Reacts to a disconnect at once; the next tick sees anything that the events leave out. */
   async #watchConnection(): Promise<void> {
     const events = this.#settings.connection.status();
     this.#stopped.signal.addEventListener('abort', () => {
@@ -214,7 +214,10 @@ export class PartitionedConsumer<T> implements Consumption {
     );
   }
 
-  /** Asked once per life of the stream: whenever it may have been created anew, `#forgetStream` was called before its first message came. */
+  /**
+   * Requested once per life of the stream: whenever it may have been recreated, `#forgetStream` was called before its first
+   * message came.
+   */
   #streamCreatedAt(): Promise<number> {
     this.#incarnation ??= this.#settings.manager.streams.info(this.#settings.binding.stream).then(
       ({ created }) => this.#meet(Date.parse(created)),
@@ -226,7 +229,7 @@ export class PartitionedConsumer<T> implements Consumption {
     return this.#incarnation;
   }
 
-  /** What was done in an earlier life of the stream is no longer there to be removed. */
+  /** Marks of an earlier life of the stream are void. */
   #meet(incarnation: number): number {
     if (incarnation !== this.#known) this.#done?.forget();
     this.#known = incarnation;

@@ -1,7 +1,10 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { partitionConsumer } from '../../../wire/topology.ts';
 
-/** Looks at a queue from the broker's side, for what a member cannot see: no consumer at all, or messages that nobody asks for. */
+/**
+ * Checks a queue from the broker's side for problems that a member cannot see: missing consumers, and messages that no member
+ * requests.
+ */
 export class QueueAudit {
   readonly #manager: JetStreamManager;
   readonly #stream: string;
@@ -15,12 +18,12 @@ export class QueueAudit {
     this.#partitions = partitions;
   }
 
-  /** What was wrong at the last look. */
+  /** The problems found by the last check. */
   get findings(): readonly string[] {
     return this.#findings;
   }
 
-  /** Resolves with the partitions whose messages nobody asks for just now. Never rejects. */
+  /** Resolves with the partitions whose messages no member is requesting at this moment. Never rejects. */
   async look(): Promise<ReadonlySet<number>> {
     const numberByName = new Map([...Array(this.#partitions).keys()].map((number) => [partitionConsumer(number), number]));
     const unattended = new Set<number>();
@@ -32,21 +35,21 @@ export class QueueAudit {
         if (info.num_pending > 0 && info.num_waiting === 0 && info.num_ack_pending === 0) unattended.add(number);
       }
     } catch {
-      return new Set(); // Not to be told now; what the member itself sees is in its problems already.
+      return new Set(); // Unknown for now; the member's own problems already show why.
     }
     const missing = [...numberByName.values()];
-    // Between two requests nobody asks for a moment, so only the second time in a row counts.
+    // Between two requests none is out for a moment, so only two findings in a row count.
     const neglected = [...unattended].filter((number) => this.#unattended.has(number));
     this.#unattended = unattended;
     this.#findings = [
       ...(missing.length === 0 ? [] : [`${this.#stream} lacks the consumers of ${listOf(missing)}`]),
-      ...(neglected.length === 0 ? [] : [`${this.#stream}: nobody asks for the messages of ${listOf(neglected)}`]),
+      ...(neglected.length === 0 ? [] : [`${this.#stream}: no member requests the messages of ${listOf(neglected)}`]),
     ];
     return unattended;
   }
 }
 
-/** Partitions as text, some of many. */
+/** Partition numbers as text, shortened. */
 export const listOf = (partitions: readonly number[]): string => {
   const shown = partitions.length <= 8 ? partitions : [...partitions.slice(0, 8), '…'];
   return `${partitions.length} partitions (${shown.join(', ')})`;

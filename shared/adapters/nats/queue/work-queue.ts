@@ -24,28 +24,26 @@ export interface WorkQueueSettings {
   readonly topology: Topology;
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
-  /** How long one request may take; publishing tries several. */
+  /** Timeout of one request; publishing makes several. */
   readonly requestTimeoutMs: number;
 }
 
-/** The queue of session commands. */
 export const commandQueue = (settings: WorkQueueSettings): WorkQueue<CommandEnvelope> =>
   new NatsWorkQueue(commandBinding(settings.subjects, settings.topology.partitions), settings);
 
-/** The queue of inbound envelopes. */
 export const inboundQueue = (settings: WorkQueueSettings): WorkQueue<InboundEnvelope> =>
   new NatsWorkQueue(inboundBinding(settings.subjects, settings.topology.partitions), settings);
 
-/** The queue of requests to look back. */
+/** The queue of checkpoint requests. */
 export const checkpointQueue = (settings: WorkQueueSettings): WorkQueue<CheckpointRequest> =>
   new NatsWorkQueue(checkpointBinding(settings.subjects, settings.topology.partitions), settings);
 
-/** Publishing goes on this long; with an election under way that is as good as an answer. */
+/** How long publishing is retried: long enough for most leader elections. */
 const publishBudgetMs = 5_000;
 const publishRetries = { firstMs: 50, mostMs: 1_000 };
-/** The broker forgets a cancelled timer after this; the shortest it knows. */
+/** The broker drops a cancelled timer after this; its minimum. */
 const cancelledTtl = '1s';
-/** Not later: the broker counts nanoseconds in 64 bits, and what lies behind the year 2262 is due at once. */
+/** No later time works: the broker counts nanoseconds in 64 bits, and a time after 2262 is due at once. */
 const never = Date.parse('2200-01-01T00:00:00Z');
 
 const schedule = (at: number, target: string): Record<string, string> => ({
@@ -53,7 +51,7 @@ const schedule = (at: number, target: string): Record<string, string> => ({
   'Nats-Schedule-Target': target,
 });
 
-/** A queue's stream with one `pinned_client` consumer per partition, all provisioned beforehand. */
+/** A queue's stream with one `pinned_client` consumer per partition, all created by `provision`. */
 class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> implements WorkQueue<T> {
   readonly #binding: QueueBinding<T>;
   readonly #settings: WorkQueueSettings;
@@ -73,7 +71,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
 
   async publish(message: T): Promise<{ seq: number; duplicate: boolean }> {
     const { subjectOf, keyOf, idOf, encode } = this.#binding;
-    // An id may hold any character; a header may not.
+    // An id may contain any character, a header may not.
     const headers = { 'Nats-Msg-Id': escapeText(idOf(message)), ...traceHeader(message) };
     const { seq, duplicate = false } = await this.#send(subjectOf(keyOf(message)), encode(message), headers);
     return { seq, duplicate };
@@ -84,7 +82,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));
   }
 
-  /** Replaces the timer by one that is never due and soon forgotten: unlike a purge, this needs no right but to publish. */
+  /** Replaces the timer by one that is never due and soon expires: unlike a purge, this needs only the right to publish. */
   async cancel(key: string, name: string): Promise<void> {
     const { timerSubjectOf, dueSubject } = this.#binding;
     await this.#send(timerSubjectOf(key, name), new Uint8Array(), { ...schedule(never, dueSubject), 'Nats-TTL': cancelledTtl });
@@ -117,12 +115,12 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     };
   }
 
-  /** Counted by the consumers; a timer counts from when it is due. */
+  /** As counted by the consumers; a scheduled message counts once it is due. */
   async lag(): Promise<number> {
     const { consumers, streams } = await this.#manager;
     const { name, stream, timerStream } = this.#binding;
     try {
-      // The forwarded are stored before they leave the timers: counted in this order, none is missed on its way.
+      // Due messages are stored in the queue before they leave the timer stream: in this order none is missed on its way.
       const due = await consumers.info(timerStream, name);
       const { state } = await streams.info(stream);
       return due.num_pending + due.num_ack_pending + (this.#keepsDone ? await this.#notDone(state.messages) : state.messages);
@@ -131,12 +129,12 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     }
   }
 
-  /** True where the stream keeps what is acknowledged until it is removed (ADR 9). */
+  /** True if the stream keeps acknowledged messages until they are removed (ADR 9). */
   get #keepsDone(): boolean {
     return this.#settings.topology.streams.find(({ name }) => name === this.#binding.stream)?.retention === 'limits';
   }
 
-  /** What the consumers have not been told to be done. Of a partition without a consumer nobody knows: then it is all that is stored. */
+  /** Messages not acknowledged yet. If the consumer of a partition is missing, all stored messages count. */
   async #notDone(stored: number): Promise<number> {
     const { consumers } = await this.#manager;
     let [partitions, messages] = [0, 0];
@@ -147,7 +145,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return partitions < this.#settings.topology.partitions ? stored : messages;
   }
 
-  /** Publishes until stored, with the same id, for a bounded time. */
+  /** Publishes with the same id until it is stored, for a bounded time. */
   async #send(subject: string, bytes: Uint8Array, headers: Record<string, string>): Promise<Stored> {
     const { clock, requestTimeoutMs } = this.#settings;
     const deadline = clock.monotonic() + publishBudgetMs;

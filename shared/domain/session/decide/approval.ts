@@ -12,40 +12,39 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { telling } from './generation.ts';
+import { noticeEvent } from './generation.ts';
 import { approvalRequested, ended, isBegun, openCall, starting } from './tools.ts';
 
-/** A turn that waits for a person (A5/62, I7). The answer resumes it as a new attempt, whichever host owns the session by then. */
+/**
+ * A turn pauses for an approval (A5/62, I7). The answer resumes it as a new attempt, on whichever host owns the session by then.
+ */
 
 export const requestApproval = ({ data }: Given<'request_approval'>, view: SessionView): Decision => {
   const { turn: ref, type: _, ...request } = data;
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const { context, turn } = view;
   const { callId, approvalId } = request;
-  // To wait ends the attempt: a call that it runs would be cut off.
+  // Waiting ends the attempt, so a call that it is running would be cut off.
   if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
   if (callId !== undefined && openCall(turn, callId) === undefined) return nothing;
   if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
   return accept(approvalRequested(context, turn, request));
 };
 
-/** The first answer wins. What it leads to is in the same commit: a call that is granted begins, one that is not ends. */
+/** The first answer wins. Its effect is in the same commit: a granted call starts, any other ends. */
 export const resolveApproval = (given: Given<'resolve_approval'>, view: SessionView): Decision => {
   const { data } = given;
   const { settings } = view.context;
   const problem = problemOf(given, view);
   if (problem !== null) {
     const { code, message } = problem;
-    return data.notice ? accept(telling(settings, { ...data.notice, code, text: message })) : refuse(code, message);
+    return data.notice ? accept(noticeEvent(settings, { ...data.notice, code, text: message })) : refuse(code, message);
   }
-  const told = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
-  return accept(
-    ...resolving(view as BusyView, data),
-    ...(data.notice ? [telling(settings, { ...data.notice, text: told })] : []),
-  );
+  const text = `${data.verdict === 'granted' ? 'Approved' : 'Denied'}: ${view.context.approval?.action ?? ''}`;
+  return accept(...resolving(view as BusyView, data), ...(data.notice ? [noticeEvent(settings, { ...data.notice, text })] : []));
 };
 
-/** Nobody answered until the deadline. */
+/** The deadline passed without an answer. */
 export const expireApproval = ({ at, data: { approvalId } }: Given<'expire_approval'>, view: SessionView): Decision => {
   const pending = view.context.approval;
   if (view.status !== 'awaiting_approval' || pending?.approvalId !== approvalId || at <= pending.expiresAt) return nothing;
@@ -61,11 +60,13 @@ interface Answer {
 
 const nameOf = ({ principal, id }: Sender): string => principal ?? id;
 
-/** The owner may always; others if the request names them. A name that somebody gave himself is nothing: principals come from the router. */
+/**
+ * The owner may always answer; others if the request names them. Self-chosen names do not count: principals come from the router.
+ */
 const mayAnswer = ({ approvers = [] }: ApprovalRequest, { role, principal }: Sender): boolean =>
   role === 'owner' || (principal !== undefined && approvers.includes(principal));
 
-/** Why an answer does not count: four distinct reasons. */
+/** Why an answer is refused: one of four distinct codes. */
 const problemOf = (
   { at, data: { approvalId, by } }: Given<'resolve_approval'>,
   { status, context: { approval, resolved } }: SessionView,
@@ -73,7 +74,7 @@ const problemOf = (
   if (status !== 'awaiting_approval' || approval?.approvalId !== approvalId) {
     const earlier = resolved.find((known) => known.approvalId === approvalId);
     if (earlier === undefined) {
-      return { code: 'approval_unknown', message: `approval ${approvalId} is not known in this session; list the pending ones` };
+      return { code: 'approval_unknown', message: `approval ${approvalId} is unknown in this session; list the pending ones` };
     }
     return earlier.verdict === 'expired'
       ? { code: 'approval_expired', message: `approval ${approvalId} has expired; nobody answered in time` }
@@ -92,7 +93,7 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
   if (approval === null) return [];
   const { approvalId, callId, hash, onceOnly, spawn } = approval;
   const call = callId === undefined ? undefined : openCall(turn, callId);
-  // To do it once more, whatever it did, is no word on other calls.
+  // Approval of a repeat says nothing about other calls.
   const mayLast = hash !== undefined && !onceOnly && approval.asks !== 'retry';
   const next = { id: turn.id, attempt: turn.attempt + 1 };
   const resolved: SessionEvent = {
@@ -111,7 +112,7 @@ const resolving = ({ context: { approval }, turn }: BusyView, { verdict, by, sco
   return [resolved, ...ended(next, call, ...refusalOf(call, verdict, nameOf(by), reason))];
 };
 
-/** What the model is told of a call that nobody allowed. */
+/** What the model is told about a call that was not allowed. */
 const refusalOf = (
   { tries }: CallState,
   verdict: 'denied' | 'expired',

@@ -11,16 +11,16 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { isNew, telling } from './generation.ts';
+import { isNew, noticeEvent } from './generation.ts';
 import { completing } from './turn.ts';
 
-/** Compaction: a summary stands for older messages, the events stay as they are (A11/126). */
+/** Compaction: a summary replaces older messages in the conversation; the events stay (A11/126). */
 
-/** Asked for by a person: a turn of its own, behind what runs. */
+/** Requested by a person: a turn of its own, queued behind a running one. */
 export const compact = ({ id, data: { type: _, ...asked } }: Given<'compact'>, view: SessionView): Decision => {
   if (isNew(view) || view.context.messages === 0) {
     const text = 'There is nothing to compact yet.';
-    return asked.notice ? accept(telling(view.context.settings, { ...asked.notice, text })) : refuse('session_unknown', text);
+    return asked.notice ? accept(noticeEvent(view.context.settings, { ...asked.notice, text })) : refuse('session_unknown', text);
   }
   const turn = {
     id,
@@ -31,14 +31,14 @@ export const compact = ({ id, data: { type: _, ...asked } }: Given<'compact'>, v
   if (view.turn !== null) {
     const position = view.context.queue.length + 1;
     if (position <= limits.queuedTurns) return accept({ type: 'turn_queued', v: 1, turn, position });
-    const text = 'Too many messages wait in this session; try again later.';
-    return asked.notice ? accept(telling(view.context.settings, { ...asked.notice, text })) : refuse('session_busy', text);
+    const text = 'Too many messages are waiting in this session; try again later.';
+    return asked.notice ? accept(noticeEvent(view.context.settings, { ...asked.notice, text })) : refuse('session_busy', text);
   }
   const reopened: SessionEvent[] = view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
   return accept(...reopened, { type: 'turn_started', v: 1, turn, attempt: 1 });
 };
 
-/** A turn that is there for the compaction ends with it; any other goes on with room to spare. */
+/** A turn that exists for the compaction ends with it; any other continues. */
 export const recordCompaction = ({ data: { turn: ref, result } }: Given<'record_compaction'>, view: SessionView): Decision => {
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const done = result.kind === 'compacted' ? [compacted(view, result)] : [];
@@ -61,5 +61,5 @@ const concluding = (view: BusyView, result: Result): SessionEvent[] => {
     result.kind === 'compacted'
       ? `Compacted: about ${result.tokensBefore} tokens of context became ${result.tokensAfter}.`
       : `Nothing was compacted: ${result.reason}.`;
-  return [...(notice ? [telling(view.context.settings, { ...notice, text })] : []), ...completing(view)];
+  return [...(notice ? [noticeEvent(view.context.settings, { ...notice, text })] : []), ...completing(view)];
 };

@@ -17,15 +17,15 @@ export type RefusalCode =
   | 'approval_expired'
   | 'approval_forbidden';
 
-/** What a command leads to: facts to record (none: it is legal and changes nothing) or a refusal. */
+/** The result of a command: events to record (none: it is legal and changes nothing), or a refusal. */
 export type Decision = { readonly accept: readonly SessionEvent[] } | { readonly refuse: RefusalCode; readonly message: string };
 
 export const accept = (...events: SessionEvent[]): Decision => ({ accept: events });
 export const nothing: Decision = { accept: [] };
 export const refuse = (code: RefusalCode, message: string): Decision => ({ refuse: code, message });
 
-/** What whoever meant a session as it was before is told. */
-export const sessionMoved = 'the session is not where the call means it to be; read it again and decide anew';
+/** The message for a command whose `ifSeq` no longer matches. */
+export const sessionMoved = 'the session has changed since the expected sequence; read it again and retry';
 
 /** A session as the rules see it: narrow on `status` first. */
 export type SessionView = { readonly context: SessionContext; readonly position: Position } & (
@@ -33,28 +33,27 @@ export type SessionView = { readonly context: SessionContext; readonly position:
   | { readonly status: 'running' | 'awaiting_approval'; readonly turn: ActiveTurn }
 );
 
-/** A session whose turn runs or waits for a person. */
+/** A session whose turn is running or waiting for an approval. */
 export type BusyView = SessionView & { readonly turn: ActiveTurn };
 
-/** A command of one type with its envelope. */
+/** A command of one type, with its envelope. */
 export type Given<T extends CommandType> = CommandEnvelope & { readonly data: CommandOf<T> };
 
-/** True when `turn` is the running attempt; anything else comes from an attempt that is over (I5). */
+/** True when `turn` is the running attempt; otherwise the command comes from an attempt that has ended (I5). */
 export const isCurrent = (view: SessionView, turn: TurnRef): boolean =>
   view.status === 'running' && view.turn.id === turn.id && view.turn.attempt === turn.attempt;
 
-/** The reference to a turn without its progress. */
 export const refOf = ({ id, attempt }: TurnRef): TurnRef => ({ id, attempt });
 
-/** The session that began the turn's run and waits for its end, however it ends (A11/125). */
+/** The session that spawned the turn's run and waits for its end, however it ends (A11/125). */
 export const awaiting = (turn: ActiveTurn | null) =>
   turn?.deliverTo?.channel === sessionChannel ? { deliverTo: turn.deliverTo } : {};
 
-/** The run is not over with what its turn says in the end: runs that its session began go on, and more will be said (A11/125). */
+/** The run does not end with this turn's answer if runs that its session spawned continue: more will be said (A11/125). */
 export const unfinished = ({ spawned }: SessionContext, { deliverTo }: ActiveTurn) =>
   deliverTo?.channel === sessionChannel && spawned.length > 0 ? ({ unfinished: true } as const) : {};
 
-/** Where what a turn says goes, and the session's own word on sending it (A9/96). */
+/** Where the turn's output goes, and the session's own send policy (A9/96). */
 export const sending = ({ settings: { sendPolicy } }: SessionContext, { deliverTo }: ActiveTurn) => ({
   ...(deliverTo && { deliverTo }),
   ...(sendPolicy && { sendPolicy }),

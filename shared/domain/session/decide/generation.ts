@@ -15,31 +15,31 @@ import type { Gap } from '../covered.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
 
-/** How generations of a session begin and end: A4/43–58, A5/64–65, C8, C10. */
+/** How generations of a session start and end (A4/43–58, A5/64–65, C8, C10). */
 
 const defaultSource: SessionSource = { kind: 'api', interactive: false };
 
-/** Ends what runs and clears what waits, as facts. */
-export const ending = (view: SessionView, reason: string): SessionEvent[] => {
+/** The events that end the running turn and clear the queue. */
+export const abortEvents = (view: SessionView, reason: string): SessionEvent[] => {
   if (view.turn === null) return [];
   const turnIds = view.context.queue.map(({ id }) => id);
   const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
   return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason, ...awaiting(view.turn) }];
 };
 
-/** The runs that this session began in others end with it (A11/125). */
-export const stoppingRuns = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
+/** Runs that this session spawned end with it (A11/125). */
+export const stopRunsEvents = ({ context: { spawned } }: SessionView, reason: string): SessionEvent[] =>
   spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
 
-/** A session id that differs from the one before: sources with one fixed id, such as `cli:work`, are numbered (C8). */
+/** Makes the session id differ from the previous one: sources with a fixed id, such as `cli:work`, are numbered (C8). */
 const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
   last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
 
 /**
- * Look backs on what was said in this generation since the last one, up to a rev, if anything was, and on what came to nothing before, of any
- * generation: by itself so many times, and then if a person asks (A7/80).
+ * The checkpoint requests up to `toRev`: for what was said in this generation since the last one, and for the failed ranges of
+ * any generation. Failed ranges are retried automatically a limited number of times, then only for a person (A7/80).
  */
-export const lookingBack = (
+export const checkpointRequests = (
   { context: { messages, sessionId, review }, position: { covered, startedRev, startedSeq } }: SessionView,
   reason: CheckpointReason,
   toRev: number,
@@ -68,16 +68,16 @@ const resetting = (view: SessionView, sessionId: string, cause: ResetCause): Eve
 });
 
 /**
- * The old generation ends, is asked to be looked back on if anything was said in it, and the new one begins (C10). What waits where nothing
- * runs has just lost the turn before it to an interruption, and goes on waiting.
+ * Ends the old generation, requests a checkpoint if anything was said in it, and starts the new one (C10). If the queue is not
+ * empty while no turn runs, an interruption has just ended the turn before it: the queue is kept.
  */
-export const renewing = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
-  ...ending(view, cause.rule),
-  ...lookingBack(view, 'new_session', view.position.rev),
+export const renewalEvents = (view: SessionView, sessionId: string, cause: ResetCause): SessionEvent[] => [
+  ...abortEvents(view, cause.rule),
+  ...checkpointRequests(view, 'new_session', view.position.rev),
   { ...resetting(view, sessionId, cause), ...(view.turn === null && view.context.queue.length > 0 && { keepsQueue: true }) },
 ];
 
-/** When a turn ends, the next one in the queue begins (A5/70), in a generation of its own if its message found the session stale. */
+/** When a turn ends, the next queued turn starts (A5/70), in a generation of its own if its message found the session stale. */
 export const nextTurn = (view: SessionView): SessionEvent[] => {
   const [next] = view.context.queue;
   if (next === undefined) return [];
@@ -86,15 +86,15 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1, ...(merged.length > 0 && { merged }) };
   if (renews === undefined) return [started];
   const { sessionId, cause } = renews;
-  // The look back includes this very commit, in which the last turn ends.
+  // The checkpoint includes this very commit, in which the last turn ends.
   return [
-    ...lookingBack(view, 'new_session', view.position.rev + 1),
+    ...checkpointRequests(view, 'new_session', view.position.rev + 1),
     { ...resetting(view, sessionId, cause), keepsQueue: true },
     started,
   ];
 };
 
-/** The turns behind the first that are answered together with it: up to the first that must not be (B6). */
+/** The queued turns that are answered together with the first: up to the first that may not be (B6). */
 const collected = ([first, ...others]: readonly QueuedTurn[]): readonly QueuedTurn[] => {
   if (!first?.collect) return [];
   const end = others.findIndex((turn) => !turn.collect || turn.renews || !isSamePlace(first, turn));
@@ -107,7 +107,7 @@ type Answered = Pick<QueuedTurn, 'deliverTo'>;
 export const isSamePlace = ({ deliverTo: one }: Answered, { deliverTo: other }: Answered): boolean =>
   deliveryTarget.keyof().options.every((name) => one?.[name] === other?.[name]);
 
-/** What a message that has to wait will do to a session that it finds stale: nobody resets it under the turn that runs. */
+/** Records that a queued message found the session stale. The reset waits for its turn, so that the running one is not reset. */
 export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasion, at: number): Pick<QueuedTurn, 'renews'> => {
   const cause = expiry ? staleness(expiry, position.interactedAt, at) : null;
   return cause === null ? {} : { renews: { sessionId, cause } };
@@ -115,16 +115,16 @@ export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasi
 
 type Occasion = Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
 
-/** True when nothing was ever said here, or all was deleted. */
+/** True before the first message and after a deletion. */
 export const isNew = ({ context }: SessionView): boolean => context.generation === 0 || context.deleted;
 
 /**
- * Makes the session ready for what `occasion` brings at `at`: opens, reopens or renews it, and learns its origin. Under a turn that runs
- * or waits for a person nothing is renewed; see `renewal`.
+ * Prepares the session for a message or an opening at `at`: opens, reopens or renews it, and updates its origin. A session with a
+ * turn is not renewed; see `renewal`.
  */
-export const readying = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
+export const readinessEvents = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
   ...beginning(view, occasion, at),
-  ...learning(view, occasion.origin),
+  ...originEvents(view, occasion.origin),
 ];
 
 const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
@@ -134,31 +134,34 @@ const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, a
   }
   if (view.turn !== null) return [];
   const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;
-  if (cause !== null) return renewing(view, sessionId, cause);
+  if (cause !== null) return renewalEvents(view, sessionId, cause);
   return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
 };
 
-/** Who takes part from here on, as they are now (A5/66). */
-export const resolving = (by: Sender | undefined): SessionEvent[] =>
+/** Records a participant with the current identity (A5/66). */
+export const participantEvents = (by: Sender | undefined): SessionEvent[] =>
   by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
 
-/** What is new in `given` is merged into what is known (A5/65, A13). What another channel told goes: its ids mean nothing on this one. */
-export const learning = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
+/**
+ * Merges new facts about the origin into the known ones (A5/65, A13). Facts from another channel are replaced, since its ids mean
+ * nothing here.
+ */
+export const originEvents = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
   const isNews = Object.entries(given).some(([name, value]) => value !== known[name as keyof Origin]);
   const isElsewhere = known.provider !== undefined && given.provider !== undefined && known.provider !== given.provider;
   return isNews ? [{ type: 'origin_changed', v: 1, origin: isElsewhere ? given : { ...known, ...given } }] : [];
 };
 
 /** A change of settings, unless it changes nothing. */
-export const setting = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
+export const settingsEvents = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
   const isNews = Object.entries(changes ?? {}).some(
     ([name, value]) => (value ?? undefined) !== context.settings[name as keyof SettingsChange],
   );
   return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
 };
 
-/** What Natter itself says, with the session's own word on sending as it is then (A9/96). */
-export const telling = ({ sendPolicy }: Settings, notice: Notice): SessionEvent => ({
+/** A notice by Natter itself, with the session's send policy at this moment (A9/96). */
+export const noticeEvent = ({ sendPolicy }: Settings, notice: Notice): SessionEvent => ({
   type: 'notice',
   v: 1,
   notice,

@@ -48,7 +48,7 @@ export const handlers: Handlers = {
 
 type CommandTyped<T extends CommandType> = { readonly [K in T]: CommandOf<K> }[T];
 
-/** The envelope is put together again around its command, because TypeScript does not narrow an envelope by its data. */
+/** Rebuilds the envelope around its command, because TypeScript does not narrow an envelope by its data. */
 const dispatch = <T extends CommandType>(
   data: CommandTyped<T>,
   envelope: CommandEnvelope,
@@ -78,23 +78,29 @@ export const decide = (envelope: CommandEnvelope, state: SessionState): Decision
   return dispatch(data, envelope, session, state);
 };
 
-/** True of a command that means the session as it stood at another sequence. */
+/** True if the command expects the session at another sequence. */
 const isMoved = ({ ifSeq }: CommandEnvelope, { position }: SessionView): boolean => ifSeq !== undefined && ifSeq !== position.seq;
 
 type Place = { readonly seq: number; readonly incarnation: number } | null;
 
-/** True of a place in the command stream up to which all commands of the session have been answered for: a later one took effect (I2). */
+/**
+ * True if a later command of the session has already taken effect, so that everything up to this place in the command stream is
+ * handled (I2).
+ */
 export const isBehind = (delivery: Place, { position: { command } }: SessionState): boolean =>
   delivery !== null && delivery.incarnation === command.incarnation && delivery.seq <= command.seq;
 
-/** True when this command, or the message in it, has taken effect before (I2), or when the turn it asks for runs or waits already (I5). */
+/**
+ * True if this command, or the message in it, has taken effect before (I2), or if the turn it requests is already running or
+ * queued (I5).
+ */
 export const isRepeat = ({ id, causationId, data }: CommandEnvelope, delivery: Place, state: SessionState): boolean => {
   if (isBehind(delivery, state)) return true;
   const { context } = state.machine;
   const { recentIds } = state.position;
   if (recentIds.includes(id)) return true;
   const message = messageOf(data);
-  // The id of a routed command has the channel in it. Its platform's own id has not, and two channels can both have a message 17.
+  // A routed command's id includes the channel. The platform's message id does not: two channels may both have a message 17.
   const isRouted = message !== undefined && causationId === message.messageId;
   if (message !== undefined && !isRouted && message.messageId !== id && recentIds.includes(message.messageId)) return true;
   const asksForTurn = data.type === 'compact' || (message !== undefined && data.type !== 'append_message');

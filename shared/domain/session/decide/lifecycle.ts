@@ -3,40 +3,58 @@ import { isGroupKey } from '../../keys/session-key.ts';
 import type { ResetCause } from '../../values/expiry.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { ending, isNew, learning, readying, renewing, resolving, setting, stoppingRuns, telling } from './generation.ts';
+import {
+  abortEvents,
+  isNew,
+  noticeEvent,
+  originEvents,
+  participantEvents,
+  readinessEvents,
+  renewalEvents,
+  settingsEvents,
+  stopRunsEvents,
+} from './generation.ts';
 import { storeAndStartTurn } from './message.ts';
 
-/** Stop, reset, rest and end: A4/53–57, A5/63, A8/87–88, A11/125, C9. */
+/** Stop, reset, fork, deactivate and delete (A4/53–57, A5/63, A8/87–88, A11/125, C9). */
 
 const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Ends the run and its queue by one step of the epoch; a message that comes later runs. */
+/** Ends the running turn and clears the queue in one epoch step; a later message runs. */
 export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
-  const ended = [...ending(view, data.reason), ...stoppingRuns(view, data.reason)];
+  const ended = [...abortEvents(view, data.reason), ...stopRunsEvents(view, data.reason)];
   if (data.notice === undefined) return accept(...ended);
   const runs = (view.turn === null ? 0 : 1) + view.context.spawned.length;
   const text =
     ended.length === 0
       ? 'Nothing was running.'
       : `Stopped ${many(runs, 'run')} and cleared ${many(view.context.queue.length, 'waiting message')}.`;
-  return accept(...ended, telling(view.context.settings, { ...data.notice, text }));
+  return accept(...ended, noticeEvent(view.context.settings, { ...data.notice, text }));
 };
 
-/** One commit ends the old generation, asks for a look back and begins the new one, with its first message if there is one (C10). */
+/**
+ * One commit ends the old generation, requests a checkpoint and starts the new generation, with its first message if there is one
+ * (C10).
+ */
 export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Decision => {
   const { sessionId, cause, origin, settings, message, by, expiry: _, ...occasion } = data;
   if (isNew(view) && message === undefined) {
     return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
   }
-  const begun: SessionEvent[] = isNew(view)
-    ? readying(view, { ...occasion, sessionId, origin }, at)
-    : [...renewing(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...learning(view, origin)];
-  return accept(...begun, ...setting(view, settings), ...resolving(by), ...(message ? storeAndStartTurn(id, message, view) : []));
+  const opening: SessionEvent[] = isNew(view)
+    ? readinessEvents(view, { ...occasion, sessionId, origin }, at)
+    : [...renewalEvents(view, sessionId, { ...cause, lastUpdateAt: view.position.interactedAt }), ...originEvents(view, origin)];
+  return accept(
+    ...opening,
+    ...settingsEvents(view, settings),
+    ...participantEvents(by),
+    ...(message ? storeAndStartTurn(id, message, view) : []),
+  );
 };
 
 /**
- * A new generation that goes on from an earlier point. What ran and waited ends, what is said from here on is another branch, and the
- * history stays as it is (B21).
+ * A new generation that continues from an earlier point. The running turn and the queue end, new messages belong to another
+ * branch, and the history stays (B21).
  */
 export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Given<'fork'>, view: SessionView): Decision => {
   if (isNew(view)) return refuse('session_unknown', 'there is nothing to fork yet; send a message first');
@@ -44,15 +62,15 @@ export const fork = ({ data: { sessionId, from, by, ifDeletedGeneration } }: Giv
   if (from.rev > rev || from.seq > seq)
     return refuse('fork_invalid', `the session has no rev ${from.rev} at sequence ${from.seq}`);
   if (ifDeletedGeneration !== undefined && ifDeletedGeneration !== view.context.deletedGeneration)
-    return refuse('fork_invalid', 'that part of the session was deleted meanwhile; name a later moment');
+    return refuse('fork_invalid', 'that part of the session has been deleted in the meantime; name a later point');
   if (from.skips.length >= limits.forkDepth) {
-    return refuse('fork_invalid', `after ${limits.forkDepth} forks of forks the conversation has to be compacted first`);
+    return refuse('fork_invalid', `after ${limits.forkDepth} nested forks the conversation must be compacted first`);
   }
   const cause: ResetCause = { trigger: 'fork', rule: `from sequence ${from.seq}`, lastUpdateAt: view.position.interactedAt };
-  const events = renewing(view, sessionId, cause).map(
+  const events = renewalEvents(view, sessionId, cause).map(
     (event): SessionEvent => (event.type === 'session_reset' ? { ...event, forkedFrom: from } : event),
   );
-  return accept(...events, ...resolving(by));
+  return accept(...events, ...participantEvents(by));
 };
 
 export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionView): Decision => {
@@ -67,12 +85,15 @@ export const deactivate = ({ data }: Given<'deactivate_session'>, view: SessionV
   }
 };
 
-/** The history stays where it is; what there is to say of the session from now on is that it is gone. Erasure is recorded even of nothing. */
+/** The history stays; from now on the session counts as gone. An erasure is recorded even for an empty session. */
 export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_session'>, view: SessionView): Decision => {
   const { sessionId, generation, epoch, queue } = view.context;
   if (mode !== 'erased' && isNew(view)) return refuse('session_unknown', 'there is no such session');
   if (mode === 'session' && isGroupKey(key)) {
-    return refuse('session_retained', "the history of a group is everybody's and stays; its operator can delete the key");
+    return refuse(
+      'session_retained',
+      'the history of a group belongs to everyone in it and is kept; the operator can delete the key',
+    );
   }
   if (mode === 'session' && view.turn !== null) {
     return refuse('session_busy', 'a turn is running; stop it first or wait for it to end');
@@ -82,6 +103,6 @@ export const deleteSession = ({ key, data: { mode, reason } }: Given<'delete_ses
     ...{ type: 'session_deleted', v: 1, mode, sessionId, generation, epoch: epoch + 1, turnIds, reason },
     ...awaiting(view.turn),
   };
-  // An erased history begins with its erasure (C9).
-  return mode === 'erased' ? accept(deleted, ...stoppingRuns(view, reason)) : accept(...stoppingRuns(view, reason), deleted);
+  // An erased history starts with the erasure itself (C9).
+  return mode === 'erased' ? accept(deleted, ...stopRunsEvents(view, reason)) : accept(...stopRunsEvents(view, reason), deleted);
 };

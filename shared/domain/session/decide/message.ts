@@ -5,25 +5,27 @@ import type { ActiveTurn } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
-import { isNew, isSamePlace, learning, readying, renewal, resolving } from './generation.ts';
+import { isNew, isSamePlace, originEvents, participantEvents, readinessEvents, renewal } from './generation.ts';
 
-/** Opening and messages: A5/64–70, A13/138, B6. */
+/** Opening and messages (A5/64–70, A13/138, B6). */
 
-/** Who opens a session wants to see what is in it: only the next message ends one that is stale (A4/43, 58). */
+/** Opening a stale session shows its content; only the next message ends it (A4/43, 58). */
 export const openSession = ({ at, data: { by, expiry: _, ...occasion } }: Given<'open_session'>, view: SessionView): Decision =>
-  accept(...readying(view, occasion, at), ...resolving(by));
+  accept(...readinessEvents(view, occasion, at), ...participantEvents(by));
 
-/** No message has come, so a session that rests goes on resting (A5/63). */
+/** There is no message, so an inactive session stays inactive (A5/63). */
 export const recordOrigin = ({ at, data }: Given<'record_origin'>, view: SessionView): Decision => {
   const { expiry: _, deliverTo, ...occasion } = data;
-  const known = isNew(view) ? readying(view, occasion, at) : learning(view, data.origin);
+  const known = isNew(view) ? readinessEvents(view, occasion, at) : originEvents(view, data.origin);
   return accept(...known, ...(deliverTo ? [{ type: 'route_changed', v: 1, deliverTo } as const] : []));
 };
 
 export const appendMessage = ({ at, data }: Given<'append_message'>, view: SessionView): Decision =>
-  accept(...readying(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
+  accept(...readinessEvents(view, data, at), { type: 'user_message', v: 1, message: attributed(data.message, view) });
 
-/** The result of a run may do no more than whoever had it begun; of one that is not known any more, no more than a participant. */
+/**
+ * A run's result has no more rights than the sender who started the run; the result of an unknown run has those of a participant.
+ */
 const attributed = (message: Message, { context: { spawned } }: SessionView): Message => {
   if (message.answers === undefined) return message;
   const run = spawned.find(({ runId }) => runId === message.answers);
@@ -37,7 +39,7 @@ const turnOf = (id: string, { messageId, deliverTo, answers }: Message, { contex
   return { id, messageId, ...(target && { deliverTo: target }) };
 };
 
-/** The message is stored and its turn begins. `quietMs`: others may join it meanwhile, before its first step (B6). */
+/** Stores the message and starts its turn. `quietUntil`: others may join before its first step (B6). */
 export const storeAndStartTurn = (turnId: string, message: Message, view: SessionView, quietUntil?: number): SessionEvent[] => [
   { type: 'user_message', v: 1, message, turnId },
   {
@@ -49,7 +51,7 @@ export const storeAndStartTurn = (turnId: string, message: Message, view: Sessio
   },
 ];
 
-/** Stores the message; starts its turn, or does what the queue's mode says while another runs (B6). */
+/** Stores the message. Starts its turn, or, if another is running, follows the queue mode (B6). */
 export const postMessage = (posted: Given<'post_message'>, view: SessionView): Decision => {
   const { id: turnId, at } = posted;
   const data = { ...posted.data, message: attributed(posted.data.message, view) };
@@ -57,29 +59,29 @@ export const postMessage = (posted: Given<'post_message'>, view: SessionView): D
   switch (view.status) {
     case 'idle':
     case 'inactive':
-      return accept(...readying(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
+      return accept(...readinessEvents(view, data, at), ...storeAndStartTurn(turnId, data.message, view, quietUntil(given)));
     case 'running':
     case 'awaiting_approval':
       return whileBusy(given, view);
   }
 };
 
-/** How long a turn that a message joins or begins is quiet. */
+/** Until when a turn that this message starts or joins waits for more messages. */
 const quietUntil = ({ at, data: { queue } }: Given<'post_message'>): number | undefined =>
   queue?.debounceMs ? at + queue.debounceMs : undefined;
 
-/** The turn still waits for more messages before its first step. */
+/** True while the turn waits for more messages before its first step. */
 const isQuiet = ({ at }: Given<'post_message'>, { step, quietUntil: until }: ActiveTurn): boolean =>
   step === 1 && until !== undefined && at < until;
 
 const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   const { id: turnId, at, data } = given;
   const { message, queue: { mode, limit } = { mode: 'followup' } } = data;
-  const ready = readying(view, data, at);
+  const ready = readinessEvents(view, data, at);
   const turn = { ...turnOf(turnId, message, view), ...renewal(view, data, at) };
   if ((mode === 'steer' || isQuiet(given, view.turn)) && mayJoin(turn, view)) return accept(...ready, ...joining(given, view));
   if (mode === 'reject') return refusing(given, 'session_busy');
-  // A message ends what answers messages, and nothing else that somebody asked for.
+  // A message interrupts only a turn that answers messages, not a requested task.
   if (mode === 'interrupt' && view.turn.task === undefined) return accept(...interrupting(given, view));
 
   const position = view.context.queue.length + 1;
@@ -89,13 +91,13 @@ const whileBusy = (given: Given<'post_message'>, view: BusyView): Decision => {
   return accept(...ready, { type: 'user_message', v: 1, message, turnId }, waits);
 };
 
-/** One answer can stand for both: whoever asks reads it where it goes, and it is given in this generation. */
+/** True if one answer can serve both: it is delivered to the right place, and in this generation. */
 const mayJoin = (asked: QueuedTurn, { turn }: BusyView): boolean => {
   const reads = asked.deliverTo === undefined || isSamePlace(asked, turn);
   return reads && asked.renews === undefined && turn.task === undefined && turn.joined < limits.queuedTurns;
 };
 
-/** The running turn's next step hears the message. */
+/** The message joins the running turn; its next step sees it. */
 const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent[] => {
   const { message } = given.data;
   const until = isQuiet(given, turn) ? quietUntil(given) : undefined;
@@ -112,28 +114,28 @@ const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent
   ];
 };
 
-/** The newest message wins; what waits goes on waiting, in the next generation if the session is stale. */
+/** The newest message wins. The queue stays, in the next generation if the session is stale. */
 const interrupting = (given: Given<'post_message'>, { context, position, turn }: BusyView): SessionEvent[] => {
   const idle: SessionView = { status: 'idle', turn: null, context: { ...context, turn: null, approval: null }, position };
   return [
     { type: 'turn_aborted', v: 1, turn: refOf(turn), reason: 'a newer message interrupts', ...awaiting(turn) },
-    ...readying(idle, given.data, given.at),
+    ...readinessEvents(idle, given.data, given.at),
     ...storeAndStartTurn(given.id, given.data.message, idle, quietUntil(given)),
   ];
 };
 
 /**
- * The sender was told "accepted", so what became of it must be in the history (I1). Of a spawned run whose result this would have been it
- * says that it is over.
+ * The sender was told "accepted", so the outcome must be in the history (I1). If the message was the result of a spawned run,
+ * this also records that the run is over.
  */
 const refusing = ({ id: turnId, data }: CommandEnvelope, code: EventOf<'message_refused'>['code']): Decision => {
   const { messageId = turnId, answers } = messageOf(data) ?? {};
   return accept({ type: 'message_refused', v: 1, messageId, turnId, code, ...(answers !== undefined && { answers }) });
 };
 
-/** True of what was planned in a session that has been deleted since, whether it was used again or not (C9). */
+/** True for a command scheduled in a session that has been deleted since, whether or not the session was used again (C9). */
 export const isCancelled = ({ ifGeneration }: CommandEnvelope, { context }: SessionView): boolean =>
   ifGeneration !== undefined && ifGeneration <= context.deletedGeneration;
 
-/** Whoever planned it was told "scheduled", so this too must be in the history (I1). Every plan is a text that somebody sent. */
+/** The caller was told "scheduled", so this too must be in the history (I1). Every scheduled command carries a message. */
 export const refuseCancelled = (envelope: CommandEnvelope): Decision => refusing(envelope, 'session_deleted');

@@ -15,9 +15,9 @@ import {
   sending,
 } from './decision.ts';
 
-/** Calls of tools: the intent is recorded before the effect, and what has ended is never run again (I6, I7). */
+/** Tool calls: the intent is recorded before the effect, and a finished call never runs again (I6, I7). */
 
-/** A call begins: recorded before it runs. */
+/** A call starts: recorded before it runs. */
 export const starting = (
   turn: TurnRef,
   { callId, tool, tries }: CallState,
@@ -33,7 +33,7 @@ export const starting = (
   ...(by.spawn && { spawn: by.spawn }),
 });
 
-/** A call ends. A long output is told in pages; the first stands for it until somebody asks for the others. */
+/** A call ends. A long output is split into pages; the conversation shows the first until the model asks for others. */
 export const ended = (
   turn: TurnRef,
   { callId, tool }: Pick<CallState, 'callId' | 'tool'>,
@@ -61,8 +61,8 @@ export const ended = (
 };
 
 /**
- * Cuts a text into pages of at most `limits.toolPageBytes`, at whole characters. What is beyond `limits.toolOutputBytes` is dropped, and a
- * page of its own says so.
+ * Cuts a text into pages of at most `limits.toolPageBytes`, between characters. Text beyond `limits.toolOutputBytes` is dropped,
+ * and an extra page says so.
  */
 const pagesOf = (text: string): string[] => {
   const bytes = Buffer.from(text);
@@ -77,14 +77,14 @@ const pagesOf = (text: string): string[] => {
   return pages;
 };
 
-/** The most bytes up to `end` that cut no character in two. */
+/** The largest offset up to `end` that splits no character. */
 const wholeCharacters = (bytes: Buffer, end: number): number => {
   let cut = Math.min(end, bytes.length);
   while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
   return cut;
 };
 
-/** The question goes where the answer to the turn goes. */
+/** The request goes where the turn's answer goes. */
 export const approvalRequested = (
   context: SessionContext,
   turn: ActiveTurn,
@@ -97,16 +97,23 @@ export const approvalRequested = (
   ...sending(context, turn),
 });
 
-/** What the policy's word on the calls of a step leads to at once: what may run begins, what may not ends, and if nothing runs a person is asked. */
-export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], rulings: readonly Ruling[]): SessionEvent[] => {
+/**
+ * The immediate effect of the policy's decisions on a step's calls: allowed calls start, denied ones end, and if none runs, the
+ * first approval is requested.
+ */
+export const toolDecisionEvents = (
+  { context, turn }: BusyView,
+  calls: readonly ToolCall[],
+  toolPolicyDecisions: readonly Ruling[],
+): SessionEvent[] => {
   const events: SessionEvent[] = [];
   let question: SessionEvent | null = null;
   for (const [index, { callId, tool }] of calls.entries()) {
-    const ruling = rulings[index];
+    const decision = toolPolicyDecisions[index];
     const call: CallState = { callId, tool, status: 'pending', attempt: turn.attempt, tries: 0 };
-    if (ruling?.kind === 'run') events.push(starting(turn, call, { spawn: ruling.spawn }));
-    if (ruling?.kind === 'deny') events.push(...ended(turn, call, ruling.invalid ? 'error' : 'denied', ruling.reason));
-    if (ruling?.kind === 'ask') question ??= approvalRequested(context, turn, { ...ruling.request, callId, tool });
+    if (decision?.kind === 'run') events.push(starting(turn, call, { spawn: decision.spawn }));
+    if (decision?.kind === 'deny') events.push(...ended(turn, call, decision.invalid ? 'error' : 'denied', decision.reason));
+    if (decision?.kind === 'ask') question ??= approvalRequested(context, turn, { ...decision.request, callId, tool });
   }
   const runs = events.some(({ type }) => type === 'tool_call_started');
   return question === null || runs ? events : [...events, question];
@@ -116,7 +123,7 @@ export const ruled = ({ context, turn }: BusyView, calls: readonly ToolCall[], r
 export const openCall = ({ calls }: ActiveTurn, callId: string): CallState | undefined =>
   calls.find((call) => call.callId === callId && call.status !== 'done');
 
-/** A call begins late, or once more. One that this attempt has begun is not begun again: it runs. */
+/** A call starts late, or again. A call that this attempt has already started is running and does not start again. */
 export const startCall = ({ data }: Given<'start_call'>, view: SessionView): Decision => {
   if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
   const call = openCall(view.turn, data.callId);
@@ -124,22 +131,22 @@ export const startCall = ({ data }: Given<'start_call'>, view: SessionView): Dec
   return accept(starting(view.turn, call, { spawn: data.spawn }));
 };
 
-/** This attempt runs the call. */
+/** True if this attempt is running the call. */
 export const isBegun = ({ status, attempt }: CallState, turn: TurnRef): boolean =>
   status === 'started' && attempt === turn.attempt;
 
-/** The end of a call of this attempt; of one that was never begun only that it will not be. */
+/** Records the result of a call of this attempt. A call that never started can only fail. */
 export const recordResult = ({ data }: Given<'record_result'>, view: SessionView): Decision => {
   if (view.turn === null || !isCurrent(view, data.turn)) return nothing;
   const call = openCall(view.turn, data.callId);
-  // Without an intent there can have been no effect (I6).
+  // Without a recorded intent there can have been no effect (I6).
   if (call === undefined || (data.outcome === 'ok' && !isBegun(call, view.turn))) return nothing;
   const failed = data.outcome === 'ok' ? [] : unbegun(view, call);
   const remembered = data.outcome === 'ok' && data.memory ? [remembering(view, data.memory, call.callId)] : [];
   return accept(...ended(view.turn, call, data.outcome, data.text), ...remembered, ...failed);
 };
 
-/** The call has changed what is remembered: it is so from this commit on (A7/82). */
+/** The memory changes made by a call, effective from this commit on (A7/82). */
 const remembering = ({ context, position }: BusyView, memory: MemoryEdit, callId: string): EventOf<'memory_changed'> => ({
   type: 'memory_changed',
   v: 1,
@@ -151,8 +158,8 @@ const remembering = ({ context, position }: BusyView, memory: MemoryEdit, callId
   callId,
 });
 
-/** A run whose call has failed may have begun all the same: it is told to end, and does not count any more. */
+/** The spawned run may have started although its call failed: it is stopped and no longer counted. */
 const unbegun = ({ context: { spawned } }: SessionView, { runId }: CallState): SessionEvent[] => {
   const runs = spawned.filter((run) => run.runId === runId);
-  return runs.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs, reason: 'the call that began it has failed' }];
+  return runs.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs, reason: 'the call that started it has failed' }];
 };

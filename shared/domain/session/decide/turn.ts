@@ -16,9 +16,9 @@ import {
   unfinished,
 } from './decision.ts';
 import { nextTurn } from './generation.ts';
-import { ruled } from './tools.ts';
+import { toolDecisionEvents } from './tools.ts';
 
-/** The turn: recorded step by recorded step, resumed without repeating one (B16, I6). */
+/** The turn: recorded step by step, and resumed without repeating a step (B16, I6). */
 
 const failing = (view: BusyView, code: string, message: string): SessionEvent[] => [
   {
@@ -38,7 +38,7 @@ export const completing = (view: BusyView): SessionEvent[] => [
   ...nextTurn(view),
 ];
 
-/** A step of an attempt that is over, or one that is recorded already, changes nothing. */
+/** A step that is already recorded, or that comes from an attempt that has ended, changes nothing. */
 export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): Decision => {
   const { turn: ref, step, outcome, heard = 0, flush } = data;
   if (view.status !== 'running' || !isCurrent(view, ref) || view.turn.step !== step || !isReady(view.turn)) return nothing;
@@ -47,7 +47,7 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
   const { turn } = view;
   const calls = outcome.kind === 'continue' ? named(turn, step, outcome.calls ?? []) : [];
   const answers = outcome.kind === 'reply' && !flush && turn.task === undefined;
-  // Whoever joined the turn too late for this step has not been heard yet, and the turn goes on (B6).
+  // A message that joined too late for this step has not been seen yet, so the turn continues (B6).
   const ends = answers && heard >= turn.joined;
   const taken: SessionEvent = {
     type: 'model_step',
@@ -67,10 +67,10 @@ export const recordStep = ({ data }: Given<'record_step'>, view: SessionView): D
   if (ends) return accept(...recorded, ...completing(afterAnswer(view)));
   if (step >= limits.turnSteps)
     return accept(...recorded, ...failing(view, 'steps_exhausted', `no answer after ${step} model steps`));
-  return accept(...recorded, ...ruled(view, calls, data.rulings ?? []));
+  return accept(...recorded, ...toolDecisionEvents(view, calls, data.rulings ?? []));
 };
 
-/** What comes next in the commit of an answer finds it said: a look back has it to look back on (A7/80). */
+/** The view for the rest of the commit of an answer: it counts the answer, so that a checkpoint includes it (A7/80). */
 const afterAnswer = (view: BusyView): BusyView => ({
   ...view,
   context: { ...view.context, messages: view.context.messages + 1 },
@@ -79,7 +79,7 @@ const afterAnswer = (view: BusyView): BusyView => ({
 /** All calls of the last step have ended. */
 const isReady = ({ calls }: ActiveTurn): boolean => calls.every(({ status }) => status === 'done');
 
-/** A call's id is the same on every host that decides this, and no other call of the session has it. `index`: its place in the step, from 0. */
+/** A call's id: the same on every host that decides this, and unique in the session. `index`: its place in the step, from 0. */
 export const callIdOf = (turnId: string, step: number, index: number): string => `${turnId}.${step}.${index}`;
 
 const named = (turn: ActiveTurn, step: number, calls: readonly Omit<ToolCall, 'callId'>[]): ToolCall[] =>
@@ -90,7 +90,7 @@ const prompting = ({ prompt }: SessionContext, parts: readonly PromptPart[] | un
     ? []
     : [{ type: 'prompt_changed', v: 1, parts: [...parts] }];
 
-/** Which skills the model is told of: when that changes, and once in each generation (A15/166). */
+/** Records the skills that the model sees: once per generation, and when they change (A15/166). */
 const equipping = ({ skills: before }: SessionContext, skills: readonly SkillRef[] | undefined): SessionEvent[] =>
   skills === undefined || JSON.stringify(skills) === JSON.stringify(before)
     ? []
@@ -112,7 +112,7 @@ const answering = (
 });
 
 /**
- * The next attempt at a turn whose host is gone, or which stood still. Attempt numbers are never used again; attempts without progress are
+ * The next attempt at a turn whose host is gone or which stalled. Attempt numbers are never reused; attempts without progress are
  * bounded.
  */
 export const resumeTurn = ({ data: { turn: ref, reason } }: Given<'resume_turn'>, view: SessionView): Decision => {

@@ -1,12 +1,12 @@
-import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { linesOf, type TranscriptLine } from '../../shared/domain/projections/transcript-line.ts';
-import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../shared/domain/session/evolve.ts';
-import { limits } from '../../shared/kit/limits.ts';
-import type { TranscriptNews } from '../../shared/runtime/transcripts/files.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { TranscriptNews } from '../../../shared/runtime/transcripts/files.ts';
 
-/** What was read of the log and is not written into transcripts yet, from the sequence `after` on. */
-export const createGathering = (after: number) => {
+/** Collects commits that have been read and not yet written into transcripts, starting after the sequence `after`. */
+export const createTranscriptBatch = (after: number) => {
   let news = new Map<SessionKey, TranscriptNews & { readonly lines: TranscriptLine[] }>();
   let commits = 0;
   let characters = 0;
@@ -15,7 +15,7 @@ export const createGathering = (after: number) => {
   const newsOf = (key: SessionKey, erased: boolean) => {
     const known = news.get(key);
     if (known && !erased) return known;
-    // What an erasure removes is not written first.
+    // Lines that an erasure removes are not written first.
     const fresh = { key, erased, lines: [] };
     news.set(key, fresh);
     return fresh;
@@ -32,7 +32,7 @@ export const createGathering = (after: number) => {
     },
     isFull: (): boolean => commits >= limits.mirrorCommits || characters >= limits.mirrorCharacters,
     position: (): number => position,
-    /** All of it, which is not gathered here any more, and the sequence up to which it goes. */
+    /** Takes everything collected, with the sequence it reaches up to. */
     take: (): { news: readonly TranscriptNews[]; position: number } => {
       const taken = { news: [...news.values()], position };
       news = new Map();

@@ -7,20 +7,20 @@ import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 
-/** What of a request is to be looked back on next: whole commits, as many as a model takes at a time. */
-export interface Past {
+/** The next slice of a request to introspect: as many whole commits as the model takes at a time. */
+export interface IntrospectionSlice {
   readonly fromRev: number;
   readonly toRev: number;
   /** Sequence of the commit `toRev`. */
   readonly toSeq: number;
   readonly entries: readonly Entry[];
-  /** Of the look back before, recorded at the sequence `notesSeq`; 0: there was none. */
+  /** The notes of the previous introspection, recorded at sequence `notesSeq`; 0: there was none. */
   readonly notes: Notes;
   readonly notesSeq: number;
 }
 
 const commandPrefix = ({ id }: Pick<CheckpointRequest, 'id'>): string => `introspect-${id}-`;
-/** The id of the command that says what a slice came to: it takes effect once, whoever sends it and however often. */
+/** The id of the command that records a slice's result. It takes effect once, whoever sends it and however often. */
 export const commandIdOf = (request: Pick<CheckpointRequest, 'id'>, fromRev: number): string =>
   `${commandPrefix(request)}${fromRev}`;
 
@@ -28,11 +28,11 @@ type LogPorts = Pick<Ports, 'events' | 'clock'>;
 type Wanted = Pick<CheckpointRequest, 'id' | 'key' | 'sessionId' | 'fromRev' | 'toRev' | 'afterSeq' | 'throughSeq'>;
 
 /**
- * The next slice of a request, at most `characters` long but at least one commit, as the leader's log has it now. `null`: all of it was looked
- * back on or has failed with this request, or the session was deleted or erased. Only what belongs to the request's generation is read.
- * Throws `NatterError('unavailable' | 'quarantined')`.
+ * The next slice of a request, at most `characters` long but at least one commit, according to the leader's current log. `null`:
+ * all of it has been introspected or has failed in this request, or the session was deleted or erased. Only events of the
+ * request's generation are read. Throws `unavailable` or `quarantined`.
  */
-export const readPast = async (ports: LogPorts, request: Wanted, characters: number): Promise<Past | null> => {
+export const readNextSlice = async (ports: LogPorts, request: Wanted, characters: number): Promise<IntrospectionSlice | null> => {
   const last = await orQuarantined(ports.events.last(request.key));
   if (last === null || last.seq < request.throughSeq) return null;
   for (let wanted = request; ; ) {
@@ -42,10 +42,17 @@ export const readPast = async (ports: LogPorts, request: Wanted, characters: num
   }
 };
 
-/** What was done meanwhile is told of behind it: then reading begins again with the first that is left. */
+/**
+ * The log shows after the range what has been done in the meantime; reading then starts again with the first part that is left.
+ */
 type Left = Pick<Wanted, 'fromRev' | 'toRev' | 'afterSeq'>;
 
-const readSlice = async (ports: LogPorts, wanted: Wanted, through: number, characters: number): Promise<Past | Left | null> => {
+const readSlice = async (
+  ports: LogPorts,
+  wanted: Wanted,
+  through: number,
+  characters: number,
+): Promise<IntrospectionSlice | Left | null> => {
   const slice = createSlice(wanted, characters);
   let notes: Notes = { workingMemory: '', description: '' };
   let notesSeq = 0;
@@ -55,7 +62,8 @@ const readSlice = async (ports: LogPorts, wanted: Wanted, through: number, chara
   for await (const commit of readThrough(ports, wanted.key, { after: wanted.afterSeq, through })) {
     for (const event of commit.events) {
       if (event.type === 'session_deleted' && commit.rev >= wanted.fromRev) return null;
-      // Also of another generation: the commit in which one ends and the next begins is looked back on once, with the first (C10).
+      // Also for other generations: a commit that ends one generation and starts the next is introspected once, with the first
+      // (C10).
       if (event.type === 'introspection_failed') (isOurs(wanted, commit) ? done : failed).push(event);
       if (event.type === 'introspected') done.push(event);
       if (event.type !== 'introspected' || event.sessionId !== wanted.sessionId) continue;
@@ -74,7 +82,7 @@ const isOurs = (wanted: Wanted, { command }: RecordedCommit): boolean => command
 
 type Done = EventOf<'introspected'> | EventOf<'introspection_failed'>;
 
-/** The first part of a range in which nothing is done. */
+/** The first part of a range that is not done yet. */
 const firstOpen = ({ toRev, ...wanted }: Left, done: readonly Done[]): Left => {
   let { fromRev, afterSeq } = wanted;
   for (const range of [...done].sort((one, other) => one.fromRev - other.fromRev)) {
@@ -86,7 +94,10 @@ const firstOpen = ({ toRev, ...wanted }: Left, done: readonly Done[]): Left => {
   return { fromRev, afterSeq, toRev };
 };
 
-/** A range up to where one begins or ends that has failed with another request: that is tried for itself, or it would take others with it. */
+/**
+ * Cuts the range at the edges of ranges that failed in other requests: those are tried on their own, so that they do not make
+ * others fail.
+ */
 const alone = ({ fromRev, toRev, afterSeq }: Left, failed: readonly Done[]): Left => {
   const ends = failed.map((range) => (range.fromRev > fromRev ? range.fromRev - 1 : range.toRev));
   return { fromRev, afterSeq, toRev: Math.min(toRev, ...ends.filter((end) => end >= fromRev)) };

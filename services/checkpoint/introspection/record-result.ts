@@ -3,28 +3,33 @@ import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 import type { IntrospectionResult } from './introspect.ts';
-import { commandIdOf, type Past } from './past.ts';
+import { commandIdOf, type IntrospectionSlice } from './slice.ts';
 
-type TellerPorts = Pick<Ports, 'clock' | 'events' | 'commands' | 'answers'>;
+type RecorderPorts = Pick<Ports, 'clock' | 'events' | 'commands' | 'answers'>;
 
-/** `recorded`: it is in the log. `nothing`: the session's history says why it need not be. `retry`: nobody knows yet. */
-export type Told =
+/** `recorded`: the result is in the log. `nothing`: the session has no use for it any more. `retry`: the outcome is unknown. */
+export type RecordOutcome =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'dead'; readonly reason: string };
 
-/** Milliseconds to wait for a session's answer before the log is asked. */
+/** Milliseconds to wait for the session's answer before the log is checked. */
 const answerMs = 2_000;
 
 /**
- * Tells a session what a look back came to, and waits until its log has it: the next request of the same session is judged by what is recorded.
- * An answer may be lost; then the log is asked, and the command sent again under the same id.
+ * Sends an introspection's result to its session and waits until the log has it, since the next request of the session depends on
+ * what is recorded. If the answer is lost, it checks the log and sends the command again with the same id.
  */
-export const createTeller =
-  (ports: TellerPorts) =>
-  async (request: CheckpointRequest, past: Past, result: IntrospectionResult, signal: AbortSignal): Promise<Told> => {
-    const command = commandOf(ports, request, past, result);
+export const createResultRecorder =
+  (ports: RecorderPorts) =>
+  async (
+    request: CheckpointRequest,
+    slice: IntrospectionSlice,
+    result: IntrospectionResult,
+    signal: AbortSignal,
+  ): Promise<RecordOutcome> => {
+    const command = commandOf(ports, request, slice, result);
     while (!signal.aborted) {
       const waiting = ports.answers.wait(command.id, answerMs);
       await ports.commands.publish(command);
@@ -38,9 +43,9 @@ export const createTeller =
   };
 
 const commandOf = (
-  { clock, answers }: TellerPorts,
+  { clock, answers }: RecorderPorts,
   request: CheckpointRequest,
-  { fromRev, toRev, toSeq }: Past,
+  { fromRev, toRev, toSeq }: IntrospectionSlice,
   result: IntrospectionResult,
 ): CommandEnvelope => ({
   id: commandIdOf(request, fromRev),
@@ -53,12 +58,12 @@ const commandOf = (
   data: { type: 'record_introspection', sessionId: request.sessionId, reason: request.reason, fromRev, toRev, toSeq, result },
 });
 
-const isRecorded = async (ports: TellerPorts, { key, throughSeq }: CheckpointRequest, id: string): Promise<boolean> => {
+const isRecorded = async (ports: RecorderPorts, { key, throughSeq }: CheckpointRequest, id: string): Promise<boolean> => {
   const through = (await orQuarantined(ports.events.last(key)))?.seq ?? 0;
   if (through <= throughSeq) return false;
-  const look = async (): Promise<boolean> => {
+  const findCommand = async (): Promise<boolean> => {
     for await (const { command } of readThrough(ports, key, { after: throughSeq, through })) if (command.id === id) return true;
     return false;
   };
-  return orQuarantined(look());
+  return orQuarantined(findCommand());
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { requestsOf } from '../../../services/checkpoint/introspection/dispatch.ts';
-import { readPast } from '../../../services/checkpoint/introspection/past.ts';
+import { readNextSlice } from '../../../services/checkpoint/introspection/slice.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { command, given, tell } from '../../support/given.ts';
 import { logOf } from '../context/rows.ts';
@@ -29,7 +29,7 @@ describe('what is looked back on next', () => {
     async (done, left) => {
       const said = ['post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'post m3', 'reply m3/1 1', 'checkpoint'];
       const { ports, requests } = portsOf(...said, ...done);
-      const past = requests[0] && (await readPast(ports, requests[0], 10_000));
+      const past = requests[0] && (await readNextSlice(ports, requests[0], 10_000));
       expect(past ? `${past.fromRev}-${past.toRev}` : 'nothing').toBe(left);
     },
   );
@@ -40,7 +40,7 @@ describe('what is looked back on next', () => {
     const { ports, requests } = portsOf(...renewed, old);
     const [, ours] = requests;
     expect(ours).toMatchObject({ sessionId: 'of-m2', fromRev: 3, toRev: 4 });
-    const past = ours && (await readPast(ports, ours, 10_000));
+    const past = ours && (await readNextSlice(ports, ours, 10_000));
     expect(past).toMatchObject({ fromRev: 4, toRev: 4, entries: [{ role: 'assistant', text: 'step 1 of m2/1' }] });
     given(...renewed, old)
       .when(`introspect ${past?.fromRev} ${past?.toRev} of-m2`)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createGathering } from '../../../services/checkpoint/gathering.ts';
+import { createTranscriptBatch } from '../../../services/checkpoint/transcripts/transcript-batch.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { key, tell } from '../../support/given.ts';
 
 const gathered = (...rows: string[]) => {
-  const gathering = createGathering(1);
-  for (const commit of tell(...rows).commits) gathering.add(commit);
-  return gathering;
+  const batch = createTranscriptBatch(1);
+  for (const commit of tell(...rows).commits) batch.add(commit);
+  return batch;
 };
 
 test('C9: what an erasure removes is not written first, also where both are read at once', () => {
@@ -16,21 +16,21 @@ test('C9: what an erasure removes is not written first, also where both are read
 });
 
 test('A2/16: what was taken is gathered no more, and the position is that of the last commit, with or without lines', () => {
-  const gathering = gathered('append m1', 'deactivate');
-  expect(gathering.take()).toMatchObject({ news: [{ key, erased: false }], position: gathering.position() });
-  expect(gathering.take()).toEqual({ news: [], position: gathering.position() });
+  const batch = gathered('append m1', 'deactivate');
+  expect(batch.take()).toMatchObject({ news: [{ key, erased: false }], position: batch.position() });
+  expect(batch.take()).toEqual({ news: [], position: batch.position() });
 });
 
 test('I11: it is full by commits, and by characters', () => {
   const [commit] = tell('append m1').commits;
   if (commit === undefined) throw new Error('no commit');
-  const many = createGathering(0);
+  const many = createTranscriptBatch(0);
   for (let count = 0; count < limits.mirrorCommits; count++) {
     expect(many.isFull()).toBe(false);
     many.add(commit);
   }
   expect(many.isFull()).toBe(true);
-  const long = createGathering(0);
+  const long = createTranscriptBatch(0);
   const text = 'x'.repeat(limits.mirrorCharacters);
   const events = commit.events.map((event) =>
     event.type === 'user_message' ? { ...event, message: { ...event.message, text } } : event,
