@@ -5,7 +5,7 @@ import { eraseSession } from '../../services/cli/runtime/erasure.ts';
 import { createCourier } from '../../services/delivery/courier.ts';
 import { createCustodian } from '../../services/delivery/custodian.ts';
 import { createErasures } from '../../services/delivery/erasures.ts';
-import { EventFeed } from '../../services/gateway/event-feed.ts';
+import { EventFeed } from '../../services/gateway/events/event-feed.ts';
 import { Conversations } from '../../services/session/conversations.ts';
 import { loadState } from '../../services/session/load.ts';
 import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
