@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -8,21 +9,23 @@ import type { Ports } from '../../shared/ports/index.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../shared/runtime/skills/library.ts';
-import { Access } from './access.ts';
-import { AskedApprovals } from './approvals.ts';
-import { Audit, system } from './audit.ts';
-import { Callers } from './callers.ts';
-import { OpenCalls } from './callers-open.ts';
-import type { GatewayContext } from './context.ts';
-import { EventFeed } from './event-feed.ts';
-import { offeredSkills } from './mcp/skills.ts';
-import { MemoryList } from './memory.ts';
-import { GatewayMetrics } from './metrics.ts';
-import { Places } from './places.ts';
-import { Runs } from './runs.ts';
-import { buildServer } from './server.ts';
-import { SessionList } from './session-list.ts';
-import { Tickets } from './tickets.ts';
+import { Access } from './access/access.ts';
+import { Callers } from './access/callers.ts';
+import { OpenCalls } from './access/open-calls.ts';
+import { RecentApprovals } from './approvals/approvals.ts';
+import { Audit, system } from './audit/audit.ts';
+import { EventFeed } from './events/event-feed.ts';
+import { EventFrames } from './events/event-frames.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { ConcurrencyQuota } from './http/concurrency-quota.ts';
+import { buildServer } from './http/server.ts';
+import { sseFrame } from './http/sse.ts';
+import { MemoryList } from './memory/memory-list.ts';
+import { offeredSkills } from './protocols/mcp/skills.ts';
+import { Runs } from './runs/runs.ts';
+import { SessionList } from './sessions/session-list.ts';
+import { GatewayMetrics } from './system/metrics.ts';
+import { Tickets } from './tokens/tickets.ts';
 
 export interface GatewayOptions {
   readonly config: Current<Config>;
@@ -38,7 +41,7 @@ export interface GatewayOptions {
 }
 export type Gateway = Service & { readonly url: string };
 
-/** Throws `NatterError('invalid')` for an address others can reach, unless the operator says that is meant. */
+/** Throws `NatterError('invalid')` for an address that others can reach, unless the operator allows that. */
 export const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): void => {
   if (isLoopback(host) || allowPublicBind) return;
   throw new NatterError(
@@ -48,94 +51,88 @@ export const refusePublicBind = ({ host, allowPublicBind }: Config['gateway']): 
   );
 };
 
-/**
- * Starts the door. It listens at once, whether the broker answers or not: `/readyz` tells, and calls get 503 until it does.
- * Throws `NatterError('invalid')` for a public address or a token that is not well described, `'unavailable'` when the port is taken.
- */
-export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { ports, log, token, version } = options;
-  const config = options.config.current();
-  refusePublicBind(config.gateway);
-  const callers = new Callers({
-    ...{ tokens: ports.tokens, clock: ports.clock, log, ownToken: token },
-    config: () => options.config.current(),
-  });
-  const openCalls = new OpenCalls(callers, ports.clock);
-  const closing = new AbortController();
-  // Streams, waits and sockets listen to it, as many as there are places.
-  setMaxListeners(0, closing.signal);
-  const approvals = new AskedApprovals();
-  const feed = new EventFeed(ports.events, ports.clock, log, (commit) => approvals.take(commit));
-  const sessions = new SessionList(ports, config.session.mainKey);
-  const memory = new MemoryList(ports);
-  const audit = new Audit({ log, clock: ports.clock, trail: ports.audit });
-  const unfollow = options.config.changes?.((keys) =>
-    audit.note('config_reloaded', system, { detail: { keys: keys.join(' ') } }),
-  );
-  const metrics = new GatewayMetrics({
-    services: () => [service, ...(options.services?.().filter(({ name }) => name !== service.name) ?? [])],
-    ports,
-    awaiting: () => sessions.allAwaiting(),
-  });
-  const streams = new Places(
+/** What callers may keep open at once. */
+const createQuotas = () => ({
+  streams: new ConcurrencyQuota(
     { all: limits.streamClients, each: limits.streamClientsEach },
     'too many streams are open here; close some, or try again later',
-  );
-  const waits = new Places(
+  ),
+  waits: new ConcurrencyQuota(
     { all: limits.waitingCalls, each: limits.waitingCallsEach },
     'too many calls wait here; call without "wait", or try again later',
-  );
-  const replays = new Places(
+  ),
+  replays: new ConcurrencyQuota(
     { all: limits.replays, each: limits.replaysEach },
     'too many calls look into the past here; try again later',
-  );
-  const sockets = new Places(
+  ),
+  sockets: new ConcurrencyQuota(
     { all: limits.socketClients, each: limits.socketClientsEach },
     'too many WebSockets are open here; close some, or try again later',
-  );
-  const problems = () => [...ports.problems(), ...feed.problems(), ...sessions.problems(), ...callers.problems()];
-  const context: GatewayContext = {
-    ports,
-    get config() {
-      return options.config.current();
-    },
-    log,
-    version,
-    feed,
-    sessions,
-    memory,
-    access: new Access(sessions, () => options.config.current()),
+  ),
+});
+
+/** What follows the log, the index, the memory and the tokens until it is closed. */
+const openFollowers = ({ config, ports, log, token: ownToken }: GatewayOptions) => {
+  const { clock, tokens } = ports;
+  const callers = new Callers({ tokens, clock, log, ownToken, config: () => config.current() });
+  const approvals = new RecentApprovals();
+  return {
     callers,
-    openCalls,
-    tickets: new Tickets(ports.tokens, ports.clock, callers),
-    audit,
+    openCalls: new OpenCalls(callers, clock),
     approvals,
+    feed: new EventFeed(ports.events, clock, log, (commit) => approvals.take(commit)),
+    sessions: new SessionList(ports, config.current().session.mainKey),
+    memory: new MemoryList(ports),
+    audit: new Audit({ log, clock, trail: ports.audit }),
+  };
+};
+type Followers = ReturnType<typeof openFollowers>;
+
+interface ContextParts {
+  readonly followers: Followers;
+  readonly closing: AbortSignal;
+  /** Of this process, the gateway itself among them. */
+  services(): readonly Service[];
+}
+
+const createContext = (options: GatewayOptions, { followers, closing, services }: ContextParts): GatewayContext => {
+  const { config, ports, log, version, skills } = options;
+  const { callers, feed, sessions } = followers;
+  const current = () => config.current();
+  return {
+    ...followers,
+    ...createQuotas(),
+    ...{ ports, log, version, closing },
+    get config() {
+      return current();
+    },
+    sseFrames: new EventFrames(sseFrame),
+    access: new Access(sessions, current),
+    tickets: new Tickets(ports.tokens, ports.clock, callers),
     runs: new Runs(ports, feed),
-    metrics,
-    skills: options.skills && offeredSkills(options.skills, config.skills.entries, log),
-    streams,
-    waits,
-    sockets,
-    replays,
-    closing: closing.signal,
-    problems,
+    metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),
+    skills: skills && offeredSkills(skills, current().skills.entries, log),
+    problems: () => [...ports.problems(), ...feed.problems(), ...sessions.problems(), ...callers.problems()],
     warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
   };
-  const server = buildServer(context);
+};
 
-  const close = async (): Promise<void> => {
-    closing.abort();
-    unfollow?.();
-    await Promise.all([server.close(), feed.close(), sessions.close(), memory.close(), openCalls.close(), callers.close()]);
-    await audit.close();
-  };
-  const service: Service = {
+/** Stops serving, then what the answers were made from, and last the audit trail, which notes how calls ended. */
+const closeAll = async (server: FastifyInstance, followers: Followers): Promise<void> => {
+  const { feed, sessions, memory, openCalls, callers, audit } = followers;
+  await Promise.all([server.close(), feed.close(), sessions.close(), memory.close(), openCalls.close(), callers.close()]);
+  await audit.close();
+};
+
+const serviceOf = (context: GatewayContext, server: FastifyInstance, close: () => Promise<void>): Service => {
+  const { problems, streams, waits, sockets, feed, ports } = context;
+  return {
     name: 'gateway',
     problems,
     metrics: () => ({
-      event_streams: streams.taken,
-      waiting_calls: waits.taken,
-      web_sockets: sockets.taken,
+      event_streams: streams.inUse,
+      waiting_calls: waits.inUse,
+      web_sockets: sockets.inUse,
       feed_ready: feed.problems().length === 0 ? 1 : 0,
     }),
     stop: async (deadlineMs) => {
@@ -145,10 +142,38 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
       done.abort();
     },
   };
+};
+
+/**
+ * Starts the gateway. It listens at once, whether the broker answers or not: `/readyz` tells, and calls get 503 until it does.
+ * Throws `NatterError('invalid')` for a public address or a token that is not well described, `'unavailable'` when the port is taken.
+ */
+export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
+  const { config, log, services = () => [] } = options;
+  const { gateway: address } = config.current();
+  refusePublicBind(address);
+  const closing = new AbortController();
+  // Streams, waits and sockets listen to it, as many as the quotas allow.
+  setMaxListeners(0, closing.signal);
+  const followers = openFollowers(options);
+  const unfollow = config.changes?.((keys) =>
+    followers.audit.note('config_reloaded', system, { detail: { keys: keys.join(' ') } }),
+  );
+  const context = createContext(options, {
+    followers,
+    closing: closing.signal,
+    services: () => [service, ...services().filter(({ name }) => name !== service.name)],
+  });
+  const server = buildServer(context);
+  const close = async (): Promise<void> => {
+    closing.abort();
+    unfollow?.();
+    await closeAll(server, followers);
+  };
+  const service = serviceOf(context, server, close);
 
   try {
-    const { host, port } = config.gateway;
-    const url = await server.listen({ host, port });
+    const url = await server.listen({ host: address.host, port: address.port });
     log.info({ url }, 'gateway listens');
     return { ...service, url };
   } catch (error) {

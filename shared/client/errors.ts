@@ -3,7 +3,7 @@ export interface ProblemItem {
   readonly field?: string;
   readonly detail: string;
 }
-/** RFC 9457, as far as the gateway fills it in. `problems` is what `/readyz` says. */
+/** RFC 9457, with the fields that the gateway uses. `problems` comes from `/readyz`. */
 export interface ProblemDetails {
   readonly code?: string;
   readonly title?: string;
@@ -16,7 +16,7 @@ export interface ProblemDetails {
 }
 
 /**
- * The gateway said no, or nobody answered. Decide by `code`: those of docs/integrate/http-api.md, and four of the client's own: `unreachable` (no
+ * The gateway refused, or did not answer. Decide by `code`: those of docs/integrate/http-api.md, and four of the client's own: `unreachable` (no
  * answer came), `timeout` (not in time), `unexpected` (an answer that is none of the gateway's) and `closed` (by us). `status` is HTTP's; 0: none came by HTTP.
  */
 export class NatterApiError extends Error {
@@ -46,7 +46,7 @@ export class NatterApiError extends Error {
 /** Codes of what the same call may get another answer to, a little later. */
 const laterCodes = ['unreachable', 'timeout', 'overloaded', 'unavailable'];
 
-/** True of what time may mend: "later", and what a proxy says while the gateway behind it is away (502, 504 and others of 5xx). */
+/** True for errors that a retry may fix: "later", and a proxy's answers while the gateway behind it is away (502, 504 and other 5xx). */
 export const isTransient = (error: unknown): error is NatterApiError => {
   if (!(error instanceof NatterApiError)) return false;
   const { status, code } = error;
@@ -55,7 +55,7 @@ export const isTransient = (error: unknown): error is NatterApiError => {
 
 /** That no answer came from an address, and why. */
 export const unreachable = (url: string, cause: unknown): NatterApiError => {
-  // What `fetch` throws says nothing; its cause does. One address may be several, each with a failure of its own.
+  // The error of `fetch` has no details, but its cause does. One name may have several addresses, each with its own failure.
   const failure = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const [first = failure] = failure instanceof AggregateError ? failure.errors : [];
   const reason = first instanceof Error ? first.message : String(first ?? '');
@@ -66,17 +66,17 @@ export const unreachable = (url: string, cause: unknown): NatterApiError => {
   );
 };
 
-/** That an answer has begun and did not end. */
+/** An answer that started and did not end. */
 export const brokenOff = (cause: unknown): NatterApiError =>
   new NatterApiError(0, { code: 'unreachable', detail: 'the answer broke off' }, { cause });
 
-/** The problem that an answer tells of with its status, its headers and its text. */
+/** The problem in an answer: its status, headers and text. */
 export const problemIn = ({ status, statusText, headers, type }: Response, text: string): NatterApiError => {
   const told = problemFrom(json(text));
   const retryAfterMs = told.retryAfterMs ?? waitIn(headers.get('retry-after'));
   const title = told.title ?? `the gateway answered ${status} ${statusText}`.trim();
   const problem = { ...told, title, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A browser says of a redirect that it is one, and no more.
+  // A browser reveals only that it is a redirect.
   const leads = type === 'opaqueredirect' ? 'another address' : headers.get('location');
   if (leads === null || told.code !== undefined) return new NatterApiError(status, problem);
   return new NatterApiError(status, {
@@ -85,7 +85,7 @@ export const problemIn = ({ status, statusText, headers, type }: Response, text:
   });
 };
 
-/** What of a JSON value is a problem of ours: whoever stands between us and the gateway has shapes of their own. */
+/** The fields of a JSON value that belong to a problem: proxies in between answer in formats of their own. */
 export const problemFrom = (value: unknown): ProblemDetails => {
   const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return Object.fromEntries(

@@ -1,8 +1,9 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { textOf } from './body.ts';
 import { isTransient, NatterApiError, problemFrom, unreachable } from './errors.ts';
-import { type Http, sessionPath, withQuery } from './http.ts';
+import { type Http, withQuery } from './http.ts';
 import { Limit } from './limit.ts';
+import { operationAt } from './operation-at.ts';
 import { pause, retryMs } from './pause.ts';
 import { itemOf } from './stream-item.ts';
 import type { EventFilter, StreamItem } from './types.ts';
@@ -10,7 +11,7 @@ import type { EventFilter, StreamItem } from './types.ts';
 export interface FollowOptions extends EventFilter {
   /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** Is told why the stream has to begin again, each time it has to. */
+  /** Called with the reason each time the stream has to reconnect. */
   readonly onWaiting?: (reason: string) => void;
 }
 
@@ -30,7 +31,7 @@ const eventCharacters = 4 * 1024 * 1024;
 export async function* followEvents(http: Http, options: FollowOptions): AsyncGenerator<StreamItem, void> {
   const { key, keyPrefix, types, after, live, onWaiting } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const address = key === undefined ? '/v1/events' : sessionPath(key, '/events');
+  const [, address] = key === undefined ? operationAt('readEvents', {}) : operationAt('readSessionEvents', { key });
   // What does not go together is the gateway's to refuse.
   const path = withQuery(address, { key: keyPrefix, deltas: live || undefined, type: types, after });
   let cursor: string | undefined;
@@ -43,7 +44,7 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
         if (signal.aborted) return;
         cursor = message.id ?? cursor;
         const data = dataOf(message);
-        // What ends a stream for good is told to the next attempt as well, in the words of a refusal.
+        // A permanent end of a stream shows at the next attempt too, as a refusal.
         if (message.event === 'error') reason = new NatterApiError(0, problemFrom(data)).message;
         else {
           failures = 0;
@@ -71,7 +72,7 @@ async function* messagesOf(
   http: Http,
   path: string,
   lastEventId: string | undefined,
-  wish: AbortSignal,
+  outer: AbortSignal,
   begun: (place: string) => void,
 ): AsyncGenerator<EventSourceMessage> {
   const headers = { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
@@ -89,7 +90,7 @@ async function* messagesOf(
       tooLong ||= type === 'max-buffer-size-exceeded';
     },
   });
-  const silence = new Limit(silentMs, () => unreachable(http.url, 'it is silent'), wish);
+  const silence = new Limit(silentMs, () => unreachable(http.url, 'it is silent'), outer);
   try {
     const response = await http.open(path, headers, silence.signal);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {

@@ -5,15 +5,15 @@ import { pause, retryMs } from './pause.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** How one call is made. */
+/** Options of one call. */
 export interface CallOptions {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   /** How long one attempt may take. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** How long to go on trying while the gateway is away or says "later". Default: the client's. */
+  /** How long to retry while the gateway is away or answers "later". Default: the client's. */
   readonly patienceMs?: number | undefined;
-  /** It takes effect once, however often it is made. Default: a GET, and what has an Idempotency-Key. Nothing else is tried again. */
+  /** It takes effect once, however often it is sent. Default: GETs and calls with an Idempotency-Key. Nothing else is retried. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,10 +21,10 @@ export interface CallOptions {
 export interface HttpOptions {
   /** The gateway, such as `http://127.0.0.1:4600`. */
   readonly url: string;
-  /** Its token, or who knows it: asked for each call, so that it may be renewed. */
+  /** Its token, or a function that returns it: called for each request, so that the token can be renewed. */
   readonly token: string | (() => string | Promise<string>);
   readonly fetch?: typeof fetch;
-  /** How long calls that may be repeated are tried again unless they say themselves. Default 10 s. */
+  /** How long repeatable calls are retried by default. Default 10 s. */
   readonly patienceMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface Http {
   token(): Promise<string>;
   /** One call with its JSON answer. Throws `NatterApiError`, or the reason of the signal. */
   call<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T>;
-  /** One attempt; resolves once the head of a good answer is there. */
+  /** One attempt; resolves once the headers of a good answer have arrived. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 }
 
@@ -50,13 +50,13 @@ export const withQuery = (path: string, query: Query = {}): string => {
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 };
 
-/** A name that is empty, `.` or `..`, which an address cannot have: it would mean another. */
+/** A path segment that is empty, `.` or `..`: the URL would lose it and mean another address. */
 const lostName = /^[^?]*(?:\/\.{1,2}(?:[/?]|$)|\/\/|[^?]\/(?:\?|$))/;
 
 /** The path of a session, with its key as one segment. */
 export const sessionPath = (key: string, rest = ''): string => `/v1/sessions/${encodeURIComponent(key)}${rest}`;
 
-/** The one way to the gateway over HTTP. */
+/** HTTP calls to the gateway. */
 export const createHttp = (options: HttpOptions): Http => {
   const url = options.url.replace(/\/+$/, '');
   const { patienceMs = defaultPatienceMs } = options;
@@ -65,11 +65,11 @@ export const createHttp = (options: HttpOptions): Http => {
     try {
       return await options.token();
     } catch (cause) {
-      // What `fetch` throws where there is no network: whoever renews the token is away, as the gateway may be.
+      // What `fetch` throws without a network: the source of the token is away, as the gateway may be.
       throw cause instanceof TypeError ? unreachable('where the token comes from', cause) : cause;
     }
   };
-  // A token that is kept in a file has its line break.
+  // A token from a file ends with a line break.
   const token = async (): Promise<string> => (await tokenGiven()).trim();
 
   const request = async (path: string, { headers: given, ...init }: RequestInit & { readonly signal: AbortSignal }) => {
@@ -79,7 +79,7 @@ export const createHttp = (options: HttpOptions): Http => {
     const address = `${url}${path}`;
     if (!/^https?:/.test(new Request(address, { headers }).url)) throw new TypeError(`${url} is no http: or https: address`);
     try {
-      // A redirect would take the token to another place.
+      // A redirect would send the token to another server.
       return await (options.fetch ?? fetch)(address, { ...init, headers, redirect: 'manual' });
     } catch (cause) {
       throw unreachable(url, cause);

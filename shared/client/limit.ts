@@ -1,53 +1,53 @@
 /**
- * A wish to stop and a limit of time in one signal, which has as its reason that of the wish, or `lateness`. `AbortSignal.any` would leave
- * something behind on a wish that lives long.
+ * A caller's signal and a time limit in one signal. Its reason is that of the caller's signal, or `lateness`. `AbortSignal.any` would leave a
+ * listener on a long-lived signal.
  */
 export class Limit {
   readonly #over = new AbortController();
   readonly #ms: number;
   readonly #lateness: () => unknown;
-  readonly #wish: AbortSignal | undefined;
+  readonly #outer: AbortSignal | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Begins to count at once. */
-  constructor(ms: number, lateness: () => unknown, wish?: AbortSignal) {
+  /** Starts the timer at once. */
+  constructor(ms: number, lateness: () => unknown, outer?: AbortSignal) {
     this.#ms = ms;
     this.#lateness = lateness;
-    this.#wish = wish;
+    this.#outer = outer;
     this.begin();
-    wish?.addEventListener('abort', this.#stop);
-    if (wish?.aborted) this.#stop();
+    outer?.addEventListener('abort', this.#stop);
+    if (outer?.aborted) this.#stop();
   }
 
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Counts anew. */
+  /** Restarts the timer. */
   begin(): void {
     this.rest();
     this.#timer = setTimeout(() => this.#over.abort(this.#lateness()), timerMs(this.#ms));
   }
-  /** Does not count until it begins anew. */
+  /** Stops the timer until it is restarted. */
   rest(): void {
     clearTimeout(this.#timer);
   }
-  /** Leaves nothing behind. */
+  /** Stops the timer and removes the listener. */
   end(): void {
     this.rest();
-    this.#wish?.removeEventListener('abort', this.#stop);
+    this.#outer?.removeEventListener('abort', this.#stop);
   }
 
   readonly #stop = (): void => {
     this.rest();
-    this.#over.abort(this.#wish?.reason);
+    this.#over.abort(this.#outer?.reason);
   };
 }
 
-/** What a timer can be set to: beyond 24 days it would go off at once. */
+/** The longest time for which a timer can be set: beyond 24 days it would fire at once. */
 export const timerMs = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
-/** What a promise comes to, or the reason of the signal, whichever is first: not all that we wait for knows our signal. */
+/** The result of a promise, or the reason of the signal, whichever comes first: not every promise takes a signal. */
 export const unlessAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

@@ -1,6 +1,7 @@
 import { createApprovals } from './approvals.ts';
 import { type FollowOptions, followEvents } from './event-stream.ts';
 import { type CallOptions, createHttp, type HttpOptions } from './http.ts';
+import { operationAt } from './operation-at.ts';
 import { createRuns } from './runs.ts';
 import { createSessions, type ReadOptions } from './sessions.ts';
 import { Connection, type ConnectOptions } from './socket.ts';
@@ -46,7 +47,7 @@ export const createClient = (options: ClientOptions) => {
     /** Lets a page open an event stream, which may have a query, without its token. */
     ticket: async (path: string, given?: ReadOptions): Promise<Ticket> => {
       const [plain = '', query] = path.split('?', 2);
-      const made = await http.call<Omit<Ticket, 'url'>>('POST', '/v1/tickets', { path: plain }, given);
+      const made = await http.call<Omit<Ticket, 'url'>>(...operationAt('createTicket', {}), { path: plain }, given);
       return { ...made, url: `${http.url}${plain}?${query === undefined ? '' : `${query}&`}ticket=${made.ticket}` };
     },
     /** A WebSocket, once the gateway has let us in. */

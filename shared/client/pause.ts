@@ -19,6 +19,6 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', done);
   });
 
-/** A name that nobody else has given: 128 random bits. Unlike `crypto.randomUUID` it is there on pages without TLS too. */
+/** A unique id of 128 random bits. Unlike `crypto.randomUUID` this works on pages without TLS too. */
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

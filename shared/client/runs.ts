@@ -1,23 +1,24 @@
-import { type Http, sessionPath } from './http.ts';
+import type { Http } from './http.ts';
+import { operationAt } from './operation-at.ts';
 import { pause, retryMs } from './pause.ts';
 import type { ReadOptions } from './sessions.ts';
 import type { Run } from './types.ts';
 
-/** How long one call waits; the gateway lets none wait for longer than 120 s. */
+/** How long one call waits; the gateway's limit is 120 s. */
 const longestSeconds = 60;
 const overheadMs = 10_000;
 
-/** `/v1/sessions/{key}/runs`: what becomes of what was asked. */
+/** `/v1/sessions/{key}/runs`: the outcome of runs. */
 export const createRuns = (http: Http) => {
   const get = (key: string, runId: string, options: ReadOptions & { readonly wait?: number } = {}): Promise<Run> => {
     const { wait, ...rest } = options;
-    return http.call('GET', sessionPath(key, `/runs/${encodeURIComponent(runId)}`), undefined, { ...rest, query: { wait } });
+    return http.call(...operationAt('readRun', { key, runId }), undefined, { ...rest, query: { wait } });
   };
   return {
     get: (key: string, runId: string, options?: ReadOptions) => get(key, runId, options),
     /**
-     * Resolves with the run once it is over, or as it is after `timeoutMs` (default: never). Asks anew for as long as that takes, of
-     * whichever replica answers: the run itself goes on without anybody.
+     * Resolves with the run once it is over, or as it is after `timeoutMs` (default: never). Keeps asking, whichever replica answers; the
+     * run itself does not depend on it.
      */
     wait: async (
       key: string,
@@ -30,7 +31,7 @@ export const createRuns = (http: Http) => {
         const wait = Math.min(longestSeconds, Math.ceil(patienceMs / 1_000));
         const run = await get(key, runId, { wait, timeoutMs: wait * 1_000 + overheadMs, patienceMs, signal });
         if (run.status === 'ok' || run.status === 'error' || performance.now() >= endsAt) return run;
-        // A gateway that stops waits with nobody.
+        // A gateway that is shutting down answers waits at once.
         await pause(retryMs(1), signal);
       }
     },

@@ -1,4 +1,5 @@
-import { type CallOptions, type Http, sessionPath } from './http.ts';
+import type { CallOptions, Http } from './http.ts';
+import { type OperationsOf, operationAt } from './operation-at.ts';
 import { newId } from './pause.ts';
 import type {
   BegunRun,
@@ -17,16 +18,16 @@ import type {
   Taken,
 } from './types.ts';
 
-/** Of a call that only reads. */
+/** Options of a call that only reads. */
 export type ReadOptions = Pick<CallOptions, 'timeoutMs' | 'patienceMs' | 'signal'>;
-/** Of a call that writes: it is made again when the gateway is away, and takes effect once. */
+/** Options of a call that writes: it is retried while the gateway is away, and takes effect once. */
 export interface WriteOptions extends ReadOptions {
-  /** The same key for the same session is the same run, on any replica. Default: one of its own. */
+  /** The same key for the same session is the same run, on any replica. Default: a new one. */
   readonly idempotencyKey?: string;
-  /** Only if nothing was recorded since this sequence, which its row has as `seq`. 0: only if it is not there; `*`: only if it is. */
+  /** Only if nothing was recorded since this sequence, the `seq` of its row. 0: only if it does not exist; `*`: only if it does. */
   readonly ifMatch?: number | '*';
 }
-/** Of a call that begins a run: `wait` is for how many seconds (to 120) the answer may wait for its end. */
+/** Options of a call that starts a run. `wait`: how many seconds (to 120) the answer may wait for its end. */
 export interface RunOptions extends WriteOptions {
   readonly wait?: number | undefined;
 }
@@ -35,15 +36,15 @@ export interface ListOptions extends ReadOptions {
   readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'inactive' | 'all' | undefined;
 }
 export interface PageOptions extends ReadOptions {
-  /** Begins after this place. Default: at the beginning. */
+  /** Starts after this position. Default: at the beginning. */
   readonly after?: Cursor | undefined;
 }
 
 const pageRows = 500;
-/** What a call may take longer than the wait that it asks for. */
+/** How much longer a call may take than the wait that it asks for. */
 const overheadMs = 10_000;
 
-/** What a writing call is made with. */
+/** The call options of a writing call. */
 export const writing = ({ idempotencyKey = newId(), ifMatch, ...options }: WriteOptions): CallOptions => {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey };
   if (ifMatch !== undefined) headers['if-match'] = ifMatch === '*' ? ifMatch : `"${ifMatch}"`;
@@ -61,9 +62,15 @@ const forkPlace = (at: Cursor | undefined): object => {
 };
 
 /** All rows of a list, read page by page as they are asked for. */
-export async function* listed<T>(http: Http, path: string, name: string, query: object, options: ReadOptions): AsyncGenerator<T> {
+export async function* listed<T>(
+  http: Http,
+  id: 'listSessions' | 'listApprovals',
+  name: string,
+  query: object,
+  options: ReadOptions,
+): AsyncGenerator<T> {
   for (let cursor: string | undefined; ; ) {
-    const page = await http.call<Record<string, T[]> & { nextCursor: string | null }>('GET', path, undefined, {
+    const page = await http.call<Record<string, T[]> & { nextCursor: string | null }>(...operationAt(id, {}), undefined, {
       ...options,
       query: { limit: pageRows, cursor, ...query },
     });
@@ -74,9 +81,15 @@ export async function* listed<T>(http: Http, path: string, name: string, query: 
 }
 
 /** All items of a history after a place, oldest first, to the end there is now. */
-async function* paged<T>(http: Http, path: string, name: string, { after = 0, ...options }: PageOptions): AsyncGenerator<T> {
+async function* paged<T>(
+  http: Http,
+  id: 'readMessages' | 'readCommits',
+  key: string,
+  name: string,
+  { after = 0, ...options }: PageOptions,
+): AsyncGenerator<T> {
   for (let position = after; ; ) {
-    const page = await http.call<Record<string, T[]> & { next: Cursor; more: boolean }>('GET', path, undefined, {
+    const page = await http.call<Record<string, T[]> & { next: Cursor; more: boolean }>(...operationAt(id, { key }), undefined, {
       ...options,
       query: { after: position, limit: pageRows },
     });
@@ -86,63 +99,70 @@ async function* paged<T>(http: Http, path: string, name: string, { after = 0, ..
   }
 }
 
-/** `/v1/sessions`: what is recorded, and what can be asked of a session. */
+/** Those about one session, named by its key alone. */
+type SessionOperation = OperationsOf<'key'>;
+
+/** `/v1/sessions`: reading and controlling sessions. */
 export const createSessions = (http: Http) => {
-  const read = <T>(key: string, rest: string, query: CallOptions['query'], options: ReadOptions = {}): Promise<T> =>
-    http.call<T>('GET', sessionPath(key, rest), undefined, { ...options, ...(query && { query }) });
+  const call = <T>(
+    id: SessionOperation,
+    key: string,
+    { body, ...options }: CallOptions & { readonly body?: object },
+  ): Promise<T> => http.call(...operationAt(id, { key }), body, options);
   const command =
-    (name: string) =>
+    (id: 'stopSession' | 'resetSession') =>
     (key: string, { reason, ...options }: WriteOptions & { readonly reason?: string } = {}): Promise<Taken> =>
-      http.call('POST', sessionPath(key, name), { ...(reason !== undefined && { reason }) }, writing(options));
+      call(id, key, { ...writing(options), body: { ...(reason !== undefined && { reason }) } });
   const say = (key: string, body: object, options: RunOptions): Promise<BegunRun> =>
-    http.call('POST', sessionPath(key, '/messages'), body, beginning(options));
+    call('postMessage', key, { ...beginning(options), body });
   const bodyOf = (message: string | NewMessage): NewMessage => (typeof message === 'string' ? { text: message } : message);
 
   return {
-    /** All sessions, the one updated last first. */
+    /** All sessions, the most recently updated first. */
     list: ({ activeMinutes, status, ...options }: ListOptions = {}): AsyncGenerator<SessionRow> =>
-      listed(http, '/v1/sessions', 'sessions', { activeMinutes, status }, options),
-    get: (key: string, options?: ReadOptions) => read<Session>(key, '', undefined, options),
+      listed(http, 'listSessions', 'sessions', { activeMinutes, status }, options),
+    get: (key: string, options: ReadOptions = {}) => call<Session>('readSession', key, options),
     /** `null` unsets a setting; one that is left out stays. */
     patch: (key: string, changes: SettingsChange, options: WriteOptions = {}): Promise<Patched> =>
-      http.call('PATCH', sessionPath(key), changes, writing(options)),
+      call('patchSession', key, { ...writing(options), body: changes }),
     messages: (key: string, options: PageOptions = {}): AsyncGenerator<Message> =>
-      paged(http, sessionPath(key, '/messages'), 'messages', options),
-    /** Its log as it is stored, commit by commit: to keep, to fold again, or to make transcripts of. */
+      paged(http, 'readMessages', key, 'messages', options),
+    /** Its log as stored, commit by commit: to archive, to fold, or to make transcripts. */
     export: (key: string, options: PageOptions = {}): AsyncGenerator<LogEntry> =>
-      paged(http, sessionPath(key, '/commits'), 'commits', options),
-    /** Says something that asks for an answer. Without `wait` the run has only begun. */
+      paged(http, 'readCommits', key, 'commits', options),
+    /** Posts a message that wants an answer. Without `wait` the run has only started. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
-    /** Has something remembered that asks for none. */
+    /** Appends a message without a turn. */
     append: (key: string, message: string | NewMessage, options: RunOptions = {}) =>
       say(key, { ...bodyOf(message), mode: 'append' }, options),
     /** Creates the session, or makes an inactive one visible. */
-    open: (key: string, options: WriteOptions = {}) => command('/open')(key, options),
+    open: (key: string, options: WriteOptions = {}): Promise<Taken> =>
+      call('openSession', key, { ...writing(options), body: {} }),
     /** Ends the running turn and clears the queue. */
-    stop: command('/stop'),
-    /** Begins a new generation under the same key. */
-    reset: command('/reset'),
-    /** Has a summary stand for what was said so far. */
+    stop: command('stopSession'),
+    /** Starts a new generation under the same key. */
+    reset: command('resetSession'),
+    /** Replaces what was said so far with a summary. */
     compact: (
       key: string,
       { instructions, ...options }: RunOptions & { readonly instructions?: string | undefined } = {},
     ): Promise<BegunRun> => {
       const body = instructions === undefined ? {} : { instructions };
-      return http.call('POST', sessionPath(key, '/compact'), body, beginning(options));
+      return call('compactSession', key, { ...beginning(options), body });
     },
-    /** Has what was said since the last time looked back on. */
+    /** Requests a checkpoint of what was said since the last one. */
     checkpoint: (key: string, options: WriteOptions = {}): Promise<CheckpointTaken> =>
-      http.call('POST', sessionPath(key, '/checkpoint'), {}, writing(options)),
-    /** Lets the session go on from an earlier point: a sequence or an ISO time. Default: from where it stands. */
+      call('checkpointSession', key, { ...writing(options), body: {} }),
+    /** Continues the session from an earlier point: a sequence or an ISO time. Default: from its current state. */
     fork: (key: string, { at, ...options }: WriteOptions & { readonly at?: Cursor | undefined } = {}): Promise<Forked> =>
-      http.call('POST', sessionPath(key, '/fork'), forkPlace(at), writing(options)),
-    /** Hides the session; its next message begins anew. `mode: 'key'`: any key, at any time; the owner's. */
+      call('forkSession', key, { ...writing(options), body: forkPlace(at) }),
+    /** Deletes the session; its next message starts a new one. `mode: 'key'`: any key, at any time; only for the owner. */
     delete: (key: string, { mode, ...options }: WriteOptions & { readonly mode?: 'session' | 'key' } = {}): Promise<Taken> =>
-      http.call('DELETE', sessionPath(key), undefined, { ...writing(options), query: { mode } }),
+      call('deleteSession', key, { ...writing(options), query: { mode } }),
     /** Its state, now or at a sequence or an ISO time. */
     state: (key: string, { at, ...options }: ReadOptions & { readonly at?: Cursor | undefined } = {}) =>
-      read<State>(key, '/state', { at }, options),
-    /** What became of it between two sequences or ISO times. Default: to now. */
+      call<State>('readState', key, { ...options, query: { at } }),
+    /** Its differences between two sequences or ISO times. Default: up to now. */
     diff: (
       key: string,
       {
@@ -151,6 +171,6 @@ export const createSessions = (http: Http) => {
         limit,
         ...options
       }: ReadOptions & { readonly from: Cursor; readonly to?: Cursor | undefined; readonly limit?: number },
-    ) => read<Diff>(key, '/diff', { from, to, limit }, options),
+    ) => call<Diff>('readDiff', key, { ...options, query: { from, to, limit } }),
   };
 };

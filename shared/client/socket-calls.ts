@@ -27,7 +27,7 @@ export class Calls {
   readonly #send: (frame: string) => boolean;
   #count = 0;
 
-  /** `send` says whether there is a connection to send it on. */
+  /** `send` returns whether there is a connection to send on. */
   constructor(send: (frame: string) => boolean) {
     this.#send = send;
   }

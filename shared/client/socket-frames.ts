@@ -15,7 +15,7 @@ export interface WebSocketLike {
 }
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
-/** What the gateway says (docs/integrate/websocket.md). Frames of further types may come, and are left alone. */
+/** Frames of the gateway (docs/integrate/websocket.md). Unknown types are ignored. */
 export type Frame =
   | { readonly type: 'hello'; readonly version: string; readonly methods: readonly string[] }
   | { readonly type: 'res'; readonly id: number; readonly ok: true; readonly result: unknown }

@@ -25,7 +25,7 @@ export interface LinkOptions {
   take(frame: Exclude<Frame, { type: 'hello' }>, characters: number): void;
 }
 
-/** Connects, shows the token in the first frame, and hands on what the gateway says. One that falls silent is given up. */
+/** Connects, sends the token in the first frame, and passes on the gateway's frames. A silent connection is given up. */
 export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions): Link => {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
   let isGreeted = false;

@@ -12,7 +12,7 @@ import type { StreamItem } from './types.ts';
 export interface ConnectOptions {
   /** How long to go on trying for the first connection. Default: the client's. Later ones are tried for until `close`. */
   readonly patienceMs?: number;
-  /** Is told why it has to connect again, each time it has to. */
+  /** Called with the reason each time it has to reconnect. */
   readonly onWaiting?: (reason: string) => void;
 }
 export interface SocketCallOptions {
@@ -27,7 +27,7 @@ const tokenMs = 15_000;
 
 /**
  * Calls and events over a WebSocket that connects again by itself: subscriptions go on where they were, and calls that may be made twice
- * are. A call that may not is told `unreachable`: whether it took effect is then unknown.
+ * are. Other calls fail with `unreachable`: whether they took effect is unknown.
  */
 export class Connection {
   readonly #http: Http;

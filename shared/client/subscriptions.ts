@@ -79,7 +79,7 @@ export class Subscriptions {
     if (link === null || subscription.askedOn === link || !this.#all.has(subscription)) return;
     subscription.askedOn = link;
     this.#calls.ask('subscribe', subscription.params, (answer) => {
-      // The next connection has begun it anew, or will.
+      // The next connection has restarted it, or will.
       if (this.#link !== link) return;
       if ('error' in answer) return this.#refused(subscription, answer.error as NatterApiError);
       const { subscription: name, after } = answer.result as { subscription: string; after: string };

@@ -6,11 +6,11 @@ import type { PlainState } from '../domain/session/evolve.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
-/** What the gateway takes and tells, as docs/integrate/openapi.json has it. Times are milliseconds since 1970; all come from the schemas, as types alone. */
+/** What the gateway takes and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. All types come from the schemas. */
 
 export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
 
-/** An event as it is told: its own fields beside those of its commit. `id` is `<seq>.<index>`, the cursor after it. */
+/** An event with the fields of its commit. `id` is `<seq>.<index>`, the cursor after it. */
 export type NatterEvent = SessionEvent & {
   readonly id: string;
   readonly seq: number;
@@ -23,7 +23,7 @@ export type NatterEvent = SessionEvent & {
   readonly correlationId: string;
   readonly actor: string;
 };
-/** A piece of an answer in the making: never repeated, replaced by the recorded message. Offsets are in UTF-16 units of the step's text. */
+/** A piece of live text: never repeated, replaced by the recorded message. Offsets are in UTF-16 units of the step's text. */
 export interface LiveText {
   readonly type: 'delta';
   readonly key: string;
@@ -33,7 +33,7 @@ export interface LiveText {
   readonly end: number;
   readonly text: string;
 }
-/** The history of a session before this event was erased: whoever keeps a copy forgets it (C9). */
+/** The history of a session before this event was erased: forget any copy of it (C9). */
 export interface Gap {
   readonly type: 'gap';
   readonly key: string;
@@ -88,15 +88,15 @@ export interface NewMessage {
   readonly messageId?: string;
   readonly sender?: Pick<Sender, 'id' | 'name'>;
   readonly deliverTo?: DeliveryTarget;
-  /** What it does when it finds a turn running. Default: as configured. */
+  /** What happens if a turn is running. Default: as configured. */
   readonly queue?: QueueRule['mode'];
-  /** `false`: a text such as `/new` commands nothing. */
+  /** `false`: a text such as `/new` goes to the model as it is. */
   readonly commands?: boolean;
   /** Later: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
 }
 type GoingOn = Exclude<Run, { readonly approvalId: string } | { readonly reply: string | null } | { readonly error: object }>;
-/** A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key. */
+/** A run as its call left it. `duplicate`: it had been started before, with the same Idempotency-Key. */
 export type BegunRun =
   | (GoingOn & { readonly duplicate?: boolean; readonly sendAt?: number })
   | (Exclude<Run, GoingOn> & { readonly duplicate?: undefined; readonly sendAt?: undefined });
@@ -108,7 +108,7 @@ export interface Taken {
   readonly seq?: number;
   readonly rev?: number;
 }
-/** A look back that was asked for. `requested: false`: nothing was said since the last one. */
+/** A requested checkpoint. `requested: false`: nothing was said since the last one. */
 export type CheckpointTaken = Taken & { readonly requested?: boolean };
 /** A fork, with the generation that it began once the session has answered. */
 export type Forked = Taken & {

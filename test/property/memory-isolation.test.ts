@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
-import { placeOf } from '../../services/gateway/memory.ts';
+import { placeOf } from '../../services/gateway/memory/memory-list.ts';
 import { actingSender } from '../../services/session/prompt/running-turn.ts';
 import { onBehalfOf } from '../../services/session/tools/on-behalf.ts';
 import { type Identities, identitiesOf } from '../../shared/domain/keys/identity.ts';

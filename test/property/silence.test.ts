@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { visibleText } from '../../services/gateway/live-text.ts';
+import { visibleText } from '../../services/gateway/runs/live-text.ts';
 import { silenceFilter, withoutSilence } from '../../shared/domain/values/silence.ts';
 import { holds } from '../support/arbitraries.ts';
 

@@ -5,7 +5,7 @@ import { eraseSession } from '../../services/cli/runtime/erasure.ts';
 import { createDeliveryLog } from '../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../services/delivery/erasures.ts';
-import { EventFeed } from '../../services/gateway/event-feed.ts';
+import { EventFeed } from '../../services/gateway/events/event-feed.ts';
 import { loadState } from '../../services/session/host/load.ts';
 import { Conversations } from '../../services/session/prompt/conversations.ts';
 import { openInMemory } from '../../shared/adapters/in-memory/open.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { EventFeed } from '../../services/gateway/event-feed.ts';
-import { SessionList } from '../../services/gateway/session-list.ts';
+import { EventFeed } from '../../services/gateway/events/event-feed.ts';
+import { SessionList } from '../../services/gateway/sessions/session-list.ts';
 import { InMemoryEventLog } from '../../shared/adapters/in-memory/event-log.ts';
 import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
 import { createEraser } from '../../shared/adapters/streams/eraser.ts';

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
-import type { GatewayContext } from '../../services/gateway/context.ts';
-import { streamLate } from '../../services/gateway/late-stream.ts';
+import type { GatewayContext } from '../../services/gateway/gateway-context.ts';
+import { sendDeferredSse } from '../../services/gateway/http/deferred-sse.ts';
 import { limits } from '../../shared/kit/limits.ts';
 
 test('issue 5: a client that does not read is told so behind what it has, and does not take it for all of the answer', async () => {
@@ -22,10 +22,10 @@ test('issue 5: a client that does not read is told so behind what it has, and do
     ms === limits.streamStallMs
       ? Promise.resolve()
       : new Promise<void>((done) => signal?.addEventListener('abort', () => done()));
-  const context = { ports: { clock: { sleep } }, streams: { take: () => () => {} }, closing: new AbortController().signal };
+  const context = { ports: { clock: { sleep } }, streams: { acquire: () => () => {} }, closing: new AbortController().signal };
   const left = new AbortController();
   raw.once('close', () => left.abort());
-  await streamLate(
+  await sendDeferredSse(
     context as unknown as GatewayContext,
     { actor: 'token', id: 'r' } as FastifyRequest,
     { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LiveAnswer } from '../../services/gateway/live-answer.ts';
-import { visibleText } from '../../services/gateway/live-text.ts';
+import { LiveAnswer } from '../../services/gateway/runs/live-answer.ts';
+import { visibleText } from '../../services/gateway/runs/live-text.ts';
 import { withoutSilence } from '../../shared/domain/values/silence.ts';
 
 /** Issue 5: what a client was told of an answer is always a beginning of what is recorded, or nothing more is told. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { visibleText } from '../../services/gateway/live-text.ts';
+import { visibleText } from '../../services/gateway/runs/live-text.ts';
 import { limits } from '../../shared/kit/limits.ts';
 
 const turn = { id: 't1', attempt: 1 };

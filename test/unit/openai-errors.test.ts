@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Failure, failureOfRun, toldOf } from '../../services/gateway/openai/failure.ts';
-import { responseIdOf, runOfResponse } from '../../services/gateway/openai/ids.ts';
+import { Failure, failureOfRun, toldOf } from '../../services/gateway/protocols/openai/failure.ts';
+import { responseIdOf, runOfResponse } from '../../services/gateway/protocols/openai/ids.ts';
 import { runIdOf } from '../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
 
 /** Issue 5: errors and ids of OpenAI's interface. */
 
-const folder = 'services/gateway/openai';
+const folder = 'services/gateway/protocols/openai';
 const source = readdirSync(folder)
   .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
   .join('\n');
@@ -16,7 +16,7 @@ const source = readdirSync(folder)
 test('docs/integrate/openai-api.md has each code that is only there, and no other', () => {
   const thrown = [...source.matchAll(/new Failure\(\s*\d+,\s*'(\w+)'/g)].map(([, code]) => code);
   const found = [...source.matchAll(/code: '(\w+_not_found)'/g)].map(([, code]) => code);
-  const route = readFileSync('services/gateway/routes/openai.ts', 'utf8');
+  const route = readFileSync(`${folder}/operations.ts`, 'utf8');
   const read = [...route.matchAll(/code: '(\w+)'/g)].map(([, code]) => code);
   const renamed = [...(/knownCodes[^=]*= \{([^}]*)\}/.exec(source)?.[1] ?? '').matchAll(/: '(\w+)'/g)].map(([, code]) => code);
   const general = ['unavailable'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { visibleText } from '../../services/gateway/live-text.ts';
-import { type RunEvent, RunTeller } from '../../services/gateway/run-events.ts';
+import { visibleText } from '../../services/gateway/runs/live-text.ts';
+import { type RunEvent, RunEventStream } from '../../services/gateway/runs/run-event-stream.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
@@ -95,7 +95,7 @@ describe('a run', () => {
     });
     fc.assert(
       fc.property(place, place, (one, two) => {
-        const teller = new RunTeller('run');
+        const teller = new RunEventStream('run');
         const visible = visibleText((id) => id === teller.turnId);
         const events: RunEvent[] = [];
         for (const [index, commit] of [...history, null].entries()) {
@@ -115,14 +115,14 @@ describe('a run', () => {
   });
 
   test('may be told from an answer on: what was told before is left out', () => {
-    const teller = new RunTeller('run', 'k');
+    const teller = new RunEventStream('run', 'k');
     const events = history.flatMap((commit) => teller.take(commit));
     expect(joined(events)).toEqual(['result', ...rest.slice(1)]);
     expect(events.at(-1)).toMatchObject({ run: { status: 'ok' }, tokens: { total: 6 }, earlier: { total: 3 }, sessionId: 's' });
   });
 
   test('that waits ends with what is asked', () => {
-    const teller = new RunTeller('run');
+    const teller = new RunEventStream('run');
     for (const commit of history.slice(0, 2)) teller.take(commit);
     const events = teller.pause();
     expect(joined(events)).toEqual(['step_ended', 'end']);
@@ -135,7 +135,7 @@ describe('a run', () => {
   ])('that is stopped behind commit %i: the call that was told has ended too', (commits, ended) => {
     const stop = { type: 'turn_aborted', v: 1, turn, reason: 'stop' } as SessionEvent;
     const [last] = history.slice(commits - 1);
-    const teller = new RunTeller('run');
+    const teller = new RunEventStream('run');
     for (const commit of history.slice(0, commits)) teller.take(commit);
     const events = teller.take({ ...(last as RecordedCommit), seq: 9, events: [stop] });
     expect(joined(events)).toEqual(['result', 'step_ended', 'end']);
@@ -143,11 +143,11 @@ describe('a run', () => {
   });
 
   test('that says something else than what was told is told no further', () => {
-    const teller = new RunTeller('run');
+    const teller = new RunEventStream('run');
     const [begun, recorded] = history;
     if (begun === undefined || recorded === undefined) throw new Error('no history');
     teller.take(begun);
     teller.live({ turn, step: 1, offset: 0, text: 'something else', end: 14 });
-    expect(() => teller.take(recorded)).toThrow('begun anew');
+    expect(() => teller.take(recorded)).toThrow('restarted');
   });
 });

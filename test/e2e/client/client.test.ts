@@ -43,7 +43,8 @@ describe('sessions, runs and approvals', () => {
     expect(await sessions.patch(key, { displayName: 'Mine' })).toMatchObject({ key, settings: { displayName: 'Mine' } });
     const session = await sessions.get('main');
     expect(session).toMatchObject({ key, messageCount: 3, settings: { displayName: 'Mine' } });
-    expect((await all(sessions.list())).map((row) => row.key)).toEqual([key]);
+    // Lists come from the index, which follows the log.
+    await vi.waitFor(async () => expect((await all(sessions.list())).map((row) => row.key)).toEqual([key]));
     expect((await all(sessions.messages(key))).map(({ role, text }) => [role, text])).toEqual([
       ['user', 'hello'],
       ['assistant', 'you said: hello'],

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { problemStatus } from '../../../services/gateway/problem.ts';
+import { problemStatus } from '../../../services/gateway/http/problem.ts';
 import { bytesOf, type Door, secretOf } from './access-rig.ts';
 import { type Place, soon } from './access-world.ts';
 import { callerOf, openStream } from './setup.ts';

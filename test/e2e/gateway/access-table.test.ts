@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { tools } from '../../../services/gateway/mcp/tools.ts';
+import { operations } from '../../../services/gateway/operations.ts';
 import { roles } from '../../../shared/domain/values/role.ts';
 import { asks } from './access-asks.ts';
 import { parts, questions, questionsOf } from './access-matrix.ts';
@@ -14,11 +14,17 @@ describe('the table of the access matrix', () => {
     const door = await startDoor();
     const { methods } = await (await connect(door.url)).next('hello');
     const routes = (await registeredRoutes()).map(({ method, url }) => `${method} ${url}`);
-    const there = [
-      ...routes,
-      ...methods.map((name: string) => `rpc ${name}`),
-      ...Object.keys(tools).map((name) => `mcp ${name}`),
-    ];
+    const named = (kind: 'rpc' | 'mcp') => operations.flatMap((one) => (one[kind] ? [`${kind} ${one[kind].name}`] : []));
+    // What a connection alone has, and what the table of operations declares.
+    const own = methods.map((name: string) => `rpc ${name}`);
+    const there = [...new Set([...routes, ...own, ...named('rpc'), ...named('mcp')])];
+    const declared = operations.flatMap(({ http }) =>
+      http ? [`${http.method.toUpperCase()} ${http.path.replace('/*', '*')}`] : [],
+    );
+    expect(
+      declared.filter((one) => !routes.includes(one)),
+      'declared, but not served',
+    ).toEqual([]);
     const asked = rows.map(({ title }) => title.split(',')[0]?.replace(/^ws /, 'rpc ') ?? '');
     // Methods and tools are asked by these.
     const all = new Set([...asked, ...Object.keys(open), 'POST /v1/rpc']);

@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { asyncApiDocument } from '../../../services/gateway/asyncapi/document.ts';
+import { asyncApiDocument } from '../../../services/gateway/protocols/asyncapi/document.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { auditKinds } from '../../../shared/domain/access/audit.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';

@@ -3,16 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../../services/gateway/openapi/document.ts';
-import type { Operation } from '../../../services/gateway/openapi/operation.ts';
-import { elsewhere, operations } from '../../../services/gateway/openapi/operations.ts';
-import { problemStatus } from '../../../services/gateway/problem.ts';
-import { methods } from '../../../services/gateway/rpc-methods.ts';
+import { problemStatus } from '../../../services/gateway/http/problem.ts';
+import { operations as table } from '../../../services/gateway/operations.ts';
+import { elsewhere, openApiDocument } from '../../../services/gateway/protocols/openapi/document.ts';
+import { type RestOperation as Operation, restOperationsOf } from '../../../services/gateway/protocols/rest/operations.ts';
+import { methods } from '../../../services/gateway/protocols/rpc/table.ts';
 import { type Call, pathOf, startWorld } from './setup.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
-const document = JSON.parse(JSON.stringify(openApiDocument(version)));
+const operations = restOperationsOf(table);
+const document = JSON.parse(JSON.stringify(openApiDocument(version, table)));
 const key = 'agent:main:main';
 const say = (call: Call, text: string) => call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });
 
@@ -67,7 +68,7 @@ test('docs/integrate/http-api.md and the document have each code of a problem, a
 describe('the document is OpenAPI 3.1', () => {
   const reference = z.strictObject({ $ref: z.string().regex(/^#\/components\/(schemas|parameters|responses)\/[A-Za-z_.-]+$/) });
   const schema = z.looseObject({ type: z.union([z.string(), z.array(z.string())]).optional() });
-  const content = z.record(z.string().regex(/^[a-z]+\/[a-z+-]+$/), z.strictObject({ schema }));
+  const content = z.record(z.string().regex(/^[a-z]+\/[a-z+-]+$/), z.strictObject({ schema, example: z.unknown().optional() }));
   const parameter = z.strictObject({
     name: z.string().min(1),
     in: z.enum(['path', 'query', 'header']),
@@ -79,6 +80,7 @@ describe('the document is OpenAPI 3.1', () => {
   const operation = z.strictObject({
     operationId: z.string().regex(/^[a-z][A-Za-z]+$/),
     summary: z.string().min(1),
+    description: z.string().min(1).optional(),
     tags: z.array(z.string()).length(1),
     security: z.array(z.never()).optional(),
     parameters: z.array(z.union([reference, parameter])),
@@ -95,7 +97,7 @@ describe('the document is OpenAPI 3.1', () => {
     }),
     servers: z.array(z.strictObject({ url: z.string(), description: z.string() })),
     security: z.array(z.strictObject({ token: z.array(z.never()) })).length(1),
-    tags: z.array(z.strictObject({ name: z.string() })),
+    tags: z.array(z.strictObject({ name: z.string(), description: z.string().min(1) })),
     paths: z.record(z.string().startsWith('/'), z.partialRecord(z.enum(['get', 'post', 'patch', 'delete']), operation)),
     components: z.strictObject({
       securitySchemes: z.strictObject({ token: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
@@ -130,6 +132,26 @@ describe('the document is OpenAPI 3.1', () => {
     }
   });
 
+  it('every tag is described once, and used', () => {
+    const named = document.tags.map(({ name }: any) => name);
+    expect(new Set(named).size).toBe(named.length);
+    expect(new Set(operations.map(({ tag }) => tag))).toEqual(new Set(named));
+  });
+
+  it('every body has an example, and every example is what its schema says', () => {
+    const shown = operations.map(({ id }) => ({ id, ...operationOf(id).described }));
+    const bodies = shown.flatMap(({ id, requestBody }) => (requestBody ? [[id, requestBody.content['application/json']]] : []));
+    const answers = shown.flatMap(({ id, responses }) =>
+      Object.values<any>(responses).flatMap(({ content = {} }) => {
+        const json = content['application/json'];
+        return json?.example === undefined ? [] : [[id, json]];
+      }),
+    );
+    expect(answers.length).toBeGreaterThan(25);
+    for (const [id, { schema, example }] of [...bodies, ...answers])
+      expect({ id, problem: validator(schema).safeParse(example).error?.issues ?? [] }).toEqual({ id, problem: [] });
+  });
+
   it('every schema is one that a validator can read', () => {
     const found: any[] = [];
     const walk = (value: any): void => {
@@ -152,7 +174,8 @@ const validator = (schema: any): z.ZodType => {
 };
 const operationOf = (id: string) => {
   const operation = operations.find((one) => one.id === id) as Operation;
-  const described = document.paths[operation.path.replaceAll(/:(\w+)/g, '{$1}')][operation.method];
+  const template = operation.path.replaceAll(/:(\w+)/g, '{$1}').replace('*', `{${operation.rest}}`);
+  const described = document.paths[template][operation.method];
   return { operation, described };
 };
 const bodySchemaOf = (id: string) => validator(operationOf(id).described.requestBody.content['application/json'].schema);

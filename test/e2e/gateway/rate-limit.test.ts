@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { RateLimit } from '../../../services/gateway/http/rate-limit.ts';
 import { startGateway } from '../../../services/gateway/main.ts';
-import { RateLimit } from '../../../services/gateway/rate-limit.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import type { GatewayContext } from '../../../services/gateway/context.ts';
-import { buildServer } from '../../../services/gateway/server.ts';
+import type { GatewayContext } from '../../../services/gateway/gateway-context.ts';
+import { buildServer } from '../../../services/gateway/http/server.ts';
 import { configOf } from './access-rig.ts';
 import { openBroker } from './setup.ts';
 

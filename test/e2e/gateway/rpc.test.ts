@@ -1,5 +1,5 @@
 import { describe, expect, it, test, vi } from 'vitest';
-import { methods } from '../../../services/gateway/rpc-methods.ts';
+import { methods } from '../../../services/gateway/protocols/rpc/table.ts';
 import { startDoor } from './access-rig.ts';
 import { type Call, config, startWorld } from './setup.ts';
 

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Access } from '../../../services/gateway/access.ts';
-import type { GatewayContext } from '../../../services/gateway/context.ts';
-import { SessionList } from '../../../services/gateway/session-list.ts';
-import { sessionsList } from '../../../services/gateway/session-tools/list.ts';
+import { Access } from '../../../services/gateway/access/access.ts';
+import type { GatewayContext } from '../../../services/gateway/gateway-context.ts';
+import { tools } from '../../../services/gateway/protocols/mcp/tools.ts';
+import { SessionList } from '../../../services/gateway/sessions/session-list.ts';
 import {
+  type SessionsListResult,
   sessionsHistoryResult,
   sessionsListParameters,
   sessionsListResult,
@@ -126,10 +127,11 @@ describe('the tool itself', () => {
     const sessions = new SessionList(ports, config.session.mainKey);
     afterwards(() => sessions.close());
     const context = { ports, config, sessions, access: new Access(sessions, () => config) } as unknown as GatewayContext;
-    const asker = { id: 'call', actor: 'agent', principal: { role: 'owner' } } as const;
+    const caller = { id: 'call', actor: 'agent', principal: { role: 'owner' } } as const;
     const parameters = sessionsListParameters.parse({ limit: 9 });
     const result = await vi.waitFor(async () => {
-      const found = await sessionsList(context, asker, parameters);
+      const call = { context, caller, signal: new AbortController().signal };
+      const found = (await tools.sessions_list?.run(call, parameters)) as SessionsListResult;
       expect(found.sessions.map(({ totalTokens }) => totalTokens)).toEqual([2, 2]);
       return found;
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Callers } from '../../../services/gateway/callers.ts';
-import { Tickets } from '../../../services/gateway/tickets.ts';
+import type { Callers } from '../../../services/gateway/access/callers.ts';
+import { Tickets } from '../../../services/gateway/tokens/tickets.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Tokens } from '../../../shared/ports/tokens.ts';

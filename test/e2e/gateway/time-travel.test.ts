@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { diffCommand } from '../../../services/cli/commands/sessions/diff.ts';
 import { replayCommand } from '../../../services/cli/commands/sessions/replay.ts';
-import { historyOf } from '../../../services/gateway/state.ts';
+import { historyOf } from '../../../services/gateway/sessions/state.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { differences } from '../../../shared/kit/comparison.ts';

@@ -124,7 +124,7 @@ describe('a stream that cannot go on says so', () => {
     const { chat, sent, streams } = await inTheMiddle(tools, 'stopping');
     await tools.gateways[0]?.stop(1_000);
     await sent;
-    expect([chat.status, chat.error?.message]).toEqual(['error', 'the gateway stops; what runs goes on']);
+    expect([chat.status, chat.error?.message]).toEqual(['error', 'the gateway is shutting down; running turns continue']);
     expect(framesOf(streams[0]?.text ?? '').at(-1)).toBe('[DONE]');
     const page = chatAt(tools.gateways[1]?.url ?? '', 'owner', 'stopping');
     await page.chat.resumeStream();

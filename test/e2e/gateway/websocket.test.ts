@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
-import { methods } from '../../../services/gateway/rpc-methods.ts';
-import { closeCodes } from '../../../services/gateway/ws/frames.ts';
+import { methods } from '../../../services/gateway/protocols/rpc/table.ts';
+import { closeCodes } from '../../../services/gateway/protocols/ws/frames.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { methods } from '../../../services/gateway/rpc-methods.ts';
+import { methods } from '../../../services/gateway/protocols/rpc/table.ts';
 import { callsAtOnce, frameBytes, reading } from '../../../shared/client/socket-calls.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../../services/gateway/openapi/operation.ts';
-import { operations } from '../../../services/gateway/openapi/operations.ts';
+import { operations as operationTable } from '../../../services/gateway/operations.ts';
+import { type RestOperation as Operation, restOperationsOf } from '../../../services/gateway/protocols/rest/operations.ts';
 import type { EventFilter, NatterClient, NewMessage, WriteOptions } from '../../../shared/client/main.ts';
 import { serve } from './server.ts';
 import { type MethodName, type Row, table } from './table.ts';
 
 /** What the client sends is what the routes take, and all that they take (docs/integrate/openapi.json is made of the same operations). */
 
+const operations = restOperationsOf(operationTable);
 const key = 'agent:main:irc:group:#a/b';
 const write: WriteOptions = { idempotencyKey: 'once', ifMatch: 17 };
 const message: NewMessage = {
@@ -68,6 +69,7 @@ const unsaid: Readonly<Record<string, string>> = {
   'readSessionEvents limit': 'of a page; `events` follows',
 };
 const byPath = 'by its path, with `client.get`, `client.post` or `client.delete`';
+const ownClients = 'its protocol has clients of its own';
 /** Operations that no method makes, each with the reason. */
 const unmade: Readonly<Record<string, string>> = {
   inbound: `for channels, ${byPath}`,
@@ -76,6 +78,8 @@ const unmade: Readonly<Record<string, string>> = {
   ...{ listTokens: byPath, createToken: byPath, revokeToken: byPath, rotateToken: byPath, readAudit: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
+  ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },
+  ...{ readResponse: ownClients, streamUiChat: ownClients, resumeUiChat: ownClients, streamAguiRun: ownClients },
 };
 
 interface Sent {

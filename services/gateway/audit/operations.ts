@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { Principal } from '../../../shared/domain/access/access.ts';
+import { type AuditKind, auditKinds } from '../../../shared/domain/access/audit.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limitParameter, sequenceParameter } from '../http/input.ts';
+import { route } from '../http/route.ts';
+import { type Call, type Operation, operation } from '../operation.ts';
+import * as results from '../protocols/rest/results.ts';
+import * as samples from '../protocols/rest/samples.ts';
+
+const auditQuery = z.object({
+  after: sequenceParameter.optional(),
+  limit: limitParameter(100),
+  kind: z.enum(auditKinds).optional(),
+});
+
+interface AuditRange {
+  readonly after?: number | undefined;
+  readonly limit: number;
+  readonly kind?: AuditKind | undefined;
+}
+
+/** Who did, or tried, what concerns security. The owner's; to all others there is nothing here. */
+const ownerOrNothing = ({ role }: Principal): void => {
+  if (role !== 'owner') throw new NatterError('not_found', 'there is nothing at GET /v1/audit');
+};
+
+export const auditOperations: readonly Operation[] = [
+  operation(
+    async ({ context }: Call, { after, limit, kind }: AuditRange) => {
+      const range = { limit, ...(after !== undefined && { after }), ...(kind !== undefined && { kind }) };
+      const { records, more } = await context.ports.audit.page(range);
+      return { records, next: String(records.at(-1)?.seq ?? after ?? 0), more };
+    },
+    {
+      ...{ id: 'readAudit', tag: 'access', changes: 'nothing' },
+      summary: 'Pages the audit trail; without `after`, its newest records',
+      http: route({
+        ...{ method: 'get', path: '/v1/audit', query: auditQuery },
+        answers: { 200: results.audit },
+        examples: {
+          answer: {
+            records: [
+              { v: 1, at: samples.at, kind: 'token_created', actor: 'token:api', target: 'a1b2c3d4e5f6', outcome: 'ok', seq: 3 },
+            ],
+            ...{ next: '3', more: false },
+          },
+        },
+        problems: ['not_found'],
+        permit: ownerOrNothing,
+        input: ({ query }) => query,
+      }),
+    },
+  ),
+];

@@ -1,0 +1,200 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
+import { waitForReplica } from '../../../shared/kit/wait-for-replica.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import { LogFollower } from '../../../shared/runtime/log-follower.ts';
+
+/** Minimum time between two reads of the feed, ms: a little latency for much less work under load. */
+const feedPauseMs = 2;
+const retries = { firstMs: 500, mostMs: 500 };
+/** Commits asked for at once while a reader catches up. */
+const catchUpCommits = 64;
+
+/** Where one reader waits for the next commit. */
+class Bell {
+  #heard: ((commit: RecordedCommit | null) => void) | undefined;
+
+  /** The next commit; `null` when there will be none. */
+  next(): Promise<RecordedCommit | null> {
+    return new Promise((resolve) => {
+      this.#heard = resolve;
+    });
+  }
+
+  ring(commit: RecordedCommit | null): void {
+    this.#heard?.(commit);
+    this.#heard = undefined;
+  }
+}
+
+/**
+ * One subscription to the log per process, shared by any number of readers. Readers pull: recent commits come from a bounded shared buffer,
+ * older ones from the log itself. A slow reader costs no memory, and no commit is skipped or repeated.
+ */
+export class EventFeed {
+  readonly #events: EventLog;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #seen: (commit: RecordedCommit) => void;
+  readonly #closing = new AbortController();
+  readonly #bells = new Map<SessionKey | '*', Set<Bell>>();
+  readonly #running: Promise<void>;
+  /** The last commits, oldest first: all of the log after `#floor`. */
+  #recent: RecordedCommit[] = [];
+  #characters = 0;
+  #floor: number | null = null;
+  #position = 0;
+  #problem: string | null = 'the event log has not answered yet';
+
+  /** `seen` is told of each commit as it comes. */
+  constructor(events: EventLog, clock: Clock, log: Logger, seen: (commit: RecordedCommit) => void = () => {}) {
+    this.#seen = seen;
+    this.#events = events;
+    this.#clock = clock;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** Sequence of the last commit seen: "now". Throws `NatterError('unavailable')` before the log has answered. */
+  get position(): number {
+    if (this.#floor === null) throw new NatterError('unavailable', 'the event log has not answered yet');
+    return this.#position;
+  }
+
+  problems(): readonly string[] {
+    return this.#problem === null ? [] : [`event feed: ${this.#problem}`];
+  }
+
+  /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
+  async *follow(options: { after: number; key?: SessionKey; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void> {
+    const { key, signal } = options;
+    const bell = this.#hang(key ?? '*');
+    const stop = () => bell.ring(null);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      let position = options.after;
+      while (!signal.aborted && !this.#closing.signal.aborted) {
+        const seen = this.position;
+        if (this.#floor === null || position < this.#floor) {
+          position = yield* this.#catchUp(position, key, signal);
+          continue;
+        }
+        const fresh = this.#since(position, key);
+        if (fresh.length === 0) {
+          // No commit can arrive between this check and the wait: both run in one step.
+          const commit = await bell.next();
+          if (commit) position = Math.max(position, commit.seq - 1);
+        } else {
+          // Not `yield*`, which makes five promises of each.
+          for (const commit of fresh) yield commit;
+          position = Math.max(position, seen);
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#takeDown(key ?? '*', bell);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const bells of this.#bells.values()) for (const bell of bells) bell.ring(null);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const start = async (): Promise<number> => (await this.#events.info()).lastSeq;
+    const follower = new LogFollower({ events: this.#events, start, readPauseMs: feedPauseMs });
+    await follower.runResuming(signal, (commit) => this.#take(commit), {
+      clock: this.#clock,
+      retries,
+      reading: () => {
+        if (this.#floor === null) this.#floor = this.#position = follower.position;
+        this.#problem = null;
+      },
+      failed: (error) => {
+        this.#problem = errorMessage(error);
+        this.#log.warn({ err: error }, 'event feed interrupted; it will be taken up again');
+      },
+    });
+  }
+
+  #take(commit: RecordedCommit): void {
+    this.#seen(commit);
+    if (isErasure(commit)) this.#forget(commit.key);
+    this.#recent.push(commit);
+    this.#characters += charactersOf(commit);
+    this.#position = commit.seq;
+    while (this.#recent.length > limits.feedCommits || this.#characters > limits.feedCharacters) {
+      const oldest = this.#recent.shift();
+      if (oldest === undefined) break;
+      this.#characters -= charactersOf(oldest);
+      this.#floor = oldest.seq;
+    }
+    this.#announce(commit.key, commit);
+    this.#announce('*', commit);
+  }
+
+  /** Erased commits must not be handed out from the buffer either (C9): readers continue after the gap. */
+  #forget(key: SessionKey): void {
+    this.#recent = this.#recent.filter((commit) => commit.key !== key);
+    this.#characters = this.#recent.reduce((sum, commit) => sum + charactersOf(commit), 0);
+  }
+
+  /** One reader after the other: each flushes its writes before the next one starts. */
+  #announce(group: SessionKey | '*', commit: RecordedCommit): void {
+    for (const bell of this.#bells.get(group) ?? []) setImmediate(() => bell.ring(commit));
+  }
+
+  #hang(group: SessionKey | '*'): Bell {
+    const bells = this.#bells.get(group) ?? new Set();
+    const bell = new Bell();
+    this.#bells.set(group, bells.add(bell));
+    return bell;
+  }
+
+  #takeDown(group: SessionKey | '*', bell: Bell): void {
+    const bells = this.#bells.get(group);
+    bells?.delete(bell);
+    if (bells?.size === 0) this.#bells.delete(group);
+  }
+
+  #since(position: number, key: SessionKey | undefined): RecordedCommit[] {
+    let first = this.#recent.length;
+    while (first > 0 && (this.#recent[first - 1]?.seq ?? 0) > position) first -= 1;
+    const fresh = this.#recent.slice(first);
+    return key === undefined ? fresh : fresh.filter((commit) => commit.key === key);
+  }
+
+  /** Reads from the log what the shared buffer no longer has. Returns the position up to which the reader is now complete. */
+  async *#catchUp(after: number, key: SessionKey | undefined, signal: AbortSignal): AsyncGenerator<RecordedCommit, number> {
+    const seen = this.position;
+    // For one key the leader knows the end, so that a lagging replica cannot hide it.
+    const target = key === undefined ? seen : ((await this.#events.last(key))?.seq ?? 0);
+    let position = after;
+    for (let empty = 0; position < target && !signal.aborted; ) {
+      const { commits } = await orQuarantined(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
+      for (const commit of commits) {
+        yield commit;
+        position = commit.seq;
+      }
+      empty = commits.length === 0 ? empty + 1 : 0;
+      if (empty > 0 && !(await waitForReplica(this.#clock, empty, signal))) break;
+    }
+    return Math.max(position, seen);
+  }
+}
+
+/** Approximate size of a commit: its texts and an allowance for the rest. */
+const charactersOf = ({ events }: RecordedCommit): number =>
+  events.reduce((sum, event) => {
+    const text = event.type === 'user_message' ? event.message.text : 'text' in event ? event.text : '';
+    return sum + text.length + 512;
+  }, 0);

@@ -1,0 +1,40 @@
+import type { Principal } from '../../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { type Cursor, type EventFilter, type EventView, eventsAfter, logPosition, wantsKey, wantsType } from '../http/cursor.ts';
+import { type Page, pageOf } from '../sessions/history.ts';
+
+/** Which events a caller wants to see: of one session or of all. */
+export interface WantedEvents {
+  readonly key?: SessionKey;
+  readonly filter: EventFilter;
+  readonly after: Cursor;
+  readonly limit: number;
+}
+
+/** The recorded events that the principal may see, oldest first, after the sequence `seen`. */
+export const eventPage = (
+  { ports, access }: GatewayContext,
+  principal: Principal,
+  seen: number,
+  { key, filter, after, limit }: WantedEvents,
+): Promise<Page<EventView>> => {
+  const shows = access.showsNow(principal);
+  return pageOf(ports.events, { after, limit, from: Math.max(seen, logPosition(after)), ...(key && { key }) }, async (commit) =>
+    !wantsKey(filter, commit.key) || !(await shows(commit))
+      ? []
+      : eventsAfter(after, commit)
+          .filter(({ type }) => wantsType(filter, type))
+          .map((event) => ({ cursor: { seq: event.seq, index: event.index }, item: event })),
+  );
+};
+
+/** The cursor, if the log has reached it: a cursor of another log could be waited for in vain. Throws `NatterError('invalid')`. */
+export const reachedCursor = async ({ feed, ports }: GatewayContext, cursor: Cursor, field: string): Promise<Cursor> => {
+  const now = feed.position;
+  if (cursor.seq <= now || cursor.seq <= (await ports.events.info()).lastSeq) return cursor;
+  throw new NatterError('invalid', `${field}: the log ends at ${now}; this cursor is from another log or from the future`, {
+    field,
+  });
+};

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { sessionsHistoryParameters, sessionsSendParameters } from '../../../shared/domain/projections/schemas.ts';
+import { eventTypes } from '../../../shared/domain/session/events.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
+import { afterParameter, flagParameter, limitParameter, prefixParameter, typesParameter } from '../http/input.ts';
+import { route, sessionRoute } from '../http/route.ts';
+import { type Call, type Operation, operation, readOnly, tool } from '../operation.ts';
+import * as results from '../protocols/rest/results.ts';
+import * as samples from '../protocols/rest/samples.ts';
+import { eventPage } from './event-page.ts';
+import { type EventRequest, streamEvents } from './stream-events.ts';
+import { waitForEvents } from './wait-for-events.ts';
+
+/** Events: as a page, as a stream with `Accept: text/event-stream`, or one wait after the other for MCP clients. */
+
+const allQuery = z.object({
+  after: afterParameter.optional(),
+  limit: limitParameter(100),
+  type: typesParameter,
+  key: prefixParameter,
+});
+const sessionQuery = allQuery.omit({ key: true }).extend({ deltas: flagParameter });
+
+const waitParameters = z.strictObject({
+  after: z
+    .string('use the "next" of an earlier answer, such as "17.2"')
+    .pipe(afterParameter)
+    .optional()
+    .describe('Where to go on: "next" of an earlier answer, or the "id" of an event. Without it: what happens from now on.'),
+  sessionKey: sessionsHistoryParameters.shape.sessionKey.optional(),
+  types: z.array(z.enum(eventTypes)).min(1).max(eventTypes.length).optional().describe('Only events of these types.'),
+  timeoutSeconds: sessionsSendParameters.shape.timeoutSeconds.describe('How long to wait while there is nothing.'),
+});
+
+const stream = 'text/event-stream';
+
+const readPage = async ({ context, caller: { principal } }: Call, request: EventRequest) => {
+  const { key, after = { seq: 0, index: -1 } } = request;
+  const seen = key ? (await context.access.read(principal, key)).after : 0;
+  const { items, next, more } = await eventPage(context, principal, seen, { ...request, after });
+  return { events: items, next, more };
+};
+
+export const eventOperations: readonly Operation[] = [
+  operation(readPage, {
+    ...{ id: 'readEvents', tag: 'events', changes: 'nothing' },
+    summary: 'Returns a page of events of all visible sessions, or streams them with `Accept: text/event-stream`',
+    http: route({
+      ...{ method: 'get', path: '/v1/events', query: allQuery, headers: ['Last-Event-ID'], takesTicket: true },
+      answers: { 200: [results.events, stream] },
+      examples: { answer: { events: [samples.event], ...samples.page } },
+      input: ({ query: { after, limit, type: types, key: keyPrefix } }) => ({
+        ...{ filter: { types, keyPrefix }, after, limit, deltas: false },
+      }),
+      stream: streamEvents,
+    }),
+  }),
+  operation(readPage, {
+    ...{ id: 'readSessionEvents', tag: 'events', changes: 'nothing' },
+    summary: 'Returns a page of events of a session, or streams them with `Accept: text/event-stream`',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/events', query: sessionQuery, headers: ['Last-Event-ID'], takesTicket: true },
+      answers: { 200: [results.events, stream] },
+      examples: { answer: { events: [samples.event], ...samples.page } },
+      problems: ['not_found', 'quarantined'],
+      input: ({ key, query: { type: types, ...query } }) => ({ key, filter: { types }, after: undefined, ...query }),
+      stream: streamEvents,
+    }),
+  }),
+  operation(waitForEvents, {
+    ...{ id: 'waitForEvents', tag: 'events', changes: 'nothing' },
+    summary: 'Waits for the next events that the caller may see',
+    mcp: tool({
+      ...{ name: 'events_wait', parameters: waitParameters, annotations: readOnly },
+      description:
+        'Waits for what happens: messages, steps, tools, approvals. Call it again with "after" set to "next" and miss nothing.',
+      input: ({ sessionKey, after, types, timeoutSeconds }, { config }) => ({
+        key: sessionKey === undefined ? undefined : keyFrom(config, sessionKey),
+        ...{ after, types, waitMs: timeoutSeconds * 1_000, limit: limits.waitedEvents },
+      }),
+      waitMs: ({ timeoutSeconds }) => timeoutSeconds,
+    }),
+  }),
+];

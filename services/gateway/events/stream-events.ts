@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../http/cursor.ts';
+import { SseStream, sseFrame } from '../http/sse.ts';
+import type { Call } from '../operation.ts';
+import { reachedCursor } from './event-page.ts';
+import { followEvents, followText } from './event-reader.ts';
+
+/** The events that a caller requests: of one session, or of all visible ones. */
+export interface EventRequest {
+  readonly key?: SessionKey;
+  readonly filter: EventFilter;
+  readonly after: Cursor | undefined;
+  readonly limit: number;
+  /** Live text too. */
+  readonly deltas: boolean;
+}
+
+/** Where a stream starts: `Last-Event-ID` (newer than the `after` of the same URL), else `after`, else now. */
+const beginning = async (context: GatewayContext, request: FastifyRequest, after: Cursor | undefined): Promise<Cursor> => {
+  const now = context.feed.position;
+  const lastEventId = request.headers['last-event-id'];
+  const resumed = typeof lastEventId === 'string' ? parseCursor(lastEventId) : undefined;
+  if (resumed === null) {
+    throw new NatterError('invalid', 'last-event-id: use the id of an event, such as "17.2"', { field: 'last-event-id' });
+  }
+  return reachedCursor(context, resumed ?? after ?? afterCommit(now), resumed ? 'last-event-id' : 'after');
+};
+
+const tooSlow = (cursor: Cursor): string => {
+  const detail = 'this client reads too slowly; connect again with "after" to go on from here';
+  return sseFrame('error', { code: 'overloaded', detail, after: formatCursor(cursor) });
+};
+
+/** The last frame of a stream: why it ends, and its position. */
+const lastFrame = (error: unknown, cursor: Cursor): string => {
+  const code = error instanceof NatterError ? error.code : 'internal';
+  return sseFrame('error', { code, detail: code === 'internal' ? '' : errorMessage(error), after: formatCursor(cursor) });
+};
+
+/** Writes events until the client leaves or falls too far behind, its token ends, or the gateway stops. */
+export const streamEvents = async (
+  { context }: Call,
+  wanted: EventRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> => {
+  const { ports, access, streams, sseFrames: frames, log, closing } = context;
+  const { principal, actor } = request;
+  const { key, filter, deltas } = wanted;
+  const seen = key ? await access.enter(principal, key) : 0;
+  let cursor = await beginning(context, request, wanted.after);
+  const closed = streams.acquire(actor);
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.hijack();
+  const client = new SseStream(reply.raw, { clock: ports.clock, headers, cursor: formatCursor(cursor), closing });
+  const { signal } = client;
+  const ended = () => client.end(lastFrame(request.ended.reason, cursor));
+  request.ended.addEventListener('abort', ended, { once: true, signal });
+  const write = async (text: string): Promise<boolean> => {
+    const taken = await client.write(text);
+    if (!taken) client.end(tooSlow(cursor));
+    return taken;
+  };
+  if (key && deltas) void followText(context, { principal, key, signal }, (text) => write(sseFrame('delta', text)));
+  try {
+    await followEvents(context, frames, { principal, key, filter, cursor, seen, signal }, (text, place) => {
+      cursor = place;
+      return write(text);
+    });
+    client.end();
+  } catch (error) {
+    log.warn({ err: error, requestId: request.id }, 'event stream ended');
+    client.end(lastFrame(error, cursor));
+  } finally {
+    closed();
+  }
+};

@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+
+/** Web pages: a foreign page must not act on the gateway through the browser of a person who can reach it. */
+
+/** What pages of an allowed origin may send and read. */
+const preflight: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
+  'access-control-max-age': '600',
+};
+/** An allowed page may send any header: the official clients send many. */
+const allowed = 'authorization, content-type, accept, idempotency-key, if-match, if-none-match, last-event-id';
+const exposed = 'etag, retry-after, x-request-id, x-natter-session, x-natter-run';
+
+/** The names by which this machine reaches the gateway. The host of a request proves nothing: any name can resolve to this machine (DNS rebinding). */
+const isOwn = (origin: string, host: string, port: number | undefined): boolean =>
+  [host, '127.0.0.1', 'localhost', '::1'].some((name) => origin === `http://${name.includes(':') ? `[${name}]` : name}:${port}`);
+
+const isRead = ({ method, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') &&
+  headers.upgrade === undefined &&
+  !/\btext\/event-stream\b/i.test(headers.accept ?? '');
+
+/**
+ * Refuses writes, streams and WebSockets of foreign pages, unless their origin is in `gateway.allowedOrigins`. Plain reads are served: the
+ * browser hides their answers from the page. Throws `NatterError('forbidden')`.
+ */
+export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host, allowedOrigins }: Config['gateway']): void => {
+  const { origin } = request.headers;
+  // Without an origin, Fetch Metadata still shows that a foreign page asks; programs send neither.
+  const isElsewhere = /^(cross|same)-site$/.test(String(request.headers['sec-fetch-site']));
+  if (origin === undefined ? !isElsewhere : isOwn(origin, host, request.socket.localPort)) return;
+  if (origin !== undefined && allowedOrigins.includes(origin)) {
+    reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' });
+    return;
+  }
+  if (isRead(request)) return;
+  const message = 'origin: pages of this origin may not use the gateway; add it to gateway.allowedOrigins';
+  throw new NatterError('forbidden', message, { field: 'origin' });
+};
+
+/** Answers the preflight request of an allowed page. `false`: not a preflight, or not an allowed page. */
+export const answersPreflight = ({ method, headers }: FastifyRequest, reply: FastifyReply): boolean => {
+  const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  if (!isAsked || reply.getHeader('access-control-allow-origin') === undefined) return false;
+  const wanted = headers['access-control-request-headers'] ?? allowed;
+  void reply
+    .code(204)
+    .headers({ ...preflight, 'access-control-allow-headers': wanted })
+    .send();
+  return true;
+};

@@ -1,0 +1,51 @@
+import type { Principal } from '../../../shared/domain/access/access.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { commandForChat } from '../../../shared/domain/routing/chat-answer.ts';
+import { chatCommandIn } from '../../../shared/domain/routing/chat-command.ts';
+import { queueRuleOf } from '../../../shared/domain/routing/queue-rule.ts';
+import type { CommandOf, SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { QueueRule } from '../../../shared/domain/values/types.ts';
+import { occasionFor } from '../commands/envelope.ts';
+
+/** A text for a session. `literal`: it is never a chat command. */
+export interface TextInput {
+  readonly key: SessionKey;
+  readonly at: number;
+  readonly message: CommandOf<'post_message'>['message'];
+  readonly principal: Principal;
+  readonly literal: boolean;
+  /** What happens if a turn is running. Default: as configured (B6). */
+  readonly mode?: QueueRule['mode'] | undefined;
+}
+
+/** The queue's rule for a session, by the channel that its key names. */
+const queueRuleFor = ({ session }: Config, key: SessionKey): QueueRule =>
+  queueRuleOf(session, parseKey(key, session.mainKey).channel);
+
+/** The mode of a session's queue, as rows show it: by the channel where it was last used. */
+export const queueModeOf = (row: IndexRow, session: Config['session']): QueueRule['mode'] =>
+  queueRuleOf(session, listFactsOf(row, session.mainKey).channel).mode;
+
+/** Chat commands that depend on being the owner. */
+const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny']);
+
+/**
+ * The command for a text: a message with a turn, or the chat command in it (A11). The caller names the session, so a chat command need not
+ * address the agent. The owner's own token gives `/send`, `/approve` and `/deny` as the owner (A5/62, A9/94); otherwise it is a program, which
+ * takes part in nothing.
+ */
+export const commandFromText = (config: Config, { key, at, message, principal, literal, mode }: TextInput): SessionCommand => {
+  const occasion = occasionFor(config, key, at);
+  const { agent, session } = config;
+  const chat = literal ? null : chatCommandIn(message.text, { triggers: session.resetTriggers, names: agent.names });
+  if (chat === null) {
+    return { type: 'post_message', ...occasion, message, queue: { ...queueRuleFor(config, key), ...(mode && { mode }) } };
+  }
+  const { messageId, deliverTo } = message;
+  const isOwner = ownersWord.has(chat.type) && principal.role === 'owner' && message.sender.role === 'program';
+  const sender = isOwner ? { ...message.sender, role: 'owner' as const } : message.sender;
+  return commandForChat(chat, { key, occasion, sender, deliverTo, messageId, config, at });
+};

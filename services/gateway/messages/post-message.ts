@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import { deliveryTarget, message, queueRule, sender } from '../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { checkSaid, speakerOf } from '../access/speaker.ts';
+import { type Caller, commandIdOf, envelopeOf, occasionFor } from '../commands/envelope.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { Condition } from '../http/etag.ts';
+import type { Call } from '../operation.ts';
+import { commandFromText } from './command-from-text.ts';
+import { refuseWhenFull, submitCommand } from './submit-message.ts';
+
+export const postBody = z.strictObject({
+  text: z.string().min(1, 'is empty; send some text').max(limits.commandBytes),
+  messageId: message.shape.messageId.optional(),
+  sender: sender.pick({ id: true, name: true }).strict().optional(),
+  deliverTo: deliveryTarget.strict().optional(),
+  /** `append`: added without a turn (A5/69). */
+  mode: z.enum(['post', 'append']).default('post'),
+  /** What happens if a turn is running (B6). Default: as configured. */
+  queue: queueRule.shape.mode.optional(),
+  /** `false`: a text such as `/new` goes to the model as it is (A11). */
+  commands: z.boolean().default(true),
+  sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
+});
+
+export interface MessagePost {
+  readonly key: SessionKey;
+  readonly body: z.infer<typeof postBody>;
+  readonly waitMs: number;
+  readonly idempotencyKey: string | undefined;
+  readonly condition: Condition;
+}
+
+const commandOf = (
+  { access, config }: GatewayContext,
+  caller: Caller,
+  { key, body, idempotencyKey }: MessagePost,
+  now: number,
+): CommandEnvelope => {
+  const type = body.mode === 'append' ? 'append_message' : 'post_message';
+  const id = commandIdOf(caller, key, type, idempotencyKey);
+  const from = speakerOf(caller.principal, body.sender, access.identities);
+  checkSaid(caller.principal, body);
+  if (type === 'append_message' && body.queue !== undefined) {
+    throw new NatterError('invalid', 'queue: is for a message that asks for a turn; leave it out', { field: 'queue' });
+  }
+  const message = {
+    messageId: body.messageId ?? id,
+    text: body.text,
+    sender: from,
+    ...(body.deliverTo && { deliverTo: body.deliverTo }),
+  };
+  const at = body.sendAt ?? now;
+  const data: SessionCommand =
+    type === 'append_message'
+      ? { type, ...occasionFor(config, key, at), message }
+      : commandFromText(config, { key, at, message, principal: caller.principal, literal: !body.commands, mode: body.queue });
+  return envelopeOf(caller, { id, key, at, data });
+};
+
+/** The generation that a scheduled message belongs to, or that it will start. */
+const generationAt = async ({ sessions }: GatewayContext, key: SessionKey): Promise<number> => {
+  const row = await sessions.row(key);
+  if (row === null) return 1;
+  return row.deleted || row.generation === 0 ? row.generation + 1 : row.generation;
+};
+
+const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
+  const { ports, runs } = context;
+  if (envelope.at <= ports.clock.now()) {
+    throw new NatterError('invalid', 'sendAt: is in the past; use milliseconds since 1970 or ISO 8601', { field: 'sendAt' });
+  }
+  const run = { runId: envelope.id, status: 'scheduled' } as const;
+  const ifGeneration = await generationAt(context, envelope.key);
+  await ports.commands.schedule(run.runId, envelope.at, { ...envelope, ifGeneration });
+  runs.note(envelope.key, run);
+  return { ...run, sendAt: envelope.at };
+};
+
+/** Submits a message with all that HTTP callers can say of it, and waits for its run as long as they want (A5/69, A10/117, B6). */
+export const postMessage = async ({ context, caller, signal }: Call, post: MessagePost) => {
+  const { access, ports } = context;
+  const { key, body, waitMs, condition } = post;
+  const envelope = commandOf(context, caller, post, ports.clock.now());
+  const seen = await access.enter(caller.principal, key);
+  const when = await condition();
+  if (body.sendAt !== undefined) {
+    if (when.ifSeq !== undefined)
+      throw new NatterError('invalid', 'if-match: means the session as it is now; leave it out with "sendAt"', {
+        field: 'if-match',
+      });
+    if (waitMs > 0) throw new NatterError('invalid', 'wait: cannot wait for a message with "sendAt"', { field: 'wait' });
+    return schedule(context, envelope);
+  }
+  if (envelope.data.type === 'post_message') await refuseWhenFull(context, key, envelope.data.queue);
+  const { run, duplicate } = await submitCommand(context, { ...envelope, ...when }, { waitMs, signal, seen });
+  return waitMs > 0 ? run : { ...run, duplicate };
+};

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { isWithin, type Principal } from '../../../shared/domain/access/access.ts';
+import { placing } from '../../../shared/domain/routing/envelope-key.ts';
+import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { deliveryTarget, sender, sessionSource } from '../../../shared/domain/values/types.ts';
+import { checkSaid, forbidden } from '../access/speaker.ts';
+import type { Caller } from '../commands/envelope.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { Call } from '../operation.ts';
+
+/** The envelope as connectors may send it: without unknown keys, and without role and principal, which only the router resolves (A5/66). */
+export const strictEnvelope = arrivingEnvelope
+  .extend({
+    conversation: arrivingEnvelope.shape.conversation.strict(),
+    sender: sender.pick({ id: true, name: true }).strict(),
+    deliverTo: deliveryTarget.strict().optional(),
+    source: sessionSource.strict().optional(),
+  })
+  .strict();
+
+/**
+ * A channel's token may bring messages of its own channel only; if it names a person, only their messages to sessions where they may write,
+ * because writing in a group makes them a participant (A5/67, A8/90). A session named by the envelope must belong to that channel too. Answers
+ * to a person go to where that session is. Throws `NatterError('forbidden')` and `noSuchSession()`.
+ */
+const checkChannel = async (
+  principal: Principal,
+  envelope: InboundEnvelope,
+  { config, access }: GatewayContext,
+): Promise<void> => {
+  if (principal.role === 'owner') return;
+  if (principal.role !== 'channel')
+    throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
+  const { channel, conversation, sender, deliverTo, sessionKey } = envelope;
+  const { namespace, principal: person } = principal;
+  const { identities } = access;
+  const only = `this token is for ${namespace} alone`;
+  if (channel !== namespace) throw forbidden('channel', only);
+  if (person !== undefined && identities.principalOf(channel, sender.id) !== identities.resolve(person)) {
+    throw forbidden('sender.id', `this token speaks for ${person} and nobody else`);
+  }
+  checkSaid(principal, { deliverTo });
+  const place = placing(config, identities)(envelope);
+  if (!('key' in place)) return;
+  const isInside = isWithin(namespace, place.key);
+  if (sessionKey !== undefined && !isInside) throw forbidden('sessionKey', only);
+  // This token never sees sessions outside its channel, such as a shared main session.
+  if (person !== undefined && isInside) await access.enter(principal, place.key);
+  const where = conversation.kind === 'direct' ? sender.id : place.parsed.id;
+  if (person !== undefined && conversation.id !== where) {
+    throw forbidden('conversation.id', 'is where answers go; use the id of the person, or that of the group the session is of');
+  }
+};
+
+/** Only the channel may choose platform ids: an id chosen by a person could block the platform's own message of that id (I2). */
+const storedId = ({ principal, actor }: Caller, { id }: InboundEnvelope): string => {
+  if (principal.role !== 'channel' || principal.principal === undefined) return id;
+  return `own-${createHash('sha256')
+    .update(JSON.stringify([actor, id]))
+    .digest('base64url')}`;
+};
+
+/** Accepts what a platform said once it is stored, under the id that is answered. */
+export const receiveEnvelope = async ({ context, caller }: Call, envelope: z.infer<typeof strictEnvelope>) => {
+  const { ports } = context;
+  await checkChannel(caller.principal, envelope, context);
+  const id = storedId(caller, envelope);
+  const { duplicate } = await ports.inbound.publish({ ...envelope, id, at: envelope.at ?? ports.clock.now() });
+  return { id, status: 'accepted', duplicate };
+};

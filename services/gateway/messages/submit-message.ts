@@ -1,0 +1,136 @@
+import { uuidv7 } from 'uuidv7';
+import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { QueueRule } from '../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { limits } from '../../../shared/kit/limits.ts';
+import { refuseWhenDenied } from '../../../shared/runtime/session-tools/sending.ts';
+import { speakerOf } from '../access/speaker.ts';
+import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
+import { sendEnvelope } from '../commands/send-command.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { commandFromText } from './command-from-text.ts';
+
+/** A message for a session. The same `idempotencyKey` again is the same run. */
+export interface MessageSubmission {
+  readonly key: SessionKey;
+  readonly text: string;
+  readonly idempotencyKey?: string | undefined;
+  /** The text is never a chat command: programs and agents send texts to the model only (A11). */
+  readonly literal: boolean;
+  /** How long to wait for the answer, ms; 0: not at all. */
+  readonly waitMs: number;
+  /** Ends the wait, never the run. */
+  readonly signal: AbortSignal;
+}
+
+/** Submits a message for a caller, if access and queue allow it, and waits for its run as long as they want (A10/117–121). */
+export const submitMessage = async (
+  context: GatewayContext,
+  caller: Caller,
+  submission: MessageSubmission,
+): Promise<Submission & { seen: number }> => {
+  const { access } = context;
+  const { key, waitMs, signal } = submission;
+  const seen = await access.enter(caller.principal, key);
+  const envelope = envelopeFor(context, caller, submission);
+  const row = await context.sessions.get(key);
+  // A chat command such as `/new hello` carries a message too.
+  if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
+  if (envelope.data.type === 'post_message') refuseFull(row, envelope.data.queue);
+  return { ...(await submitCommand(context, envelope, { waitMs, signal, seen })), seen };
+};
+
+/** `duplicate`: the broker already had the command. */
+export interface Submission {
+  readonly run: Run;
+  readonly duplicate: boolean;
+}
+
+/**
+ * Publishes a command that starts a run. From then on the run continues without the caller; `signal` ends only the wait. A duplicate gets what
+ * is recorded after the sequence `seen`. Throws `Refusal` if the condition of the command does not hold.
+ */
+export const submitCommand = async (
+  context: GatewayContext,
+  envelope: CommandEnvelope,
+  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+): Promise<Submission> => {
+  const { ports, runs, feed } = context;
+  const { id: runId, key } = envelope;
+  if (envelope.ifSeq !== undefined) return submitConditionally(context, envelope, { waitMs, signal, seen });
+  if (waitMs === 0) {
+    const { duplicate } = await ports.commands.publish(envelope);
+    const run = { runId, status: 'accepted' } as const;
+    runs.note(key, run);
+    return { run, duplicate };
+  }
+  const after = feed.position;
+  const answer = ports.answers.wait(runId, waitMs);
+  const { duplicate } = await ports.commands.publish({ ...envelope, answerTo: ports.answers.address });
+  return { run: await runs.outcome(key, runId, { after, seen, waitMs, signal, answer, duplicate }), duplicate };
+};
+
+/** The same for a command with a condition, which the session itself checks. Throws `Refusal('precondition_failed')`. */
+const submitConditionally = async (
+  context: GatewayContext,
+  envelope: CommandEnvelope,
+  { waitMs, signal, seen }: { waitMs: number; signal: AbortSignal; seen: number },
+): Promise<Submission> => {
+  const { id: runId, key } = envelope;
+  const answer = await sendEnvelope(context, envelope);
+  const duplicate = answer.status === 'ok' && answer.outcome === 'duplicate';
+  const accepted = { runId, status: 'accepted' } as const;
+  if (waitMs === 0) return { run: accepted, duplicate };
+  const run = await context.runs.await(key, runId, { after: seen, waitMs, signal });
+  return { run: waitedFor(run ?? accepted), duplicate };
+};
+
+/**
+ * Refuses at once what the session would refuse later; the session decides, this only saves the way. The index may lag, so a queue that seems
+ * full is checked again: a message sent after `/stop` runs (A11/125).
+ */
+export const refuseWhenFull = async (
+  { sessions }: GatewayContext,
+  key: SessionKey,
+  queue: QueueRule | undefined,
+): Promise<void> => {
+  if (isFull(sessions.peek(key), queue)) refuseFull(await sessions.get(key), queue);
+};
+
+const roomIn = (queue: QueueRule | undefined): number => queue?.limit ?? limits.queuedTurns;
+
+/** Only a message that has to wait needs room in the queue: others join the running turn, or end it (B6). */
+const isFull = (row: IndexRow | null | undefined, queue: QueueRule | undefined): boolean => {
+  const { mode = 'followup', debounceMs } = queue ?? {};
+  const waits = (mode === 'followup' || mode === 'collect') && !debounceMs;
+  const isBusy = row ? row.activeTurnId !== null : false;
+  return waits && isBusy && (row?.queuedTurns ?? 0) >= roomIn(queue);
+};
+
+const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void => {
+  if (!isFull(row, queue)) return;
+  throw new NatterError('overloaded', `a turn runs, and ${roomIn(queue)} messages may wait behind it; try again later`);
+};
+
+/** The command for a caller's text: a message, or the chat command in it. */
+export const commandFor = (context: GatewayContext, caller: Caller, said: SubmittedText): SessionCommand =>
+  envelopeFor(context, caller, said).data;
+
+type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
+
+const envelopeFor = (
+  { access, config, ports }: GatewayContext,
+  caller: Caller,
+  { key, text, idempotencyKey, literal }: SubmittedText,
+): CommandEnvelope => {
+  const at = ports.clock.now();
+  const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : idempotentIdOf(caller, key, 'post_message', idempotencyKey));
+  const { principal } = caller;
+  const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
+  return envelopeOf(caller, { id, key, at, data: commandFromText(config, { key, at, message, principal, literal }) });
+};

@@ -1,0 +1,41 @@
+import { chatKey } from '../../access/chat-key.ts';
+import { noQuery, queryOf } from '../../http/input.ts';
+import type { Operation } from '../../operation.ts';
+import { streamDecision, streamMessage } from '../../runs/follow-run.ts';
+import { streamRun } from '../../runs/stream-run.ts';
+import * as samples from '../rest/samples.ts';
+import { aguiEvents } from './events.ts';
+import { readAguiRequest, runInput } from './input.ts';
+
+/** AG-UI 1.0; see `docs/integrate/ui-streams.md`. */
+export const aguiOperations: readonly Operation[] = [
+  {
+    ...{ id: 'streamAguiRun', tag: 'user interfaces', changes: 'sessions' },
+    summary: "Posts a person's message, or their answer to an interrupt, and streams the run as AG-UI events",
+    http: {
+      ...{ method: 'post', path: '/v1/agui', query: noQuery, body: runInput },
+      answers: { 200: ['text/event-stream'] },
+      examples: {
+        body: {
+          ...{ threadId: samples.key, runId: 'r-1' },
+          messages: [{ id: 'm-1', role: 'user', content: 'Is the build green?' }],
+        },
+      },
+      problems: [
+        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined'] as const),
+        ...(['approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
+      ],
+      handle: async (context, request, reply) => {
+        queryOf(noQuery, request);
+        const given = readAguiRequest(request);
+        const { threadId, runId, background } = given;
+        const key = chatKey(context, request, threadId, 'threadId');
+        const place = { key, frames: aguiEvents({ threadId, runId, sessionKey: key }) };
+        return streamRun(context, request, reply, place, async (signal, take) => {
+          if ('answer' in given) return streamDecision(context, request, { key, signal, ...given.answer }, take);
+          return streamMessage(context, request, { key, signal, ...given.message, background }, take);
+        });
+      },
+    },
+  },
+];

@@ -1,0 +1,165 @@
+import { uuidv7 } from 'uuidv7';
+import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { afterCommitOf, isOver, type Run, type TrackedRun } from '../../../../shared/domain/projections/run.ts';
+import { hasCode } from '../../../../shared/kit/errors.ts';
+import { type Caller, idempotentIdOf } from '../../commands/envelope.ts';
+import type { GatewayContext } from '../../gateway-context.ts';
+import { appendContext } from '../../messages/append-context.ts';
+import { submitMessage } from '../../messages/submit-message.ts';
+import { Answer } from '../../runs/answer.ts';
+import { LiveAnswer } from '../../runs/live-answer.ts';
+import { visibleText } from '../../runs/live-text.ts';
+import { noSuchSession } from '../../sessions/history.ts';
+import { Failure, failureOfRun } from './failure.ts';
+import { answerOf } from './find-response.ts';
+import type { Conversation } from './input.ts';
+import type { NamedSession } from './session.ts';
+
+/** One message for an agent and the run that answers it. */
+export interface Question extends NamedSession {
+  readonly conversation: Conversation;
+  readonly runId: string;
+  /** The caller's own, or one for this call alone. */
+  readonly idempotencyKey: string;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export const questionOf = (
+  caller: Caller,
+  { key, isFresh }: NamedSession,
+  given: { conversation: Conversation; idempotencyKey: string | undefined; waitMs: number; signal: AbortSignal },
+): Question => {
+  const { idempotencyKey = uuidv7(), ...rest } = given;
+  const runId = runIdOf(key, idempotentIdOf(caller, key, 'post_message', idempotencyKey));
+  return { ...rest, key, isFresh, idempotencyKey, runId };
+};
+
+/** Called as the run goes: `begun` once the log has the run, `text` with each piece of text. */
+export interface Listener {
+  begun(answer: Answer): void;
+  /** Writes at once, and resolves when the client can take more. */
+  text(text: string): Promise<void>;
+}
+
+/**
+ * Submits the message and waits for its answer, calling the listener meanwhile. Its texts are a prefix of the answer, and the whole answer in
+ * the end. Throws `Failure` if the run ends without an answer, or not in time; then the run continues.
+ */
+export const answerTo = async (
+  context: GatewayContext,
+  caller: Caller,
+  question: Question,
+  listener?: Listener,
+): Promise<Answer> => {
+  const { key, runId, conversation, idempotencyKey, waitMs, signal } = question;
+  await before(context, caller, question);
+  const following = new AbortController();
+  const until = AbortSignal.any([signal, following.signal]);
+  const told = new LiveAnswer();
+  const followed = follow(context, caller, { key, runId, signal: until, told, listener });
+  try {
+    const submission = { key, text: conversation.text, idempotencyKey, literal: true, waitMs, signal };
+    const { run, seen } = await submitMessage(context, caller, submission);
+    if (run.status === 'error') throw failureOfRun(run);
+    if (run.status !== 'ok') throw await unfinished(context, question, seen);
+    if (!followed.answer.isWhole) following.abort();
+    await followed.ended;
+    following.abort();
+    const answer = await whole(context, question, followed.answer, seen);
+    const rest = told.end(answer.text);
+    if (listener && rest !== '') await listener.text(rest);
+    if (listener && told.isBroken) throw new Failure(500, 'answer_restarted', restarted(runId));
+    return answer;
+  } finally {
+    following.abort();
+  }
+};
+
+const restarted = (runId: string): string =>
+  `the answer was begun anew after a part of it was sent; read what is recorded of run ${runId}`;
+
+/** Appends context before the message: the instructions and, in a fresh session, the earlier messages. */
+const before = async (context: GatewayContext, caller: Caller, question: Question): Promise<void> => {
+  const { key, isFresh, conversation, idempotencyKey, signal } = question;
+  const { instructions, earlier } = conversation;
+  const parts = [
+    ...(instructions === '' ? [] : [`[Instructions of the program that asks]\n${instructions}`]),
+    ...(isFresh && earlier.length > 0
+      ? [`[What was said before, as that program tells it: one message a line]\n${linesOf(earlier)}`]
+      : []),
+  ];
+  const once = isFresh ? idempotencyKey : undefined;
+  if (parts.length > 0) await appendContext(context, caller, { key, text: parts.join('\n\n'), idempotencyKey: once, signal });
+};
+
+const linesOf = (turns: Conversation['earlier']): string =>
+  turns.map(({ role, text }) => JSON.stringify({ role, content: text })).join('\n');
+
+interface Followed {
+  readonly key: SessionKey;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  readonly told: LiveAnswer;
+  readonly listener: Listener | undefined;
+}
+
+/**
+ * Follows the log until the run is over and, for a listener, the live text too. What it misses is sent at the end; for a run that started
+ * earlier everything is.
+ */
+const follow = (
+  { feed, access, ports, log }: GatewayContext,
+  { principal }: Caller,
+  { key, runId, signal, told, listener }: Followed,
+): { readonly answer: Answer; readonly ended: Promise<void> } => {
+  const answer = new Answer(runId);
+  const tell = async (text: string): Promise<void> => {
+    if (text !== '') await listener?.text(text);
+  };
+  const recorded = async (): Promise<void> => {
+    let traced: TrackedRun = { turnId: runId, run: null };
+    for await (const commit of feed.follow({ after: feed.position, key, signal })) {
+      if (!(await access.shows(principal, commit))) throw noSuchSession();
+      traced = afterCommitOf(traced, commit, runId);
+      const said: string[] = [];
+      answer.take(commit, traced, (text, step) => said.push(answer.isWhole ? told.step(text, step) : ''));
+      if (traced.run !== null) listener?.begun(answer);
+      await tell(said.join(''));
+      if (isOver(traced.run)) return;
+    }
+  };
+  const live = async (): Promise<void> => {
+    const isOurs = (turnId: string) => answer.isWhole && turnId === answer.turnId;
+    const visible = visibleText((turnId) => isOurs(turnId) && access.showsText(principal, key, turnId));
+    for await (const delta of ports.live.subscribe(key, signal)) {
+      const seen = visible(delta);
+      // A text that has overtaken the record of earlier steps is sent with its own record.
+      if (seen?.step === answer.step + 1 && !signal.aborted) await tell(told.live(seen));
+    }
+  };
+  const warn = (error: unknown): void => log.warn({ err: error }, 'reading along with an answer ended');
+  if (listener) void live().catch(warn);
+  return { answer, ended: recorded().catch(warn) };
+};
+
+/** The answer in the log: as followed, or looked up if that is incomplete. */
+const whole = async ({ ports }: GatewayContext, { key, runId }: Question, answer: Answer, seen: number): Promise<Answer> =>
+  answer.isWhole && isOver(answer.run) ? answer : ((await answerOf(ports, key, runId, seen)) ?? answer);
+
+/** Why there is no answer yet. */
+const unfinished = async (
+  { runs, closing }: GatewayContext,
+  { key, runId, waitMs, signal }: Question,
+  seen: number,
+): Promise<Error> => {
+  if (hasCode(signal.reason, 'unauthorized')) return signal.reason;
+  if (closing.aborted) return new Failure(503, 'unavailable', `the gateway is shutting down; run ${runId} continues`);
+  const run: Run | null = await runs.status(key, runId, seen);
+  if (run?.status === 'awaiting_approval') {
+    const message = `run ${runId} awaits approval ${run.approvalId}; it continues once a person has answered`;
+    return new Failure(409, 'approval_required', message);
+  }
+  return new Failure(504, 'timeout', `no answer within ${waitMs / 1_000} s; run ${runId} continues`);
+};

@@ -1,0 +1,41 @@
+import type { Principal } from '../../../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { hasCode } from '../../../../shared/kit/errors.ts';
+import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
+import type { GatewayContext } from '../../gateway-context.ts';
+import { Answer } from '../../runs/answer.ts';
+import { Failure } from './failure.ts';
+import { runOfResponse } from './ids.ts';
+
+/** The answer of a run, from the log; `null` if the run is not known after the sequence `after`. */
+export const answerOf = async (
+  ports: GatewayContext['ports'],
+  key: SessionKey,
+  runId: string,
+  after: number,
+): Promise<Answer | null> => {
+  const answer = new Answer(runId);
+  await findRun(ports, key, runId, after, (commit, traced) => answer.take(commit, traced));
+  return answer.run === null ? null : answer;
+};
+
+/**
+ * The run of a response that the caller may see. `field` and `code` name the wrong id; a missing one and somebody else's are answered alike
+ * (A8/89).
+ */
+export const findResponse = async (
+  { access, ports }: GatewayContext,
+  principal: Principal,
+  id: string,
+  { field, code }: { readonly field: string; readonly code: string },
+): Promise<{ key: SessionKey; runId: string; answer: Answer }> => {
+  const none = new Failure(404, code, `${field}: there is no such response, or it is not yours to see`, field);
+  const run = runOfResponse(id);
+  if (run === null) throw none;
+  const { after } = await access.read(principal, run.key).catch((error: unknown) => {
+    throw hasCode(error, 'not_found') ? none : error;
+  });
+  const answer = await answerOf(ports, run.key, run.runId, after);
+  if (answer === null) throw none;
+  return { ...run, answer };
+};

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import { parseKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
+import { ownersOnly } from '../../access/access.ts';
+import { derivedSessionKey } from '../../access/derived-session-key.ts';
+import { idempotencyKeyOf } from '../../commands/envelope.ts';
+import type { GatewayContext } from '../../gateway-context.ts';
+import { findResponse } from './find-response.ts';
+import type { CompletionRequest } from './input.ts';
+
+/** The header that names a session; percent-encoded where its key is not plain ASCII. */
+export const sessionHeader = 'x-natter-session';
+
+/** The session of a call. `isFresh`: a new session for this call, without any history. */
+export interface NamedSession {
+  readonly key: SessionKey;
+  readonly isFresh: boolean;
+}
+
+/**
+ * The session that the request names, else that of its `user`, else a fresh one. `submitMessage` checks whether the caller may write there; only
+ * the owner may start sessions of the last two kinds.
+ */
+export const sessionFor = async (
+  context: GatewayContext,
+  request: FastifyRequest,
+  agentId: string,
+  given: CompletionRequest,
+): Promise<NamedSession> => {
+  const named = await namedIn(context, request, given);
+  if (named !== null) {
+    const { agentId: of } = parseKey(named);
+    if (of === agentId) return { key: named, isFresh: false };
+    throw new NatterError('invalid', `model: this session is one of the agent "${of}"`, { field: 'model' });
+  }
+  ownersOnly(request.principal, `a conversation without the header "${sessionHeader}"`);
+  const { user } = given;
+  const once = idempotencyKeyOf(request);
+  if (user !== undefined) return { key: derivedSessionKey(agentId, 'openai-user', request.actor, user), isFresh: false };
+  const words = once === undefined ? [uuidv7()] : [request.actor, once];
+  return { key: derivedSessionKey(agentId, 'openai', ...words), isFresh: true };
+};
+
+const namedIn = async (
+  context: GatewayContext,
+  request: FastifyRequest,
+  given: CompletionRequest,
+): Promise<SessionKey | null> => {
+  const { conversation, previousResponseId } = given;
+  const header = sessionNamed(request);
+  const names = [header, conversation, previousResponseId].filter((name) => name !== undefined);
+  if (names.length > 1) {
+    const field = previousResponseId === undefined ? 'conversation' : 'previous_response_id';
+    throw new NatterError('invalid', `${field}: the session is named twice; leave one of them out`, { field });
+  }
+  if (header !== undefined) return keyFrom(context.config, header, sessionHeader);
+  if (conversation !== undefined) return keyFrom(context.config, conversation, 'conversation');
+  if (previousResponseId === undefined) return null;
+  const wrong = { field: 'previous_response_id', code: 'previous_response_not_found' };
+  return (await findResponse(context, request.principal, previousResponseId, wrong)).key;
+};
+
+const sessionNamed = ({ headers }: FastifyRequest): string | undefined => {
+  const given = headers[sessionHeader];
+  if (given === undefined) return undefined;
+  try {
+    return decodeURIComponent(String(given));
+  } catch {
+    throw new NatterError('invalid', `${sessionHeader}: is not valid percent-encoded UTF-8`, { field: sessionHeader });
+  }
+};

@@ -1,0 +1,59 @@
+/** Values that the examples of the OpenAPI document share: one small group chat. A test checks each example against its schema. */
+
+export const at = Date.UTC(2026, 0, 5, 9);
+export const key = 'agent:main:telegram:group:-100123';
+export const sessionId = '0199f0bd-1d52-7a3e-8c41-6a1a1b0c9d20';
+export const runId = '0199f0c1-6b7e-7c55-9f0a-2f6a1f0f3b10';
+export const messageId = 'telegram-5512';
+export const sender = { id: 'telegram:42', role: 'participant', name: 'Ann' } as const;
+
+export const taken = { runId, status: 'ok', outcome: 'accepted', seq: 42, rev: 7 };
+export const begun = { runId, status: 'accepted', duplicate: false };
+export const run = { runId, status: 'ok', reply: 'The build is green.' };
+
+export const sessionRow = {
+  ...{ key, sessionId, generation: 1, status: 'idle', source: null },
+  ...{ createdAt: at - 3_600_000, updatedAt: at, interactedAt: at, seq: 42, rev: 7 },
+  ...{ messageCount: 2, completedTurns: 1, failedTurns: 0, refusedMessages: 0, queuedTurns: 0, activeTurnId: null },
+  ...{ approval: null, costUsd: 0.0021, lastMessagePreview: 'The build is green.', participants: ['telegram:42'] },
+  ...{ inputTokens: 812, outputTokens: 9, totalTokens: 821, contextTokens: 821, model: 'openai/gpt-5' },
+  ...{ systemSent: true, abortedLastRun: false, description: '', descriptionSource: null, workingMemory: '' },
+  ...{ introspectedAt: 0, settings: {}, origin: { label: 'build room', provider: 'telegram' }, lastRoute: null },
+  ...{ deleted: false, deletedSeq: 0, queueMode: 'followup' },
+};
+
+const userMessage = {
+  ...{ type: 'user_message', v: 1 },
+  message: { messageId, text: 'Is the build green?', sender },
+  turnId: runId,
+};
+export const commit = {
+  ...{
+    v: 1,
+    id: 'c-41',
+    key,
+    sessionId,
+    rev: 6,
+    epoch: 0,
+    at,
+    correlationId: runId,
+    causationId: runId,
+    actor: 'token:telegram',
+  },
+  ...{ command: { id: runId, seq: 12, incarnation: null }, events: [userMessage], seq: 41, recordedAt: at },
+};
+export const event = {
+  ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },
+  ...userMessage,
+};
+export const page = { next: '42', more: false };
+
+export const approvalId = 'k3x9';
+export const memory = {
+  ...{ id: '57-0', scope: 'person:main:telegram:42', text: 'Ann prefers short answers.', createdAt: at, updatedAt: at },
+  source: { key, seq: 57, sessionId, fromRev: 1, toRev: 7, by: 'introspection' },
+};
+export const token = {
+  ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },
+};
+export const newToken = { token: 'a1b2c3d4e5f6.natter_…', ...token };

@@ -1,0 +1,85 @@
+import type { UIMessageChunk } from 'ai';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { assertNever } from '../../../../shared/kit/assert.ts';
+import type { RunEnd, RunEvent, RunResult } from '../../runs/run-event-stream.ts';
+import type { RunFrames } from '../../runs/stream-run.ts';
+
+/** A run as the UI message stream of the AI SDK 6: chunks of one assistant message. */
+
+const chunk = (data: UIMessageChunk): string => `data: ${JSON.stringify(data)}\n\n`;
+
+/** The arguments as JSON, or as text if the model's JSON is not valid. */
+const inputOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const resultChunk = ({ callId: toolCallId, outcome, text, wasAsked }: RunResult): UIMessageChunk => {
+  if (outcome === 'ok') return { type: 'tool-output-available', toolCallId, output: text, ...byAgent };
+  if (wasAsked && (outcome === 'denied' || outcome === 'expired')) return { type: 'tool-output-denied', toolCallId };
+  return { type: 'tool-output-error', toolCallId, errorText: text, ...byAgent };
+};
+/** The client does not know the tool and does not run it. */
+const byAgent = { dynamic: true, providerExecuted: true } as const;
+
+const metadataOf = (sessionKey: SessionKey, { run, sessionId, tokens: { input, output, total } }: RunEnd) => ({
+  ...{ sessionKey, sessionId, runId: run.runId },
+  usage: { inputTokens: input, outputTokens: output, totalTokens: total },
+});
+
+const endChunks = (sessionKey: SessionKey, end: RunEnd): string => {
+  const { run } = end;
+  const messageMetadata = metadataOf(sessionKey, end);
+  if (run.status === 'ok') return chunk({ type: 'finish', finishReason: 'stop', messageMetadata });
+  if (run.status === 'awaiting_approval') return chunk({ type: 'finish', finishReason: 'tool-calls', messageMetadata });
+  const { code, message } = run.error;
+  // Being stopped is not a failure.
+  if (code === 'aborted') {
+    return chunk({ type: 'abort', reason: message }) + chunk({ type: 'finish', finishReason: 'other', messageMetadata });
+  }
+  const metadata = chunk({ type: 'message-metadata', messageMetadata: { ...messageMetadata, error: run.error } });
+  return metadata + chunk({ type: 'error', errorText: message });
+};
+
+/** `messageId`: the message that the chunks create or continue. */
+export const uiChunks = (sessionKey: SessionKey, messageId: string): RunFrames => {
+  const frameOf = (event: RunEvent): string => {
+    switch (event.type) {
+      case 'step_begun':
+        return chunk({ type: 'start-step' });
+      case 'step_ended':
+        return chunk({ type: 'finish-step' });
+      case 'text_begun':
+        return chunk({ type: 'text-start', id: event.messageId });
+      case 'text':
+        return chunk({ type: 'text-delta', id: event.messageId, delta: event.text });
+      case 'text_ended':
+        return chunk({ type: 'text-end', id: event.messageId });
+      case 'call': {
+        const { callId: toolCallId, tool: toolName, arguments: text } = event;
+        return chunk({ type: 'tool-input-available', toolCallId, toolName, input: inputOf(text), ...byAgent });
+      }
+      case 'result':
+        return chunk(resultChunk(event));
+      case 'approval': {
+        const { approvalId, callId: toolCallId, action, asks, expiresAt } = event;
+        const approvalDescriptor = { action, asks, expiresAt };
+        return chunk({ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor });
+      }
+      case 'end':
+        return endChunks(sessionKey, event);
+      default:
+        return assertNever(event);
+    }
+  };
+  return {
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+    begin: () => chunk({ type: 'start', messageId, messageMetadata: { sessionKey } }),
+    tell: (events) => events.map(frameOf).join(''),
+    fail: (errorText) => chunk({ type: 'error', errorText }),
+    done: 'data: [DONE]\n\n',
+  };
+};

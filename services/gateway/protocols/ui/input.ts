@@ -1,0 +1,75 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { bodyOf } from '../../http/input.ts';
+import { lastMessage } from '../../http/last-message.ts';
+import type { Decision, UserText } from '../../runs/follow-run.ts';
+
+/**
+ * What `DefaultChatTransport` of the AI SDK 6 sends. Only the last message counts: a person's message, or the assistant's message with their
+ * answer to an approval in it. Unknown fields are ignored. Throws `NatterError('invalid')` and `'unsupported'`.
+ */
+export type UiRequest = {
+  /** Names the session. */
+  readonly id: string;
+} & (
+  | { readonly message: UserText }
+  /** `messageId`: the assistant's message that continues. */
+  | { readonly answer: Decision; readonly messageId: string }
+);
+
+const id = (missing: string) => z.string(missing).min(1, missing).max(1_024);
+const parts = z.array(z.looseObject({ type: z.string('name the type of the part') }), 'use a list of parts');
+const userParts = parts.transform((all, context): string => {
+  for (const [index, { type, text }] of all.entries()) {
+    const problem = type === 'file' ? 'only texts are taken: no images, sounds or files' : 'use a text';
+    const isFine = type === 'text' ? typeof text === 'string' : type !== 'file';
+    if (!isFine) context.addIssue({ code: 'custom', message: problem, path: [index] });
+  }
+  const text = all.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join('\n');
+  if (text.trim() === '') context.addIssue({ code: 'custom', message: 'have no text; send some' });
+  return text;
+});
+
+/** A tool part with an answered approval. */
+const answeredPart = z.object({
+  state: z.literal('approval-responded'),
+  approval: z.object({ id: z.string().min(1).max(256), approved: z.boolean(), reason: z.string().max(2_000).optional() }),
+});
+const answerParts = parts.transform((all, context) => {
+  const [answer] = all.flatMap((part) => answeredPart.safeParse(part).data ?? []).slice(-1);
+  if (answer !== undefined) return answer.approval;
+  context.addIssue({
+    code: 'custom',
+    message: "have no answer to an approval; the last message must be the user's, or have one",
+  });
+  return z.NEVER;
+});
+
+const message = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.literal('user'), id: id('name the message'), parts: userParts }),
+    z.object({ role: z.literal('assistant'), id: id('name the message'), parts: answerParts }),
+  ],
+  { error: 'use a message of the role "user", or an "assistant" one that is answered' },
+);
+
+export const chatBody = z.object({
+  id: id('name the chat: a session key, or an id of its own'),
+  messages: lastMessage(message),
+  trigger: z.enum(['submit-message', 'regenerate-message'], 'use "submit-message"').default('submit-message'),
+});
+
+export const readUiRequest = (request: FastifyRequest): UiRequest => {
+  const { id: name, messages, trigger } = bodyOf(chatBody, request);
+  if (trigger === 'regenerate-message') {
+    const problem = 'trigger: what was said cannot be taken back and answered anew; send a new message';
+    throw new NatterError('unsupported', problem, { field: 'trigger' });
+  }
+  const { message: last, field } = messages;
+  if (last.role === 'user')
+    return { id: name, message: { text: last.parts, idempotencyKey: `ui ${last.id}`, field: `${field}.id` } };
+  const { id: approvalId, approved, reason } = last.parts;
+  return { id: name, messageId: last.id, answer: { approvalId, verdict: approved ? 'allow-once' : 'deny', reason } };
+};

@@ -1,0 +1,80 @@
+import type { Run, TrackedRun } from '../../../shared/domain/projections/run.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { withoutSilence } from '../../../shared/domain/values/silence.ts';
+
+/** Tokens of a run: the sum of its recorded model steps. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+}
+
+/** Separates the texts of two steps. */
+export const between = '\n\n';
+
+/**
+ * The text of a run so far, from the log: the visible texts of its model steps, including those before and between tool calls, which a
+ * streaming client has seen. With one step it is the run's reply.
+ */
+export class Answer {
+  readonly #runId: string;
+  readonly #texts: string[] = [];
+  #tokens: Tokens = { input: 0, output: 0, total: 0 };
+  #run: Run | null = null;
+  #turnId: string;
+  #at: number | null = null;
+  #isWhole = false;
+  #step = 0;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+    this.#turnId = runId;
+  }
+
+  get run(): Run | null {
+    return this.#run;
+  }
+  /** The turn that carries the run. */
+  get turnId(): string {
+    return this.#turnId;
+  }
+  /** When the log first mentions the run, ms. */
+  get at(): number | null {
+    return this.#at;
+  }
+  /** The run's message was among the commits, so nothing is missing. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+  /** The last recorded step. Live text of a step after the next one has overtaken the record. */
+  get step(): number {
+    return this.#step;
+  }
+  get tokens(): Tokens {
+    return this.#tokens;
+  }
+  /** Without a text from a step it is Natter's own text, such as why there is no answer. */
+  get text(): string {
+    const reply = this.#run?.status === 'ok' ? this.#run.reply : null;
+    return this.#texts.length > 0 ? this.#texts.join(between) : (reply ?? '');
+  }
+
+  /** Takes the next commit and the run after it; calls `said` with each step's text and number. */
+  take(commit: RecordedCommit, { run, turnId }: TrackedRun, said: (text: string, step: number) => void = () => {}): void {
+    this.#run = run;
+    this.#turnId = turnId;
+    if (run !== null) this.#at ??= commit.at;
+    for (const event of commit.events) {
+      if (event.type === 'user_message' && event.turnId === this.#runId) this.#isWhole = true;
+      if (event.type !== 'model_step' || event.turn.id !== turnId) continue;
+      this.#step = event.step;
+      const { inputTokens, outputTokens, totalTokens } = event.usage;
+      const { input, output, total } = this.#tokens;
+      this.#tokens = { input: input + inputTokens, output: output + outputTokens, total: total + totalTokens };
+      if (event.flush) continue;
+      const text = withoutSilence(event.text);
+      if (text !== '') this.#texts.push(text);
+      said(text, event.step);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
+import { speakerOf } from '../access/speaker.ts';
+import { commandIdOf, occasionFor } from '../commands/envelope.ts';
+import { type CommandResult, sendCommand } from '../commands/send-command.ts';
+import type { Condition } from '../http/etag.ts';
+import type { Call } from '../operation.ts';
+
+/** Commands that a session itself answers (A11/125, A4/53, A5/64, A8/87–88). */
+
+export interface Control {
+  readonly key: SessionKey;
+  readonly idempotencyKey?: string | undefined;
+  readonly condition?: Condition | undefined;
+}
+export type ControlResult = CommandResult & { readonly key: SessionKey };
+
+const send = async (
+  { context, caller }: Call,
+  { key, idempotencyKey, condition }: Control,
+  data: SessionCommand,
+): Promise<ControlResult> => {
+  const runId = commandIdOf(caller, key, data.type, idempotencyKey);
+  return { key, ...(await sendCommand(context, caller, key, data, { runId, ...(await condition?.()) })) };
+};
+
+/** Ends the running turn and clears the queue. */
+export const stopSession = async (call: Call, { reason, ...control }: Control & { readonly reason: string }) => {
+  await call.context.access.enter(call.caller.principal, control.key);
+  return send(call, control, { type: 'stop', reason });
+};
+
+/** Creates a session, or makes an inactive one visible. A person who opens one takes part in it. */
+export const openSession = async (call: Call, control: Control) => {
+  const { access, config, ports } = call.context;
+  await access.enter(call.caller.principal, control.key);
+  const by = speakerOf(call.caller.principal, undefined, access.identities);
+  const occasion = occasionFor(config, control.key, ports.clock.now());
+  return send(call, control, { type: 'open_session', ...occasion, ...(by.role === 'participant' && { by }) });
+};
+
+/** `mustExist`: a session that the caller cannot see is refused here; else it is for the session to answer. */
+export interface Reset extends Control {
+  readonly reason: string;
+  readonly mustExist: boolean;
+}
+
+/** Begins a new generation under the same key. */
+export const resetSession = async (call: Call, { reason, mustExist, ...control }: Reset) => {
+  const { access, config, ports } = call.context;
+  const { principal } = call.caller;
+  if (mustExist) await access.read(principal, control.key);
+  else await access.enter(principal, control.key);
+  const occasion = occasionFor(config, control.key, ports.clock.now());
+  return send(call, control, { type: 'reset', ...occasion, cause: { trigger: 'api', rule: reason } });
+};
+
+export interface Deletion extends Control {
+  readonly mode: 'session' | 'key';
+  readonly reason: string;
+}
+
+/**
+ * `session`: a direct session at rest, by the owner or by the one person whose it is (A8/87–88). `key`: the owner's, of whatever it is (C9).
+ * The next message begins a new session.
+ */
+export const deleteSession = async (call: Call, { mode, reason, ...control }: Deletion) => {
+  await call.context.access.permitDeletion(call.caller.principal, control.key, mode);
+  return send(call, control, { type: 'delete_session', mode, reason });
+};

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { afterCommit, type Cursor, logPosition } from '../http/cursor.ts';
+import { sendTagged } from '../http/etag.ts';
+import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';
+import { sessionRoute } from '../http/route.ts';
+import { type Call, type Operation, operation } from '../operation.ts';
+import * as results from '../protocols/rest/results.ts';
+import * as samples from '../protocols/rest/samples.ts';
+import { changesBetween, type Span } from './diff.ts';
+import { pageOf } from './history.ts';
+import { type Moment, stateAt } from './state.ts';
+
+/** What is recorded of a session: its log as it is, and its state by the fold of that log, now or at a moment of its past (I4). */
+
+const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitParameter(100) });
+const stateQuery = z.object({ at: momentParameter.optional() });
+const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
+
+const reading = ['not_found', 'quarantined'] as const;
+const past = [...reading, 'erased', 'history_too_long'] as const;
+
+interface CommitRange {
+  readonly key: SessionKey;
+  readonly after?: Cursor | undefined;
+  readonly limit: number;
+}
+
+const readCommits = async ({ context, caller }: Call, { key, after = afterCommit(0), limit }: CommitRange) => {
+  const seen = await context.access.read(caller.principal, key);
+  const from = Math.max(seen.after, logPosition(after));
+  const page = await pageOf(context.ports.events, { after, limit, from, key }, (commit) => [
+    { cursor: afterCommit(commit.seq), item: commit },
+  ]);
+  return { commits: page.items, next: page.next, more: page.more };
+};
+
+/** Folding a history takes time: there are only so many at once. */
+const replaying = async <T>({ context: { replays }, caller }: Call, work: () => Promise<T>): Promise<T> => {
+  const release = replays.acquire(caller.actor);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+};
+
+const readState = async (call: Call, { key, at }: { key: SessionKey; at?: Moment | undefined }) => {
+  const { access, ports } = call.context;
+  const { after: since } = await access.read(call.caller.principal, key);
+  const state = () => stateAt(ports, key, at, since);
+  return at === undefined ? state() : replaying(call, state);
+};
+
+const readDiff = async (call: Call, { key, ...span }: Omit<Span, 'since'> & { readonly key: SessionKey }) => {
+  const { access, ports } = call.context;
+  const { after: since } = await access.read(call.caller.principal, key);
+  return replaying(call, () => changesBetween(ports, key, { ...span, since }));
+};
+
+export const historyOperations: readonly Operation[] = [
+  operation(readCommits, {
+    ...{ id: 'readCommits', tag: 'sessions', changes: 'nothing' },
+    summary: 'Pages the commits of a session as they are stored',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/commits', query: commitsQuery },
+      answers: { 200: results.commits },
+      examples: { answer: { commits: [samples.commit], ...samples.page } },
+      problems: reading,
+      input: ({ key, query }) => ({ key, ...query }),
+    }),
+  }),
+  operation(readState, {
+    ...{ id: 'readState', tag: 'sessions', changes: 'nothing' },
+    summary: 'Returns the state of a session, now or at an earlier moment',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/state', query: stateQuery, headers: ['If-None-Match'] },
+      answers: { 200: results.state, 304: [] },
+      problems: past,
+      input: ({ key, query }) => ({ key, ...query }),
+      send: (reply, state) => sendTagged(reply, state.position.seq, state),
+    }),
+  }),
+  operation(readDiff, {
+    ...{ id: 'readDiff', tag: 'sessions', changes: 'nothing' },
+    summary: 'Compares a session at two moments',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/diff', query: diffQuery },
+      answers: { 200: results.diff },
+      examples: {
+        answer: {
+          key: samples.key,
+          from: { seq: 0, rev: 0, at: 0 },
+          to: { seq: 41, rev: 6, at: samples.at },
+          changes: [{ path: 'messages', before: 0, after: 1 }],
+          events: [samples.event],
+          ...samples.page,
+        },
+      },
+      problems: past,
+      input: ({ key, query }) => ({ key, ...query }),
+    }),
+  }),
+];

@@ -1,0 +1,51 @@
+import { seesAll } from '../../../shared/domain/access/access.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { parseKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionRow, SessionsListParameters } from '../../../shared/domain/projections/schemas.ts';
+import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-messages.ts';
+import { queueModeOf } from '../messages/command-from-text.ts';
+import type { Call } from '../operation.ts';
+import type { ListOptions, SessionPage } from './session-list.ts';
+
+/** Filters of the gateway's own lists beside those of the tool. */
+export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &
+  Pick<ListOptions, 'cursor' | 'status' | 'channel' | 'keyPrefix' | 'withGlobal'>;
+
+/** A page of the sessions that the caller may see, newest first. Reads no log. */
+export const listRows = ({ context, caller }: Call, { activeMinutes, ...filter }: ListFilter): SessionPage => {
+  const { sessions, access, ports } = context;
+  const since = activeMinutes === undefined ? undefined : ports.clock.now() - activeMinutes * 60_000;
+  return sessions.list({ ...filter, since, reach: access.reach(caller.principal) });
+};
+
+/** Each row as the tool `sessions_list` shows it (A10/101–114). Reads the log only where messages are asked for. */
+export const shownRows = async (
+  { context: { config, ports }, caller: { principal } }: Call,
+  rows: readonly IndexRow[],
+  messageLimit = 0,
+): Promise<readonly { row: IndexRow; shown: SessionRow }[]> => {
+  const messages = messageLimit === 0 ? [] : await lastMessagesOf(ports, rows, messageLimit);
+  const shown = listConfigFor(config, seesAll(principal));
+  return rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) }));
+};
+
+/**
+ * A row for user interfaces: that of the tool, under the key it is stored by, with what else people want to see (A1/3, A2/13–14, 17).
+ * The session `global` has no name of its own here either (A3/40).
+ */
+export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, { session }: Config) => {
+  const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
+  const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, approval, costUsd } = row;
+  const { description, descriptionSource, workingMemory, introspectedAt } = row;
+  const { subject, room, space } = origin;
+  return {
+    ...shown,
+    key: parseKey(row.key).kind === 'global' ? shown.key : row.key,
+    ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
+    ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
+    ...{ description, descriptionSource, workingMemory, introspectedAt },
+    ...{ origin, subject, room, space, approval, costUsd, queueMode: queueModeOf(row, session) },
+  };
+};

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { sessionsListParameters, sessionsListResult } from '../../../shared/domain/projections/schemas.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { sendTagged } from '../http/etag.ts';
+import { limitParameter, minutesParameter } from '../http/input.ts';
+import { route, sessionRoute } from '../http/route.ts';
+import { queueModeOf } from '../messages/command-from-text.ts';
+import { type Call, method, type Operation, operation, readOnly, tool } from '../operation.ts';
+import * as results from '../protocols/rest/results.ts';
+import * as samples from '../protocols/rest/samples.ts';
+import { deleteSession, openSession, resetSession, stopSession } from './control.ts';
+import { listRows, shownRows, wideRow } from './list-rows.ts';
+import { conditional, emptyBody, keyIn, reading, sessionName, withoutKey, writing } from './parameters.ts';
+import { patchBody, patchSession } from './patch.ts';
+
+/** Sessions: the list of all, one as it is now, and what can be asked of it. */
+
+export const listQuery = z.object({
+  limit: limitParameter(50),
+  cursor: z.string('give it once').optional(),
+  activeMinutes: minutesParameter.optional(),
+  status: z.enum(['idle', 'running', 'awaiting_approval', 'inactive', 'all']).optional(),
+});
+const listParameters = sessionsListParameters.extend({
+  cursor: z.string().min(1).max(2_048).optional(),
+  status: listQuery.shape.status,
+  channel: z.string().min(1).max(64).optional(),
+  /** Whole segments of the stored key's beginning, with or without the `:` after them. */
+  keyPrefix: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .transform((text) => text.replace(/:$/, ''))
+    .optional(),
+});
+const reason = z.string().min(1).max(200).default('api');
+const mode = z.enum(['session', 'key']).default('session');
+export const reasonBody = z.strictObject({ reason });
+export const deletion = z.object({ mode });
+
+const taken = { 200: results.taken, 202: results.taken };
+
+const withQueueMode = (row: IndexRow, { config }: GatewayContext) => ({ ...row, queueMode: queueModeOf(row, config.session) });
+
+const readSession = async ({ context, caller }: Call, key: SessionKey) => {
+  const indexedSeq = context.sessions.peek(key)?.seq ?? 0;
+  const { row } = await context.access.read(caller.principal, key);
+  const nextReset = nextResetOf(row, context.config.session, context.ports.clock.now());
+  return { ...withQueueMode(row, context), indexedSeq, nextReset };
+};
+
+export const sessionOperations: readonly Operation[] = [
+  operation(listRows, {
+    ...{ id: 'listSessions', tag: 'sessions', changes: 'nothing' },
+    summary: 'Lists the sessions that the caller may see, newest first',
+    http: route({
+      ...{ method: 'get', path: '/v1/sessions', query: listQuery },
+      answers: { 200: results.sessions },
+      examples: { answer: { sessions: [samples.sessionRow], nextCursor: null } },
+      input: ({ query }) => query,
+      output: ({ rows, nextCursor }, _, { context }) => ({
+        sessions: rows.map((row) => withQueueMode(row, context)),
+        nextCursor,
+      }),
+    }),
+    rpc: method({
+      ...{ name: 'sessions.list', parameters: listParameters },
+      input: ({ messageLimit: _, ...filter }, { config }) => ({ ...filter, withGlobal: config.session.scope === 'global' }),
+      output: async ({ rows, nextCursor }, { messageLimit }, call) => {
+        const shown = await shownRows(call, rows, messageLimit);
+        return { sessions: shown.map((row) => wideRow(row, call.context.config)), nextCursor };
+      },
+    }),
+    mcp: tool({
+      ...{ name: 'sessions_list', parameters: sessionsListParameters, result: sessionsListResult, annotations: readOnly },
+      description: 'Lists the sessions (conversations) you may see, the last active first, on request with their last messages.',
+      input: ({ messageLimit: _, ...filter }, { config }) => ({ ...filter, withGlobal: config.session.scope === 'global' }),
+      output: async ({ rows }, { messageLimit }, call) => {
+        const shown = await shownRows(call, rows, messageLimit);
+        return { count: shown.length, sessions: shown.map((row) => row.shown) };
+      },
+    }),
+  }),
+  operation(readSession, {
+    ...{ id: 'readSession', tag: 'sessions', changes: 'nothing' },
+    summary: 'Returns a session as it is now',
+    http: sessionRoute({
+      ...{ method: 'get', path: '', headers: ['If-None-Match'] },
+      answers: { 200: results.session, 304: [] },
+      examples: {
+        answer: { ...samples.sessionRow, indexedSeq: 42, nextReset: { rule: 'never', due: false, timeZone: 'UTC' } },
+      },
+      problems: reading,
+      input: ({ key }) => key,
+      send: (reply, session) => sendTagged(reply, session.seq, session),
+    }),
+  }),
+  operation(patchSession, {
+    ...{ id: 'patchSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Changes settings of a session; `null` unsets one',
+    http: sessionRoute({
+      ...{ method: 'patch', path: '', headers: conditional, body: patchBody },
+      answers: { 200: results.patched, 202: results.patched },
+      examples: {
+        body: { displayName: 'Build room', model: null },
+        answer: { key: samples.key, ...samples.taken, settings: { displayName: 'Build room' } },
+      },
+      problems: [...writing, 'session_unknown'],
+      input: ({ body: changes, ...given }) => ({ ...given, changes, whole: 'body' }),
+    }),
+    rpc: method({
+      ...{ name: 'sessions.patch', parameters: z.strictObject({ key: sessionName, ...patchBody.shape }) },
+      input: ({ key, ...changes }, context) => ({ key: keyIn(key, context), changes, whole: 'params' }),
+    }),
+  }),
+  operation(resetSession, {
+    ...{ id: 'resetSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Starts a new generation under the same key',
+    http: sessionRoute({
+      ...{ method: 'post', path: '/reset', headers: conditional, body: reasonBody },
+      answers: taken,
+      examples: { body: { reason: 'new topic' }, answer: samples.taken },
+      problems: [...writing, 'session_unknown'],
+      input: ({ body, ...given }) => ({ ...given, ...body, mustExist: false }),
+      output: withoutKey,
+    }),
+    rpc: method({
+      ...{ name: 'sessions.reset', parameters: z.strictObject({ key: sessionName, reason }) },
+      input: ({ key, ...given }, context) => ({ key: keyIn(key, context), ...given, mustExist: true }),
+    }),
+  }),
+  operation(deleteSession, {
+    ...{ id: 'deleteSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Deletes a session; its next message starts a new one',
+    http: sessionRoute({
+      ...{ method: 'delete', path: '', query: deletion, headers: conditional, refusesBody: true },
+      answers: taken,
+      examples: { answer: samples.taken },
+      problems: [...writing, 'session_unknown', 'session_busy', 'session_retained'],
+      input: ({ query, ...given }) => ({ ...given, ...query, reason: 'api' }),
+      output: withoutKey,
+    }),
+    rpc: method({
+      ...{ name: 'sessions.delete', parameters: z.strictObject({ key: sessionName, mode, reason }) },
+      input: ({ key, ...given }, context) => ({ key: keyIn(key, context), ...given }),
+    }),
+  }),
+  operation(openSession, {
+    ...{ id: 'openSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Creates a session, or makes an inactive one visible',
+    http: sessionRoute({
+      ...{ method: 'post', path: '/open', headers: conditional, body: emptyBody },
+      answers: taken,
+      examples: { body: {}, answer: samples.taken },
+      problems: writing,
+      input: (given) => given,
+      output: withoutKey,
+    }),
+  }),
+  operation(stopSession, {
+    ...{ id: 'stopSession', tag: 'sessions', changes: 'sessions' },
+    summary: 'Stops the running turn and clears the queue',
+    http: sessionRoute({
+      ...{ method: 'post', path: '/stop', headers: conditional, body: reasonBody },
+      answers: taken,
+      examples: { body: { reason: 'enough' }, answer: samples.taken },
+      problems: writing,
+      input: ({ body, ...given }) => ({ ...given, ...body }),
+      output: withoutKey,
+    }),
+  }),
+];

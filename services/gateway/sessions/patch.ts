@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { resolveModel } from '../../../shared/domain/config/model-name.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { settings } from '../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import { ownersOnly } from '../access/access.ts';
+import { commandIdOf } from '../commands/envelope.ts';
+import { sendCommand } from '../commands/send-command.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import type { Condition } from '../http/etag.ts';
+import type { Call } from '../operation.ts';
+
+const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
+
+/** `null` unsets a setting; one that is left out stays (A9/96–97). */
+export const patchBody = z.strictObject({
+  sendPolicy: nullable(z.enum(['allow', 'deny'])),
+  model: nullable(z.string().min(1).max(256)),
+  thinkingLevel: nullable(z.string().min(1).max(32)),
+  verboseLevel: nullable(z.string().min(1).max(32)),
+  displayName: nullable(z.string().min(1).max(256)),
+  description: nullable(settings.shape.description.unwrap()),
+});
+
+export interface SettingsPatch {
+  readonly key: SessionKey;
+  readonly changes: z.infer<typeof patchBody>;
+  /** What an empty change is called in the error: the part of the request that holds it. */
+  readonly whole: 'body' | 'params';
+  readonly idempotencyKey?: string | undefined;
+  readonly condition?: Condition | undefined;
+}
+
+/** Changes what people set for a session that the caller may see. Throws `NatterError('invalid' | 'forbidden')` and as `sendCommand`. */
+export const patchSession = async ({ context, caller }: Call, patch: SettingsPatch) => {
+  const { key, changes: given, whole, idempotencyKey, condition } = patch;
+  const { row } = await context.access.read(caller.principal, key);
+  if (given.sendPolicy !== undefined) ownersOnly(caller.principal, 'the send policy of a session');
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  if (Object.keys(changes).length === 0) {
+    const known = Object.keys(settings.shape).join(', ');
+    throw new NatterError('invalid', `${whole}: changes nothing; give one of ${known}`, { field: whole });
+  }
+  const model = typeof given.model === 'string' ? { model: modelNamed(context, given.model) } : {};
+  const when = { runId: commandIdOf(caller, key, 'patch_session', idempotencyKey), ...(await condition?.()) };
+  const result = await sendCommand(context, caller, key, { type: 'patch_session', settings: { ...changes, ...model } }, when);
+  return { key: row.key, ...result, settings: (await context.sessions.get(key))?.settings ?? {} };
+};
+
+/** The model a word means, as `/new <model>` has it (A4/54). */
+const modelNamed = ({ config }: GatewayContext, word: string): string => {
+  const named = resolveModel(word, config);
+  if (named !== null && 'model' in named) return named.model;
+  const message =
+    named === null ? `there is no model "${word}"` : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
+  throw new NatterError('invalid', `model: ${message}`, { field: 'model' });
+};

@@ -1,0 +1,185 @@
+import { channelOfNamespace } from '../../../shared/domain/access/access.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { ListKind } from '../../../shared/domain/projections/schemas.ts';
+import { listFactsOf } from '../../../shared/domain/projections/session-row.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { IndexView, RowPlace, SessionIndex } from '../../../shared/ports/session-index.ts';
+import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
+import { wantsKey } from '../http/cursor.ts';
+
+const retryMs = 500;
+
+export interface ListOptions {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** Only rows updated at or after this time, ms. */
+  readonly since?: number | undefined;
+  /** Default: all but `inactive` (A5/63). */
+  readonly status?: SessionStatus | 'all' | undefined;
+  readonly kinds?: readonly ListKind[] | undefined;
+  /** As rows show it (A10/105). */
+  readonly channel?: string | undefined;
+  /** Whole segments of the key's beginning. */
+  readonly keyPrefix?: string | undefined;
+  /** Also the session `global`, for callers that show it by another name (A3/40). */
+  readonly withGlobal?: boolean;
+  readonly reach: Reach;
+}
+/** What the caller may see (A8/89), with hints that save looking at all other rows. */
+export interface Reach {
+  readonly sees: (row: IndexRow) => boolean;
+  /** Visible rows have one of these participants, as stored. */
+  readonly participants?: readonly string[] | undefined;
+  /** Visible rows are in this namespace. */
+  readonly namespace?: string | undefined;
+}
+
+export interface SessionPage {
+  readonly rows: readonly IndexRow[];
+  readonly nextCursor: string | null;
+}
+
+export interface SessionCounts {
+  readonly sessions: Readonly<Record<SessionStatus, number>>;
+  readonly approvals: { readonly pending: number; readonly oldestAt: number | null };
+}
+
+const cursorOf = ({ updatedAt, key }: RowPlace): string => Buffer.from(JSON.stringify([updatedAt, key])).toString('base64url');
+const placeOf = (cursor: string): RowPlace => {
+  try {
+    const [updatedAt, key, ...rest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (typeof updatedAt === 'number' && typeof key === 'string' && rest.length === 0)
+      return { updatedAt, key: key as SessionKey };
+  } catch {}
+  throw new NatterError('invalid', 'cursor: use the "nextCursor" of the page before', { field: 'cursor' });
+};
+
+/** The facets that filters use, in one short text; empty for rows that no list shows: a key without a session, or a deleted one (C9). */
+const facetOf = (row: IndexRow, mainKey: string): string => {
+  if (row.deleted || row.generation === 0) return '';
+  const { kind, channel, internal } = listFactsOf(row, mainKey);
+  return [row.status, kind, internal ?? '', headOf(row.key), channel].join(' ');
+};
+
+/** The first segments of a key: the agent, and the channel or source. */
+const headOf = (key: SessionKey): string => {
+  const segments = key.split(':');
+  return segments.slice(0, segments.length > 3 ? 3 : 2).join(':');
+};
+
+const wantsFacet = (facet: string, { status, kinds, channel, keyPrefix, withGlobal = false, reach }: ListOptions): boolean => {
+  const [itsStatus, itsKind, internal, head = '', ...itsChannel] = facet.split(' ');
+  if (facet === '' || (internal !== '' && !(withGlobal && internal === 'global'))) return false;
+  if (status === undefined ? itsStatus === 'inactive' : status !== 'all' && status !== itsStatus) return false;
+  if (kinds?.every((kind) => kind !== itsKind) || (channel !== undefined && channel !== itsChannel.join(' '))) return false;
+  // The head covers part of the prefix; the rest is checked for each row.
+  if (keyPrefix !== undefined && !wantsKey({ keyPrefix }, head) && !wantsKey({ keyPrefix: head }, keyPrefix)) return false;
+  const [agent, , first] = head.split(':');
+  return reach.namespace === undefined || agent !== 'agent' || first === channelOfNamespace(reach.namespace);
+};
+
+/** The session index in this gateway's memory (A1, A2/17). It is a projection: where an answer must be exact, the log is read. */
+export class SessionList {
+  readonly #events: EventLog;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  readonly #opening: Promise<void>;
+  #view: IndexView | null = null;
+  #problem = 'not loaded yet';
+
+  constructor(ports: { events: EventLog; index: SessionIndex; clock: Clock }, mainKey: string) {
+    this.#events = ports.events;
+    this.#clock = ports.clock;
+    this.#opening = this.#open(ports.index, ports.clock, mainKey);
+  }
+
+  problems(): readonly string[] {
+    return this.#view === null ? [`session index: ${this.#problem}`] : [];
+  }
+
+  /** The row in the index, which may be a second old. */
+  peek(key: SessionKey): IndexRow | undefined {
+    return this.#view?.get(key);
+  }
+
+  /** The session's row as of now. `null`: no such session, or it is deleted (C9). Throws as `row`. */
+  async get(key: SessionKey): Promise<IndexRow | null> {
+    const row = await this.row(key);
+    return row?.deleted ? null : row;
+  }
+
+  /**
+   * The key's current row, even of a deleted session: that of the index, brought up to date from the log. Throws `NatterError('unavailable')`
+   * if this replica has less of the log than its leader: an old row must not pass for the current one.
+   */
+  row(key: SessionKey): Promise<IndexRow | null> {
+    return rowNow({ events: this.#events, clock: this.#clock }, key, this.peek(key) ?? null);
+  }
+
+  /** A page of rows, newest first. Throws `NatterError('unavailable')` before the index is loaded, `'invalid'` on a wrong cursor. */
+  list(options: ListOptions): SessionPage {
+    if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
+    const { limit, cursor, since = 0, keyPrefix, reach } = options;
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    const rows: IndexRow[] = [];
+    const facet = (text: string) => wantsFacet(text, options);
+    for (const row of this.#view.newestFirst({ after, facet, groups: reach.participants })) {
+      if (row.updatedAt < since) break;
+      if (!wantsKey({ keyPrefix }, row.key) || !reach.sees(row)) continue;
+      const last = rows.at(-1);
+      if (rows.length === limit && last) return { rows, nextCursor: cursorOf(last) };
+      rows.push(row);
+    }
+    return { rows, nextCursor: null };
+  }
+
+  /** The session that awaits this approval (A5/62). */
+  awaiting(approvalId: string): SessionKey | undefined {
+    for (const row of this.allAwaiting()) if (row.approval?.approvalId === approvalId) return row.key;
+    return undefined;
+  }
+
+  /** The sessions that await an approval. Read it in one go. */
+  allAwaiting(): Iterable<IndexRow> {
+    return this.#view?.newestFirst({ facet: (text) => text.startsWith('awaiting_approval ') }) ?? [];
+  }
+
+  /** Sessions by status, the number of pending approvals, and the age of the oldest one. */
+  counts(): SessionCounts {
+    const sessions = { idle: 0, running: 0, awaiting_approval: 0, inactive: 0 };
+    let [pending, oldestAt]: [number, number | null] = [0, null];
+    for (const { deleted, generation, status, approval } of this.#view?.rows() ?? []) {
+      if (deleted || generation === 0) continue;
+      sessions[status] += 1;
+      if (approval === null) continue;
+      pending += 1;
+      oldestAt = Math.min(oldestAt ?? approval.requestedAt, approval.requestedAt);
+    }
+    return { sessions, approvals: { pending, oldestAt } };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#opening;
+    await this.#view?.close();
+  }
+
+  async #open(index: SessionIndex, clock: Clock, mainKey: string): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#view === null && !signal.aborted) {
+      try {
+        this.#view = await index.watch({
+          facetOf: (row) => facetOf(row, mainKey),
+          groupsOf: ({ participants }) => participants,
+        });
+      } catch (error) {
+        this.#problem = errorMessage(error);
+        await clock.sleep(retryMs, signal);
+      }
+    }
+  }
+}

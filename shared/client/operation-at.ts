@@ -1,0 +1,23 @@
+import { type OperationId, routes } from './routes.ts';
+
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+type NamesOf<Id extends OperationId> = NamesIn<(typeof routes)[Id]['path']>;
+
+/** The operations whose address has just this name in it. */
+export type OperationsOf<Name extends string> = {
+  [Id in OperationId]: NamesOf<Id> extends never ? never : [NamesOf<Id>, Name] extends [Name, NamesOf<Id>] ? Id : never;
+}[OperationId];
+
+/** Method and address of an operation, with each name in the address as one segment. */
+export const operationAt = <Id extends OperationId>(
+  id: Id,
+  names: Readonly<Record<NamesOf<Id>, string>>,
+): readonly [method: string, path: string] => {
+  const { method, path } = routes[id];
+  const given: Readonly<Record<string, string>> = names;
+  return [method, path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))];
+};

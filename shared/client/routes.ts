@@ -1,0 +1,25 @@
+/** Generated from the gateway's operation table by test/unit/client/routes.test.ts; do not edit. */
+export const routes = {
+  answerApproval: { method: 'POST', path: '/v1/approvals/:id' },
+  checkpointSession: { method: 'POST', path: '/v1/sessions/:key/checkpoint' },
+  compactSession: { method: 'POST', path: '/v1/sessions/:key/compact' },
+  createTicket: { method: 'POST', path: '/v1/tickets' },
+  deleteSession: { method: 'DELETE', path: '/v1/sessions/:key' },
+  forkSession: { method: 'POST', path: '/v1/sessions/:key/fork' },
+  listApprovals: { method: 'GET', path: '/v1/approvals' },
+  listSessions: { method: 'GET', path: '/v1/sessions' },
+  openSession: { method: 'POST', path: '/v1/sessions/:key/open' },
+  patchSession: { method: 'PATCH', path: '/v1/sessions/:key' },
+  postMessage: { method: 'POST', path: '/v1/sessions/:key/messages' },
+  readCommits: { method: 'GET', path: '/v1/sessions/:key/commits' },
+  readDiff: { method: 'GET', path: '/v1/sessions/:key/diff' },
+  readEvents: { method: 'GET', path: '/v1/events' },
+  readMessages: { method: 'GET', path: '/v1/sessions/:key/messages' },
+  readRun: { method: 'GET', path: '/v1/sessions/:key/runs/:runId' },
+  readSession: { method: 'GET', path: '/v1/sessions/:key' },
+  readSessionEvents: { method: 'GET', path: '/v1/sessions/:key/events' },
+  readState: { method: 'GET', path: '/v1/sessions/:key/state' },
+  resetSession: { method: 'POST', path: '/v1/sessions/:key/reset' },
+  stopSession: { method: 'POST', path: '/v1/sessions/:key/stop' },
+} as const;
+export type OperationId = keyof typeof routes;
