@@ -1,5 +1,5 @@
-import { Access } from '../../services/gateway/access/access.ts';
-import { SessionList } from '../../services/gateway/sessions/session-list.ts';
+import { Access } from '../../services/gateway/context/access.ts';
+import { SessionList } from '../../services/gateway/context/session-list.ts';
 import { openInMemory } from '../../shared/adapters/in-memory/open.ts';
 import type { Principal } from '../../shared/domain/access/access.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';

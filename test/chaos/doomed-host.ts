@@ -13,7 +13,7 @@ import type { Tool, Tools } from '../../shared/ports/tools.ts';
 /**
  * A session host as a process that ends itself with SIGKILL at one moment of a turn: `DOOM_AT` counts the moments before and after each
  * durable write, each model step and each effect of a tool; 0: never. What its tools do is a line in the file `DOOM_EFFECTS`. Used by
- * `test/e2e/turn/killed-anywhere.test.ts`.
+ * `test/e2e/session/killed-anywhere.test.ts`.
  */
 const { DOOM_AT = '0', DOOM_EFFECTS = '', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
 

@@ -13,7 +13,7 @@ import { encodeCommand } from '../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { streamNames, topologyOf } from '../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../support/nats.ts';
-import { commandTo } from './work-queue.contract.ts';
+import { commandTo } from './work-queue/work-queue.contract.ts';
 
 const subjects = subjectsUnder('natter');
 const soon = { timeout: 10_000 };

@@ -4,7 +4,7 @@ import { decide } from '../../shared/domain/session/decide/index.ts';
 import { eventTypes, type SessionEvent } from '../../shared/domain/session/events.ts';
 import { fold, initialState, type Position, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/arbitraries.ts';
+import { crowded, type Domain, deciding, domain, holdsFor, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 
 /** `decide`, with one type of command decided as if it came in another status. */
 const always = (type: string, events: (id: string) => readonly SessionEvent[]): Pick<Domain, 'decide'> => ({

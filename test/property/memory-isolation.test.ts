@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
-import { placeOf } from '../../services/gateway/memory/memory-list.ts';
+import { placeOf } from '../../services/gateway/context/memory-list.ts';
 import { actingSender } from '../../services/session/prompt/running-turn.ts';
 import { onBehalfOf } from '../../services/session/tools/on-behalf.ts';
 import { type Identities, identitiesOf } from '../../shared/domain/keys/identity.ts';
@@ -11,7 +11,7 @@ import { type IndexRow, summarize } from '../../shared/domain/projections/summar
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
 import type { Sender } from '../../shared/domain/values/types.ts';
-import { commitTo, keyOf } from '../support/commits.ts';
+import { commitTo, keyOf } from '../support/domain/commits.ts';
 import { changed, deleted } from '../support/memories.ts';
 import { runs } from '../support/runs.ts';
 

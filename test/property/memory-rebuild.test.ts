@@ -4,7 +4,7 @@ import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { MemoryChange } from '../../shared/domain/values/memory-edit.ts';
 import type { MemoryNews } from '../../shared/ports/memory-store.ts';
-import { keyOf } from '../support/commits.ts';
+import { keyOf } from '../support/domain/commits.ts';
 import { changed, deleted, recorded } from '../support/memories.ts';
 import { runs } from '../support/runs.ts';
 

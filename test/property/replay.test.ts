@@ -16,8 +16,8 @@ import {
 import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
-import { holds, type Intent, intents, play } from '../support/arbitraries.ts';
-import { key } from '../support/given.ts';
+import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
+import { key } from '../support/domain/given.ts';
 
 const plainMachine = (snapshot: MachineSnapshot) => ({ status: snapshot.value, context: snapshot.context });
 

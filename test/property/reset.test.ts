@@ -6,8 +6,8 @@ import { decide } from '../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { fold, initialState } from '../../shared/domain/session/evolve.ts';
 import type { Expiry } from '../../shared/domain/values/expiry.ts';
-import { holds } from '../support/arbitraries.ts';
-import { commitOf, key } from '../support/given.ts';
+import { holds } from '../support/domain/arbitraries.ts';
+import { commitOf, key } from '../support/domain/given.ts';
 
 /** The daily reset across a year in five zones, judged by the wall clocks of `Intl` and not by our own reckoning (F16). */
 const minute = 60_000;

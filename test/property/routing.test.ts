@@ -8,7 +8,7 @@ import { placing } from '../../shared/domain/routing/envelope-key.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
 import { createRoute } from '../../shared/domain/routing/route.ts';
 import { commandEnvelope } from '../../shared/domain/session/envelope.ts';
-import { holds } from '../support/arbitraries.ts';
+import { holds } from '../support/domain/arbitraries.ts';
 import { runs } from '../support/runs.ts';
 
 /** Few and dangerous parts, so that two envelopes come close to each other: separators, words of keys, names of people. */

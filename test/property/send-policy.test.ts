@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Config, configSchema } from '../../shared/domain/config/schema.ts';
 import { type Sending, sendDecision } from '../../shared/domain/send-policy/send-policy.ts';
-import { holds } from '../support/arbitraries.ts';
-import { keyOf } from '../support/commits.ts';
+import { holds } from '../support/domain/arbitraries.ts';
+import { keyOf } from '../support/domain/commits.ts';
 
 type Policy = Config['session']['sendPolicy'];
 

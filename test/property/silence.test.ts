@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { visibleText } from '../../services/gateway/runs/live-text.ts';
 import { silenceFilter, withoutSilence } from '../../shared/domain/values/silence.ts';
-import { holds } from '../support/arbitraries.ts';
+import { holds } from '../support/domain/arbitraries.ts';
 
 const markers = ['<NO_REPLY>', '<EMPTY_RESPONSE>'];
 /** Texts full of markers, of what looks like one, and of markers inside of markers. */

@@ -4,7 +4,7 @@ import { decide } from '../../shared/domain/session/decide/index.ts';
 import type { EventOf, SessionEvent } from '../../shared/domain/session/events.ts';
 import { fold, type SessionState } from '../../shared/domain/session/evolve.ts';
 import { limits } from '../../shared/kit/limits.ts';
-import { type Domain, deciding, holdsFor, type Intent, play } from '../support/arbitraries.ts';
+import { type Domain, deciding, holdsFor, type Intent, play } from '../support/domain/arbitraries.ts';
 
 /** Calls of tools and approvals, for any commands in any order (I6, I7, A5/62, A7/85, A11/126). */
 

@@ -16,8 +16,8 @@ import {
   encodeCommit,
 } from '../../shared/wire/codec.ts';
 import { bucketKey, commandToken, partitionOf, subjectsUnder } from '../../shared/wire/subjects.ts';
-import { holds, intents, play } from '../support/arbitraries.ts';
-import { command } from '../support/given.ts';
+import { holds, intents, play } from '../support/domain/arbitraries.ts';
+import { command } from '../support/domain/given.ts';
 
 const letters = fc.oneof(fc.constantFrom(...'aA.:*>%=~ é😀'), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }));
 const text = fc.string({ unit: letters, maxLength: 12 });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { withoutMechanism } from './mechanisms.ts';
 import { printFailure, printTable, runSeeds } from './seeds.ts';
+import { withoutMechanism } from './world/mechanisms.ts';
 
 /** `npm run sim -- --seeds N --from S [--steps 200] [--without fencing]`: runs a range of seeds, prints what went wrong and how often what happened. */
 const { values } = parseArgs({

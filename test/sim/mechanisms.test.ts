@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mechanisms, unaware } from './mechanisms.ts';
 import { runSeeds } from './seeds.ts';
+import { mechanisms, unaware } from './world/mechanisms.ts';
 
 /** Seeds within which the checkers have to notice. */
 const bound = 60;

@@ -1,5 +1,5 @@
-import type { SimOptions } from './options.ts';
 import { type Run, simulate } from './simulate.ts';
+import type { SimOptions } from './world/options.ts';
 
 export interface SeedsResult {
   readonly runs: number;

@@ -1,13 +1,13 @@
 import { checkAll } from './checkers/all.ts';
 import { withForbiddenGlobals } from './forbidden.ts';
 import type { History } from './history.ts';
-import { Observer } from './observer.ts';
-import { optionsOf, type SimOptions, type StepName } from './options.ts';
 import { type Random, randomOf } from './random.ts';
 import { sometimes } from './sometimes.ts';
-import { VirtualClock } from './virtual-clock.ts';
-import { Workload } from './workload.ts';
-import { World } from './world.ts';
+import { Observer } from './world/observer.ts';
+import { optionsOf, type SimOptions, type StepName } from './world/options.ts';
+import { VirtualClock } from './world/virtual-clock.ts';
+import { Workload } from './world/workload.ts';
+import { World } from './world/world.ts';
 
 export interface Run {
   readonly options: SimOptions;

@@ -1,5 +1,5 @@
 import type { History } from './history.ts';
-import type { World } from './world.ts';
+import type { World } from './world/world.ts';
 
 /** What a run must have gone through now and then: checkers that never see trouble prove nothing. Counts by name. */
 export const sometimes = ({ commits, told }: History, world: World): Record<string, number> => {

@@ -9,7 +9,7 @@ import { fixed } from '../../shared/runtime/config/reload.ts';
 
 /**
  * A gateway as a process of its own that ends with its parent and tells it its URL. `DOOR_CONFIG` is its configuration as JSON; with
- * `DOOR_STALL_MS` a client may leave a full buffer unread for so long only. Used by `test/e2e/gateway/flood.test.ts` and
+ * `DOOR_STALL_MS` a client may leave a full buffer unread for so long only. Used by `test/e2e/gateway/messages/flood.test.ts` and
  * `gateway-kill.test.ts`.
  */
 const { DOOR_CONFIG = '{}', DOOR_STALL_MS, DOOR_TOKEN = '', NATS_URL = '' } = process.env;

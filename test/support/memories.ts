@@ -3,7 +3,7 @@ import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../shared/domain/session/events.ts';
 import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
-import { commitTo, keyOf } from './commits.ts';
+import { commitTo, keyOf } from './domain/commits.ts';
 
 /** One memory; say what the test is about. */
 export const memoryOf = (seq: number, text: string, change: Partial<MemoryEntry> = {}): MemoryEntry => {

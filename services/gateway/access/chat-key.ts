@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import { ownersOnly } from './access.ts';
+import { ownersOnly } from '../context/access.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { derivedSessionKey } from './derived-session-key.ts';
 
 /**

@@ -1,34 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import { shownKey } from '../../../shared/domain/keys/legacy-key.ts';
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
-import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { holderOf } from '../access/speaker.ts';
 import { type Caller, idempotentIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
-
-/** Pending approvals, and a person's answer to one of them (A5/62). */
-
-/** The sessions of recent approvals, including answered ones, so that a late answer learns who was first. */
-export class RecentApprovals {
-  readonly #sessions = new LRUCache<string, SessionKey>({ max: limits.askedApprovals });
-
-  take({ key, events }: RecordedCommit): void {
-    for (const event of events) {
-      const isAsked = event.type === 'approval_requested' || event.type === 'approval_resolved';
-      if (isAsked) this.#sessions.set(event.approvalId, key);
-    }
-  }
-
-  sessionOf(approvalId: string): SessionKey | undefined {
-    return this.#sessions.get(approvalId);
-  }
-}
+import type { verdicts } from '../operation/verdicts.ts';
 
 /** A pending approval, as lists show it. */
 const shown = ({ agent, session }: GatewayContext['config'], { key, approval }: IndexRow): readonly object[] => {
@@ -37,7 +17,6 @@ const shown = ({ agent, session }: GatewayContext['config'], { key, approval }: 
   const sessionKey = parseKey(key).kind === 'global' ? shownKey(key, session.mainKey, agent.id) : key;
   return [{ approvalId, sessionKey, ...(tool && { tool }), action, asks, requestedAt, expiresAt, approvers, onceOnly }];
 };
-
 /** The pending approvals of the sessions that the caller may see or answer for, newest first. */
 export const listApprovals = (
   { sessions, access, config }: GatewayContext,
@@ -52,16 +31,12 @@ export const listApprovals = (
   });
   return { approvals: rows.flatMap((row) => shown(config, row)), nextCursor };
 };
-
-/** The possible answers. */
-export const verdicts = ['allow-once', 'allow-always', 'deny'] as const;
 type Verdict = (typeof verdicts)[number];
 const meanings: Readonly<Record<Verdict, Pick<CommandOf<'resolve_approval'>, 'verdict' | 'scope'>>> = {
   'allow-once': { verdict: 'granted', scope: 'once' },
   'allow-always': { verdict: 'granted', scope: 'always' },
   deny: { verdict: 'denied' },
 };
-
 export interface ApprovalAnswer {
   readonly approvalId: string;
   readonly verdict: Verdict;
@@ -70,7 +45,6 @@ export interface ApprovalAnswer {
   readonly sessionKey?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
-
 /**
  * Sends a caller's answer to the session that asked, and returns its result. Throws `Refusal` with one of four codes. A session that the
  * caller may not see is answered like an approval that does not exist (A8/89).
@@ -91,7 +65,6 @@ export const resolveApproval = async (context: GatewayContext, caller: Caller, g
   );
   return { approvalId, sessionKey: key, verdict, ...result };
 };
-
 /** The index knows pending approvals, the feed those since this gateway started. For one requested just now, wait for the feed. */
 const sessionOf = async (context: GatewayContext, approvalId: string): Promise<SessionKey | undefined> => {
   const { approvals, sessions } = context;
@@ -100,7 +73,6 @@ const sessionOf = async (context: GatewayContext, approvalId: string): Promise<S
   await catchUp(context);
   return approvals.sessionOf(approvalId);
 };
-
 /** How long the feed may take to catch up with the log. */
 const catchUpMs = 1_000;
 const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
@@ -109,7 +81,6 @@ const catchUp = async ({ ports, feed }: GatewayContext): Promise<void> => {
   const signal = AbortSignal.timeout(catchUpMs);
   for await (const { seq } of feed.follow({ after: lastSeq - 1, signal })) if (seq >= lastSeq) return;
 };
-
 /** The one answer for an approval that does not exist or is not visible to the caller (A8/89). */
 export const unknownApproval = (): Refusal =>
   new Refusal(

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { limits } from '../../../shared/kit/limits.ts';
 import { limitParameter } from '../http/input.ts';
-import { route } from '../http/route.ts';
-import { acting, type Call, method, type Operation, operation, readOnly, tool } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
-import { type ApprovalAnswer, listApprovals, resolveApproval, verdicts } from './approvals.ts';
+import { acting, type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
+import { verdicts } from '../operation/verdicts.ts';
+import { type ApprovalAnswer, listApprovals, resolveApproval } from './approvals.ts';
 
 /** Tool calls awaiting approval, and people's answers (A5/62). */
 

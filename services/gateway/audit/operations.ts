@@ -3,10 +3,10 @@ import type { Principal } from '../../../shared/domain/access/access.ts';
 import { type AuditKind, auditKinds } from '../../../shared/domain/access/audit.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limitParameter, sequenceParameter } from '../http/input.ts';
-import { route } from '../http/route.ts';
-import { type Call, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
+import { type Call, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 
 const auditQuery = z.object({
   after: sequenceParameter.optional(),

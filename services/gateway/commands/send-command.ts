@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { Refusal } from '../http/problem.ts';
 import { type Caller, envelopeOf } from './envelope.ts';
 

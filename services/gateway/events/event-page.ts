@@ -1,9 +1,9 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import { type Page, pageOf } from '../context/history.ts';
 import { type Cursor, type EventFilter, type EventView, eventsAfter, logPosition, wantsKey, wantsType } from '../http/cursor.ts';
-import { type Page, pageOf } from '../sessions/history.ts';
 
 /** Which events a caller wants to see: of one session or of all. */
 export interface WantedEvents {

@@ -1,11 +1,11 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure } from '../../../shared/domain/session/evolve.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { EventFrames } from '../context/event-frames.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import { noSuchSession } from '../context/history.ts';
 import { afterCommit, type Cursor, type EventFilter, isAfter, logPosition, wantsKey, wantsType } from '../http/cursor.ts';
 import { type VisibleDelta, visibleText } from '../runs/live-text.ts';
-import { noSuchSession } from '../sessions/history.ts';
-import type { EventFrames } from './event-frames.ts';
 
 /** A reader of events: who, what and from where, for every protocol. */
 export interface EventReader {

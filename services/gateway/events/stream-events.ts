@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { afterCommit, type Cursor, type EventFilter, formatCursor, parseCursor } from '../http/cursor.ts';
 import { SseStream, sseFrame } from '../http/sse.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../operation/operation.ts';
 import { reachedCursor } from './event-page.ts';
 import { followEvents, followText } from './event-reader.ts';
 

@@ -1,6 +1,7 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { EventType } from '../../../shared/domain/session/events.ts';
 import { limits } from '../../../shared/kit/limits.ts';
+import { noSuchSession } from '../context/history.ts';
 import {
   afterCommit,
   type Cursor,
@@ -11,8 +12,7 @@ import {
   parseCursor,
   wantsType,
 } from '../http/cursor.ts';
-import type { Call } from '../operation.ts';
-import { noSuchSession } from '../sessions/history.ts';
+import type { Call } from '../operation/operation.ts';
 import { eventPage, reachedCursor, type WantedEvents } from './event-page.ts';
 
 export interface EventWait {

@@ -8,9 +8,9 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { forbidden, holderOf } from '../access/speaker.ts';
 import { type Caller, idempotentIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { Call } from '../operation.ts';
-import { memorySight, noSuchMemory, permitChange, placeOf, scopeNamed, scopesOf } from './memory-list.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import { memorySight, noSuchMemory, permitChange, placeOf, scopeNamed, scopesOf } from '../context/memory-list.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** Operations on long-term memory (A7/82). */
 

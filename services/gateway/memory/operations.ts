@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { limits } from '../../../shared/kit/limits.ts';
 import { limitParameter } from '../http/input.ts';
-import { route } from '../http/route.ts';
-import { method, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
+import { method, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 import { addMemory, forgetMemory, listMemory, readMemory } from './memory.ts';
 
 /** Long-term memory: what is remembered, why, and people's changes of it (A7/82). */

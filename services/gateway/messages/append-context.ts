@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { speakerOf } from '../access/speaker.ts';
 import { type Caller, envelopeOf, idempotentIdOf, occasionFor } from '../commands/envelope.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { submitCommand } from './submit-message.ts';
 
 /** Context that a program adds to a session. */

@@ -3,7 +3,7 @@ import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
 import { recentMessages } from '../../../shared/runtime/session-tools/recent-messages.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** `sessions_history` (A10/115–116): the last messages of a session's present generation, as transcripts have them. */
 export const sessionsHistory = async (

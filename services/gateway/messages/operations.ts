@@ -6,10 +6,10 @@ import {
   sessionsSendResult,
 } from '../../../shared/domain/projections/schemas.ts';
 import { afterParameter, limitParameter, waitParameter } from '../http/input.ts';
-import { route, sessionRoute } from '../http/route.ts';
-import { acting, method, type Operation, operation, readOnly, tool } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
+import { acting, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route, sessionRoute } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 import { sessionsHistory } from './history.ts';
 import { postBody, postMessage } from './post-message.ts';
 import { readMessages } from './read-messages.ts';

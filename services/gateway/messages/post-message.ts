@@ -7,9 +7,9 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { checkSaid, speakerOf } from '../access/speaker.ts';
 import { type Caller, commandIdOf, envelopeOf, occasionFor } from '../commands/envelope.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { Condition } from '../http/etag.ts';
-import type { Call } from '../operation.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 import { commandFromText } from './command-from-text.ts';
 import { refuseWhenFull, submitCommand } from './submit-message.ts';
 

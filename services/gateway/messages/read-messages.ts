@@ -2,9 +2,9 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { pageOf } from '../context/history.ts';
 import { type Cursor, isAfter, logPosition } from '../http/cursor.ts';
-import type { Call } from '../operation.ts';
-import { pageOf } from '../sessions/history.ts';
+import type { Call } from '../operation/operation.ts';
 
 export interface MessageRange {
   readonly key: SessionKey;

@@ -6,8 +6,8 @@ import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/r
 import { deliveryTarget, sender, sessionSource } from '../../../shared/domain/values/types.ts';
 import { checkSaid, forbidden } from '../access/speaker.ts';
 import type { Caller } from '../commands/envelope.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { Call } from '../operation.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** The envelope as connectors may send it: without unknown keys, and without role and principal, which only the router resolves (A5/66). */
 export const strictEnvelope = arrivingEnvelope

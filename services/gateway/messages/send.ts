@@ -1,7 +1,7 @@
 import { waitedFor } from '../../../shared/domain/projections/run.ts';
 import type { SessionsSendParameters, SessionsSendResult } from '../../../shared/domain/projections/schemas.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../operation/operation.ts';
 import { submitMessage } from './submit-message.ts';
 
 /** A message from a program or an agent: its text is for the model, whatever it looks like. `signal` ends the wait, never the run (A10/117–121). */

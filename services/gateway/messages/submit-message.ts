@@ -12,7 +12,7 @@ import { refuseWhenDenied } from '../../../shared/runtime/session-tools/sending.
 import { speakerOf } from '../access/speaker.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { commandFromText } from './command-from-text.ts';
 
 /** A message for a session. The same `idempotencyKey` again is the same run. */

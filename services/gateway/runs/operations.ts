@@ -5,12 +5,12 @@ import { type Run, waitedFor } from '../../../shared/domain/projections/run.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
+import { olderRuns } from '../context/runs.ts';
 import { waitParameter } from '../http/input.ts';
-import { sessionRoute } from '../http/route.ts';
-import { type Call, method, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
-import { olderRuns } from './runs.ts';
+import { type Call, method, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { sessionRoute } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 
 /** What became of a run, from the log, on any replica (A10/122). */
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import { sendDeferredSse } from '../http/deferred-sse.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { problemFrom } from '../http/problem.ts';
-import { waiting } from '../http/waiting.ts';
-import { sessionHeader } from '../protocols/openai/session.ts';
+import { sessionHeader } from '../http/session-header.ts';
+import { sendDeferredSse } from '../operation/deferred-sse.ts';
+import { waiting } from '../operation/waiting.ts';
 import type { RunEventSink } from './follow-run.ts';
 import type { RunEvent } from './run-event-stream.ts';
 

@@ -2,9 +2,9 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { checkpointsDisabled } from '../../../shared/domain/routing/chat-answer.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { type CommandResult, sendCommand } from '../commands/send-command.ts';
-import type { Condition } from '../http/etag.ts';
 import { Refusal } from '../http/problem.ts';
-import type { Call } from '../operation.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** The result of a checkpoint request. `requested`: whether anything was said since the last checkpoint; absent if that is unknown. */
 export type CheckpointResult = CommandResult & { readonly requested?: boolean };

@@ -1,9 +1,9 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { turnTask } from '../../../shared/domain/values/types.ts';
 import { commandIdOf, envelopeOf } from '../commands/envelope.ts';
-import type { Condition } from '../http/etag.ts';
 import { type Submission, submitCommand } from '../messages/submit-message.ts';
-import type { Call } from '../operation.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** Instructions that the model follows when it summarises. */
 export const instructions = turnTask.shape.instructions.unwrap().min(1).optional();

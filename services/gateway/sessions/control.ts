@@ -3,8 +3,8 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import { speakerOf } from '../access/speaker.ts';
 import { commandIdOf, occasionFor } from '../commands/envelope.ts';
 import { type CommandResult, sendCommand } from '../commands/send-command.ts';
-import type { Condition } from '../http/etag.ts';
-import type { Call } from '../operation.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** Commands that a session itself answers (A11/125, A4/53, A5/64, A8/87–88). */
 

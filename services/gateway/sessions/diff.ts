@@ -4,8 +4,8 @@ import { type Difference, differences } from '../../../shared/kit/comparison.ts'
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { lastOf } from '../context/history.ts';
 import { afterCommit, type Cursor, type EventView, eventsAfter, formatCursor } from '../http/cursor.ts';
-import { lastOf } from './history.ts';
 import { historyOf, isBy, type Moment, nothingThen } from './state.ts';
 
 type Place = Pick<Position, 'seq' | 'rev' | 'at'>;

@@ -8,11 +8,11 @@ import { readThrough } from '../../../shared/runtime/read-through.ts';
 import { speakerOf } from '../access/speaker.ts';
 import { type Caller, commandIdOf, occasionFor } from '../commands/envelope.ts';
 import { type CommandResult, sendCommand } from '../commands/send-command.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { Condition } from '../http/etag.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import { momentParameter } from '../http/input.ts';
 import { Refusal } from '../http/problem.ts';
-import type { Call } from '../operation.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 import { type Moment, stateAt } from './state.ts';
 
 /** Where to fork: at a sequence of the log, or at a time by the broker's clock. Default: at the current state. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { pageOf } from '../context/history.ts';
 import { afterCommit, type Cursor, logPosition } from '../http/cursor.ts';
-import { sendTagged } from '../http/etag.ts';
 import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';
-import { sessionRoute } from '../http/route.ts';
-import { type Call, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
+import { sendTagged } from '../operation/etag.ts';
+import { type Call, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { sessionRoute } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 import { changesBetween, type Span } from './diff.ts';
-import { pageOf } from './history.ts';
 import { type Moment, stateAt } from './state.ts';
 
 /** What is recorded of a session: its log as it is, and its state by the fold of that log, now or at a moment of its past (I4). */

@@ -5,9 +5,9 @@ import type { SessionRow, SessionsListParameters } from '../../../shared/domain/
 import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-messages.ts';
+import type { ListOptions, SessionPage } from '../context/session-list.ts';
 import { queueModeOf } from '../messages/command-from-text.ts';
-import type { Call } from '../operation.ts';
-import type { ListOptions, SessionPage } from './session-list.ts';
+import type { Call } from '../operation/operation.ts';
 
 /** Filters of the gateway's own lists beside those of the tool. */
 export type ListFilter = Omit<SessionsListParameters, 'messageLimit'> &

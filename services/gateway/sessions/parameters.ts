@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 import type { ControlResult } from './control.ts';
 
 /** What the operations of a session have in common. */

@@ -3,12 +3,12 @@ import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { settings } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import { ownersOnly } from '../access/access.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { Condition } from '../http/etag.ts';
-import type { Call } from '../operation.ts';
+import { ownersOnly } from '../context/access.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import type { Condition } from '../operation/etag.ts';
+import type { Call } from '../operation/operation.ts';
 
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 

@@ -14,8 +14,8 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { lastOf } from '../context/history.ts';
 import { Refusal } from '../http/problem.ts';
-import { lastOf } from './history.ts';
 
 /** A session's state, now or at a moment of its past, by the one fold (I4). */
 export interface StateAnswer extends PlainState {

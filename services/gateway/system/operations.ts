@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
-import { route } from '../http/route.ts';
-import { type Call, method, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
+import { type Call, method, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route } from '../operation/route.ts';
 import { listRows, shownRows } from '../sessions/list-rows.ts';
 import { overviewOf } from './overview.ts';
 

@@ -1,6 +1,6 @@
 import type { HealthReport } from '../../../shared/ports/presence.ts';
-import type { GatewayContext } from '../gateway-context.ts';
-import type { SessionCounts } from '../sessions/session-list.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
+import type { SessionCounts } from '../context/session-list.ts';
 
 /** The health of the whole system, for its operator. `null`: the broker did not answer. */
 export interface Overview {

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import { roles } from '../../../shared/domain/values/role.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { adminsOnly } from '../access/access.ts';
-import { route } from '../http/route.ts';
-import { type Call, type Operation, operation } from '../operation.ts';
-import * as results from '../protocols/rest/results.ts';
-import * as samples from '../protocols/rest/samples.ts';
+import { adminsOnly } from '../context/access.ts';
+import { type Call, type Operation, operation } from '../operation/operation.ts';
+import * as results from '../operation/results.ts';
+import { route } from '../operation/route.ts';
+import * as samples from '../operation/samples.ts';
 import { createToken, listTokens, revokeToken, rotateToken, type TokenGrant } from './tokens.ts';
 
 /** Tokens made while the system runs: the administrator's alone. And one-time tickets for event streams, which are anybody's. */

@@ -3,9 +3,9 @@ import { grantOfToken, type Reach } from '../../../shared/domain/access/access.t
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { IssuedToken, TokenSecret } from '../../../shared/ports/tokens.ts';
-import { digestOf } from '../access/callers.ts';
 import type { Caller } from '../commands/envelope.ts';
-import type { GatewayContext } from '../gateway-context.ts';
+import { digestOf } from '../context/callers.ts';
+import type { GatewayContext } from '../context/gateway-context.ts';
 
 /** How long lists show a token that is no longer valid; after that it can be removed to make room. */
 const shownMs = 30 * 86_400_000;

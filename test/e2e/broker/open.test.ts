@@ -7,7 +7,7 @@ import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { commitTo, freshKey } from '../../support/commits.ts';
+import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 

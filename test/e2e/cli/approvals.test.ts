@@ -10,7 +10,7 @@ import { statusCommand } from '../../../services/cli/commands/operate/status.ts'
 import { compactCommand } from '../../../services/cli/commands/sessions/compact.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { afterwards, pathOf, token } from '../gateway/setup.ts';
-import { startWhole } from '../whole.ts';
+import { startWhole } from '../system/whole.ts';
 
 const key = 'agent:main:main';
 const call = '[[tool write_file {"path":"note.md","content":"one"}]]';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { agentAt, shown as shownByAgent } from '../gateway/agui-rig.ts';
-import { clients, use } from '../gateway/mcp-rig.ts';
-import { clientFor, readChunks, user } from '../gateway/openai-rig.ts';
+import { agentAt, shown as shownByAgent } from '../gateway/protocols/agui-rig.ts';
+import { clients, use } from '../gateway/protocols/mcp-rig.ts';
+import { clientFor, readChunks, user } from '../gateway/protocols/openai-rig.ts';
+import { chatAt, shown } from '../gateway/protocols/ui-rig.ts';
 import { token } from '../gateway/setup.ts';
-import { chatAt, shown } from '../gateway/ui-rig.ts';
 
 /** Issue 5, done when: the official clients, unmodified, each have a conversation with a running `natter up`. */
 

@@ -8,7 +8,7 @@ import { skillsCommand } from '../../../services/cli/commands/skills/skills.ts';
 import { zipOf } from '../../support/archives.ts';
 import { natterWith } from '../../support/natter.ts';
 import { type RegistryServer, startRegistry } from '../../support/skill-registry.ts';
-import { skillText, type TemporaryFolder, temporaryFolder } from '../../unit/skills/folders.ts';
+import { skillText, type TemporaryFolder, temporaryFolder } from '../../unit/runtime/skills/folders.ts';
 
 let folder: TemporaryFolder;
 let registry: RegistryServer;

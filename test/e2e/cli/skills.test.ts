@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { skillsCommand } from '../../../services/cli/commands/skills/skills.ts';
 import { natterWith } from '../../support/natter.ts';
-import { skillText, type TemporaryFolder, temporaryFolder } from '../../unit/skills/folders.ts';
+import { skillText, type TemporaryFolder, temporaryFolder } from '../../unit/runtime/skills/folders.ts';
 
 let folder: TemporaryFolder;
 beforeEach(() => {

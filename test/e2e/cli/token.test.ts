@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { tokenCommand } from '../../../services/cli/commands/setup/token.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
+import { startReplicas } from '../gateway/access/token-rig.ts';
 import { token as own } from '../gateway/setup.ts';
-import { startReplicas } from '../gateway/token-rig.ts';
 
 /** `natter token …` in this process against a gateway; resolves with what it prints, and what it says beside it. */
 const start = async () => {

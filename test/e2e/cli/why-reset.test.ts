@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { whyResetCommand } from '../../../services/cli/commands/sessions/why-reset.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { key, tell } from '../../support/given.ts';
+import { key, tell } from '../../support/domain/given.ts';
 import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, startWorld, token } from '../gateway/setup.ts';
 

@@ -14,7 +14,7 @@ import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Leases } from '../../../shared/ports/leases.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
-import { assistantMessage, commitTo, freshKey } from '../../support/commits.ts';
+import { assistantMessage, commitTo, freshKey } from '../../support/domain/commits.ts';
 import { listener } from '../../support/listener.ts';
 
 /** Time that runs `factor` times as fast, so that waits of seconds are tests of milliseconds. */

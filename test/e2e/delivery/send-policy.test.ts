@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { assistantMessage, freshKey, keyOf } from '../../support/commits.ts';
+import { assistantMessage, freshKey, keyOf } from '../../support/domain/commits.ts';
 import { openRig, type Rig } from './rig.ts';
 
 let rig: Rig;

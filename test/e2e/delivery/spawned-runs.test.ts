@@ -3,7 +3,7 @@ import { sessionOutlet } from '../../../services/delivery/outlets/session.ts';
 import { plan } from '../../../services/delivery/plan.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { pathOf } from '../gateway/setup.ts';
-import { startWhole, type Whole } from '../whole.ts';
+import { startWhole, type Whole } from '../system/whole.ts';
 
 /** Sub-agents from end to end: begun by a model, ended by an answer, a failure, a person or time (A11/125, A13/138, B3). */
 

@@ -7,7 +7,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { webhookOutlet } from '../../../services/delivery/outlets/webhook.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
-import { keyOf } from '../../support/commits.ts';
+import { keyOf } from '../../support/domain/commits.ts';
 
 let stop = () => {};
 afterEach(() => stop());

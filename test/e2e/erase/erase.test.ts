@@ -6,7 +6,7 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
-import { freshKey } from '../../support/commits.ts';
+import { freshKey } from '../../support/domain/commits.ts';
 import { openStream, pathOf } from '../gateway/setup.ts';
 import { type System, startSystem, until } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import type { GatewayContext } from '../../../services/gateway/gateway-context.ts';
-import { buildServer } from '../../../services/gateway/http/server.ts';
-import { configOf } from './access-rig.ts';
+import type { GatewayContext } from '../../../services/gateway/context/gateway-context.ts';
+import { buildServer } from '../../../services/gateway/server/server.ts';
+import { configOf } from './access/access-rig.ts';
 import { openBroker } from './setup.ts';
 
 /** Every route there is, as the server itself lists them. */

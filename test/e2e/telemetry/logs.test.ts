@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { createLog } from '../../../shared/kit/log.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
-import { secretOf } from '../gateway/access-rig.ts';
-import { startWhole } from '../whole.ts';
+import { secretOf } from '../gateway/access/access-rig.ts';
+import { startWhole } from '../system/whole.ts';
 import { type Collector, startCollector } from './collector.ts';
 import { traceTo } from './tracing.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { keyOf } from '../../support/commits.ts';
+import { keyOf } from '../../support/domain/commits.ts';
 import { fakeTools } from '../../support/fake-tools.ts';
-import { startWhole, type Whole } from '../whole.ts';
+import { startWhole, type Whole } from '../system/whole.ts';
 
 /** The page for Prometheus, and what `docs/operate/metrics.md` says of it. */
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

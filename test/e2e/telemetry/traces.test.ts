@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { fakeTools } from '../../support/fake-tools.ts';
-import { startWhole } from '../whole.ts';
+import { startWhole } from '../system/whole.ts';
 import { failed, type Span, spanKinds, startCollector } from './collector.ts';
 import { traceTo } from './tracing.ts';
 

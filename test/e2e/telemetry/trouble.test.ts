@@ -5,7 +5,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { isTracing, traced, traceparentNow } from '../../../shared/kit/trace.ts';
 import { startTracing, wantsTraces } from '../../../shared/runtime/telemetry/start.ts';
 import { afterwards } from '../gateway/setup.ts';
-import { startWhole, type Whole } from '../whole.ts';
+import { startWhole, type Whole } from '../system/whole.ts';
 import { startCollector } from './collector.ts';
 import { traceTo } from './tracing.ts';
 

@@ -1,6 +1,6 @@
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Checker, Effect, History } from '../history.ts';
-import { natures } from '../tools.ts';
+import { natures } from '../world/tools.ts';
 
 /** A beginning of a call that is in the log. */
 export interface Begun {

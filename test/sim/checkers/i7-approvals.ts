@@ -1,7 +1,7 @@
 import { callHash } from '../../../services/session/turn/call-hash.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Checker, Effect, History } from '../history.ts';
-import { natures } from '../tools.ts';
+import { natures } from '../world/tools.ts';
 import { beginningOf, beginningsOf } from './i6-calls.ts';
 
 interface Grant {

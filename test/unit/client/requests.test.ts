@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { operations as operationTable } from '../../../services/gateway/operations.ts';
 import { type RestOperation as Operation, restOperationsOf } from '../../../services/gateway/protocols/rest/operations.ts';
+import { operations as operationTable } from '../../../services/gateway/server/operations.ts';
 import type { EventFilter, NatterClient, NewMessage, WriteOptions } from '../../../shared/client/main.ts';
 import { serve } from './server.ts';
 import { type MethodName, type Row, table } from './table.ts';

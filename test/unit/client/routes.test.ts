@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { operations } from '../../../services/gateway/operations.ts';
 import { restOperationsOf } from '../../../services/gateway/protocols/rest/operations.ts';
+import { operations } from '../../../services/gateway/server/operations.ts';
 import { table } from './table.ts';
 
 /** `shared/client/routes.ts` is made of the gateway's operation table, so that no address is written twice. */

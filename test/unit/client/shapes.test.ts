@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type { answerBody } from '../../../services/gateway/approvals/operations.ts';
 import type { postBody } from '../../../services/gateway/messages/post-message.ts';
-import type { problem } from '../../../services/gateway/protocols/rest/results.ts';
+import type { problem } from '../../../services/gateway/operation/results.ts';
 import type { VisibleDelta } from '../../../services/gateway/runs/live-text.ts';
 import type { compactBody } from '../../../services/gateway/sessions/context-operations.ts';
 import type { deletion, listQuery, reasonBody } from '../../../services/gateway/sessions/operations.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Signal } from '../../../shared/kit/signal.ts';
-import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { VirtualClock } from '../../sim/world/virtual-clock.ts';
 
 /** What `promise` is after everything that is due has run. */
 const settled = async (promise: Promise<void>): Promise<boolean> => {

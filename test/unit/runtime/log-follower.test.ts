@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventLog, FollowOptions } from '../../../shared/ports/event-log.ts';
 import { LogFollower } from '../../../shared/runtime/log-follower.ts';
-import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { VirtualClock } from '../../sim/world/virtual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const retries = { firstMs: 100, mostMs: 400 };

@@ -15,8 +15,8 @@ import {
   encodeCommand,
   encodeCommit,
 } from '../../../shared/wire/codec.ts';
-import { keyOf } from '../../support/commits.ts';
-import { command, commitOf, given, stateAfter } from '../../support/given.ts';
+import { keyOf } from '../../support/domain/commits.ts';
+import { command, commitOf, given, stateAfter } from '../../support/domain/given.ts';
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const nested = (depth: number): Uint8Array => Uint8Array.from([...Array<number>(depth).fill(0x91), 0xc0]);

@@ -1,7 +1,7 @@
 import { createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NatterError } from '../../../../shared/kit/errors.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import { mcpServerFor } from './server.ts';
 

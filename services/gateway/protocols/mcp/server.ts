@@ -2,9 +2,9 @@ import { type CallToolResult, McpServer, ProtocolError, ProtocolErrorCode } from
 import type { FastifyReply } from 'fastify';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { problemFrom } from '../../http/problem.ts';
-import { waiting } from '../../http/waiting.ts';
+import { waiting } from '../../operation/waiting.ts';
 import { prepare } from '../rpc/methods.ts';
 import { toolList, tools } from './tools.ts';
 

@@ -1,7 +1,7 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { capabilities } from '../../capabilities.ts';
-import type { Tool } from '../../operation.ts';
+import type { Tool } from '../../operation/operation.ts';
+import { capabilities } from '../capabilities.ts';
 
 /** What MCP clients are offered: the session tools (A10/100–121) and, for clients that watch and decide, events and approvals (A5/62). */
 

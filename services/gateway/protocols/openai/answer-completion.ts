@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { idempotencyKeyOf } from '../../commands/envelope.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
-import { waiting } from '../../http/waiting.ts';
+import { sessionHeader } from '../../http/session-header.ts';
+import { waiting } from '../../operation/waiting.ts';
 import type { Answer } from '../../runs/answer.ts';
 import { answerTo, type Question, questionOf } from './answer-question.ts';
 import { type CompletionRequest, conversationIn } from './input.ts';
 import { agentNamed, modelNameOf } from './models.ts';
-import { sessionFor, sessionHeader } from './session.ts';
+import { sessionFor } from './session.ts';
 import { type Frames, streamAnswer } from './stream.ts';
 
 export const secondsOf = (ms: number): number => Math.floor(ms / 1_000);

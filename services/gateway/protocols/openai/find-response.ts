@@ -2,7 +2,7 @@ import type { Principal } from '../../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { hasCode } from '../../../../shared/kit/errors.ts';
 import { findRun } from '../../../../shared/runtime/session-tools/find-run.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { Answer } from '../../runs/answer.ts';
 import { Failure } from './failure.ts';
 import { runOfResponse } from './ids.ts';

@@ -1,8 +1,8 @@
 import { parseKey } from '../../../../shared/domain/keys/session-key.ts';
 import { noQuery } from '../../http/input.ts';
-import { type ErrorFormat, route } from '../../http/route.ts';
-import { type Call, type Operation, operation } from '../../operation.ts';
-import * as samples from '../rest/samples.ts';
+import { type Call, type Operation, operation } from '../../operation/operation.ts';
+import { type ErrorFormat, route } from '../../operation/route.ts';
+import * as samples from '../../operation/samples.ts';
 import { answerCompletion, secondsOf } from './answer-completion.ts';
 import { chatCompletion, chatFrames } from './chat-completion.ts';
 import { openAiErrors } from './failure.ts';

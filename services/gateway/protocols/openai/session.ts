@@ -3,22 +3,19 @@ import { uuidv7 } from 'uuidv7';
 import { parseKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
-import { ownersOnly } from '../../access/access.ts';
 import { derivedSessionKey } from '../../access/derived-session-key.ts';
 import { idempotencyKeyOf } from '../../commands/envelope.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
+import { ownersOnly } from '../../context/access.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import { sessionHeader } from '../../http/session-header.ts';
 import { findResponse } from './find-response.ts';
 import type { CompletionRequest } from './input.ts';
-
-/** The header that names a session; percent-encoded where its key is not plain ASCII. */
-export const sessionHeader = 'x-natter-session';
 
 /** The session of a call. `isFresh`: a new session for this call, without any history. */
 export interface NamedSession {
   readonly key: SessionKey;
   readonly isFresh: boolean;
 }
-
 /**
  * The session that the request names, else that of its `user`, else a fresh one. `submitMessage` checks whether the caller may write there; only
  * the owner may start sessions of the last two kinds.
@@ -42,7 +39,6 @@ export const sessionFor = async (
   const words = once === undefined ? [uuidv7()] : [request.actor, once];
   return { key: derivedSessionKey(agentId, 'openai', ...words), isFresh: true };
 };
-
 const namedIn = async (
   context: GatewayContext,
   request: FastifyRequest,
@@ -61,7 +57,6 @@ const namedIn = async (
   const wrong = { field: 'previous_response_id', code: 'previous_response_not_found' };
   return (await findResponse(context, request.principal, previousResponseId, wrong)).key;
 };
-
 const sessionNamed = ({ headers }: FastifyRequest): string | undefined => {
   const given = headers[sessionHeader];
   if (given === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { GatewayContext } from '../../gateway-context.ts';
-import { sendDeferredSse } from '../../http/deferred-sse.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import { sendDeferredSse } from '../../operation/deferred-sse.ts';
 import type { Answer } from '../../runs/answer.ts';
 import { answerTo, type Question } from './answer-question.ts';
 import { type OpenAiError, toldOf } from './failure.ts';

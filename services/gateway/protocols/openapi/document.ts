@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type ProblemCode, problemStatus } from '../../http/problem.ts';
-import { type ErrorFormat, headers } from '../../http/route.ts';
-import type { Operation } from '../../operation.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { problem } from '../../operation/results.ts';
+import { type ErrorFormat, headers } from '../../operation/route.ts';
 import { type RestOperation, restOperationsOf } from '../rest/operations.ts';
-import { problem } from '../rest/results.ts';
 import { tags } from './tags.ts';
 
 /** The OpenAPI 3.1 document, made from the schemas with which the routes validate. */

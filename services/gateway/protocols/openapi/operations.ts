@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { GatewayContext } from '../../gateway-context.ts';
-import { route } from '../../http/route.ts';
-import { type Call, type Operation, operation } from '../../operation.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import { type Call, type Operation, operation } from '../../operation/operation.ts';
+import { route } from '../../operation/route.ts';
 import { asyncApiDocument } from '../asyncapi/document.ts';
 import { openApiDocument } from './document.ts';
 

@@ -1,4 +1,4 @@
-import type { Tag } from '../../operation.ts';
+import type { Tag } from '../../operation/operation.ts';
 
 /** The groups of operations, in the order in which the document shows them. */
 export const tags: Readonly<Record<Tag, string>> = {

@@ -1,5 +1,5 @@
-import type { RouteDescription } from '../../http/route.ts';
-import type { Operation } from '../../operation.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { RouteDescription } from '../../operation/route.ts';
 
 /** An operation as it is called over HTTP. */
 export type RestOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> & RouteDescription;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { GatewayContext } from '../../gateway-context.ts';
-import type { Operation } from '../../operation.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
+import type { Operation } from '../../operation/operation.ts';
 
 /** Registers the route of each operation that has one. */
 export const registerOperations = (app: FastifyInstance, context: GatewayContext, operations: readonly Operation[]): void => {

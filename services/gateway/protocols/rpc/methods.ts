@@ -1,7 +1,7 @@
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { checkChange } from '../../commands/envelope.ts';
 import { checked } from '../../http/input.ts';
-import type { Call, Method, Operation } from '../../operation.ts';
+import type { Call, Method, Operation } from '../../operation/operation.ts';
 
 /** Calls by name (A12/131), by whatever protocol. */
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { bodyOf, noQuery, queryOf } from '../../http/input.ts';
-import { waiting } from '../../http/waiting.ts';
-import type { Operation } from '../../operation.ts';
-import * as results from '../rest/results.ts';
-import * as samples from '../rest/samples.ts';
+import type { Operation } from '../../operation/operation.ts';
+import * as results from '../../operation/results.ts';
+import * as samples from '../../operation/samples.ts';
+import { waiting } from '../../operation/waiting.ts';
 import { prepare } from './methods.ts';
 import { methods } from './table.ts';
 

@@ -1,9 +1,9 @@
 import { chatKey } from '../../access/chat-key.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
-import type { Operation } from '../../operation.ts';
+import type { Operation } from '../../operation/operation.ts';
+import * as samples from '../../operation/samples.ts';
 import { runIdFor, runningTurn, streamDecision, streamMessage } from '../../runs/follow-run.ts';
 import { streamRun } from '../../runs/stream-run.ts';
-import * as samples from '../rest/samples.ts';
 import { uiChunks } from './chunks.ts';
 import { chatBody, readUiRequest } from './input.ts';
 

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { TokenBearer } from '../../access/callers.ts';
-import { EventFrames } from '../../events/event-frames.ts';
-import type { GatewayContext } from '../../gateway-context.ts';
-import type { Guard } from '../../http/auth.ts';
+import type { Guard } from '../../access/auth.ts';
+import type { TokenBearer } from '../../context/callers.ts';
+import { EventFrames } from '../../context/event-frames.ts';
+import type { GatewayContext } from '../../context/gateway-context.ts';
 import { noQuery, queryOf } from '../../http/input.ts';
 import { Connection } from './connection.ts';
 

@@ -1,0 +1,53 @@
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
+import type { Access } from './access.ts';
+import type { Audit } from './audit.ts';
+import type { Callers } from './callers.ts';
+import type { EventFeed } from './event-feed.ts';
+import type { EventFrames } from './event-frames.ts';
+import type { MemoryList } from './memory-list.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { OfferedSkills } from './offered-skills.ts';
+import type { OpenCalls } from './open-calls.ts';
+import type { RecentApprovals } from './recent-approvals.ts';
+import type { Runs } from './runs.ts';
+import type { SessionList } from './session-list.ts';
+import type { Tickets } from './tickets.ts';
+
+/** What operations work with: the ports, this gateway's caches and its quotas. */
+export interface GatewayContext {
+  readonly ports: Ports;
+  /** The current configuration; read it from the context each time. */
+  readonly config: Config;
+  readonly log: Logger;
+  readonly version: string;
+  readonly feed: EventFeed;
+  /** Recent events as SSE frames, made once for all streams. */
+  readonly sseFrames: EventFrames;
+  readonly sessions: SessionList;
+  readonly memory: MemoryList;
+  readonly access: Access;
+  readonly callers: Callers;
+  readonly openCalls: OpenCalls;
+  readonly tickets: Tickets;
+  readonly audit: Audit;
+  readonly approvals: RecentApprovals;
+  readonly runs: Runs;
+  readonly metrics: GatewayMetrics;
+  /** For MCP clients of the owner. */
+  readonly skills?: OfferedSkills | undefined;
+  /** For event streams, for calls that wait, and for WebSockets. */
+  readonly streams: ConcurrencyQuota;
+  readonly waits: ConcurrencyQuota;
+  readonly sockets: ConcurrencyQuota;
+  /** For calls that fold a session's history. */
+  readonly replays: ConcurrencyQuota;
+  /** Aborted when the gateway stops: streams end, waits answer. */
+  readonly closing: AbortSignal;
+  /** Why the gateway is not ready; empty: it is. */
+  problems(): readonly string[];
+  /** Warnings of the other services of this process, which work nevertheless. */
+  warnings(): readonly string[];
+}

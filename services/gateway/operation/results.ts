@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { commandAnswer, commitShape } from '../../../shared/domain/session/envelope.ts';
+import { sessionEvent } from '../../../shared/domain/session/events.ts';
+import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
+import { plainState } from '../../../shared/wire/snapshot.ts';
+import { problemStatus } from '../http/problem.ts';
+import { verdicts } from './verdicts.ts';
+
+/** The answers of the gateway. Objects may get further fields; readers ignore those they do not know. */
+
+const id = z.string();
+const seq = z.int().min(0);
+const failure = z.object({ code: z.string(), message: z.string() });
+const page = { next: z.string().describe('the `after` of the next page'), more: z.boolean() };
+const nextCursor = z.string().nullable().describe('the `cursor` of the next page; `null`: there is none');
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(problemStatus)),
+    detail: z.string(),
+    field: z.string().optional(),
+    retryAfterMs: z.number().optional(),
+    requestId: id,
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
+
+export const health = z.object({
+  status: z.enum(['alive', 'ready', 'unavailable']),
+  version: z.string().optional(),
+  problems: z.array(z.string()).optional(),
+});
+
+const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
+const cameTo = [
+  z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
+  z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
+  z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
+] as const;
+export const run = z.discriminatedUnion('status', [goingOn, ...cameTo]).meta({ id: 'Run' });
+export const begunRun = z
+  .discriminatedUnion('status', [goingOn.extend({ duplicate: z.boolean().optional(), sendAt: z.number().optional() }), ...cameTo])
+  .meta({
+    id: 'BegunRun',
+    description: 'A run as its call has left it. `duplicate`: it had begun before, by the same Idempotency-Key.',
+  });
+
+const took = {
+  runId: id,
+  status: z.enum(['ok', 'accepted']),
+  outcome: commandAnswer.shape.outcome.optional(),
+  seq: commandAnswer.shape.seq,
+  rev: commandAnswer.shape.rev,
+};
+export const taken = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
+export const checkpoint = z.object({
+  ...took,
+  requested: z.boolean().optional().describe('whether anything was said since the last time'),
+});
+export const forked = z.object({
+  key: id,
+  ...took,
+  sessionId: id.optional().describe('of the new generation'),
+  generation: z.int().min(2).optional(),
+  forkedFrom: z.object({ sessionId: id, seq, rev: z.int().min(1) }).optional(),
+});
+export const patched = z.object({ key: id, ...took, settings });
+
+const sessionRow = indexRow
+  .extend({ queueMode: queueRule.shape.mode })
+  .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
+export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
+export const session = sessionRow.extend({
+  indexedSeq: seq,
+  nextReset: z.object({
+    rule: z.string(),
+    due: z.boolean(),
+    timeZone: z.string(),
+    dailyAt: z.number().optional(),
+    idleAt: z.number().optional(),
+  }),
+});
+
+export const messages = z.object({
+  messages: z.array(
+    z.object({
+      id,
+      seq,
+      at: z.number(),
+      sessionId: id,
+      role: z.enum(['user', 'assistant']),
+      messageId: id,
+      text: z.string(),
+      sender: sender.optional(),
+      runId: id.optional(),
+    }),
+  ),
+  ...page,
+});
+
+const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
+const commit = z.object({ ...commitShape.shape, events: z.array(fact), seq, recordedAt: z.number() }).meta({ id: 'Commit' });
+export const commits = z.object({ commits: z.array(commit), ...page });
+
+const event = z
+  .intersection(
+    fact,
+    z.object({
+      id: id.describe('`<seq>.<index>`'),
+      seq,
+      index: z.int().min(0),
+      rev: z.int().min(1),
+      key: id,
+      sessionId: id,
+      at: z.number(),
+      correlationId: id,
+      actor: z.string(),
+    }),
+  )
+  .meta({ id: 'Event', description: 'A fact with the fields of its commit.' });
+export const events = z.object({ events: z.array(event), ...page });
+
+export const state = plainState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
+
+const place = z.object({ seq, rev: z.int().min(0), at: z.number() });
+export const diff = z.object({
+  key: id,
+  from: place,
+  to: place,
+  changes: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
+  ...events.shape,
+});
+
+export const approvals = z.object({
+  approvals: z.array(
+    z.object({
+      approvalId: id,
+      sessionKey: id,
+      ...approvalRequest.pick({ tool: true, action: true, expiresAt: true }).shape,
+      asks: z.enum(['run', 'retry']),
+      requestedAt: z.number(),
+      approvers: z.array(z.string()),
+      onceOnly: z.boolean(),
+    }),
+  ),
+  nextCursor,
+});
+export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.enum(verdicts) });
+
+const memory = memoryEntry
+  .omit({ changes: true })
+  .meta({ id: 'Memory', description: 'One thing that is remembered; `source` is its last change. See docs/use/memory.md.' });
+export const memories = z.object({ memories: z.array(memory), nextCursor });
+export const memoryRead = memory.extend({
+  history: z.array(
+    z.object({
+      ...memoryEntry.shape.source.shape,
+      at: z.number(),
+      op: z.enum(['add', 'update', 'forget']),
+      text: z.string().optional(),
+      reason: z.string().optional(),
+      from: z.array(z.int().min(1)).optional(),
+    }),
+  ),
+});
+export const memoryAdded = taken.extend({ id: id.optional(), scope: z.string() });
+export const memoryForgotten = taken.extend({ id });
+
+export const inbound = z.object({ id, status: z.literal('accepted'), duplicate: z.boolean() });
+export const called = z.object({ id: z.union([z.string(), z.number()]).optional(), ok: z.literal(true), result: z.unknown() });
+
+const token = z
+  .object({
+    id,
+    role: z.string(),
+    principal: z.string().optional(),
+    namespace: z.string().optional(),
+    label: z.string(),
+    createdAt: z.number(),
+    createdBy: z.string(),
+    expiresAt: z.number().optional(),
+    revokedAt: z.number().optional(),
+    status: z.enum(['active', 'expired', 'revoked']),
+    oldSecretUntil: z.number().optional(),
+  })
+  .meta({ id: 'Token' });
+export const tokens = z.object({ tokens: z.array(token) });
+export const tokenMade = token.extend({ token: z.string().describe('told this once') });
+export const tokenShown = token;
+export const audit = z.object({
+  records: z.array(auditRecord.extend({ seq }).meta({ id: 'AuditRecord' })),
+  ...page,
+});
+export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

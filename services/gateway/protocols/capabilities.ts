@@ -1,0 +1,27 @@
+import { approvalOperations } from '../approvals/operations.ts';
+import { auditOperations } from '../audit/operations.ts';
+import { eventOperations } from '../events/operations.ts';
+import { memoryOperations } from '../memory/operations.ts';
+import { messageOperations } from '../messages/operations.ts';
+import type { Operation } from '../operation/operation.ts';
+import { runOperations } from '../runs/operations.ts';
+import { contextOperations } from '../sessions/context-operations.ts';
+import { historyOperations } from '../sessions/history-operations.ts';
+import { sessionOperations } from '../sessions/operations.ts';
+import { systemOperations } from '../system/operations.ts';
+import { tokenOperations } from '../tokens/operations.ts';
+
+/** What the gateway can do, whatever the protocol. Methods by name are listed in this order. */
+export const capabilities: readonly Operation[] = [
+  ...sessionOperations,
+  ...contextOperations,
+  ...historyOperations,
+  ...eventOperations,
+  ...approvalOperations,
+  ...memoryOperations,
+  ...messageOperations,
+  ...runOperations,
+  ...tokenOperations,
+  ...auditOperations,
+  ...systemOperations,
+];

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';
+import type { CustodyRecord, CustodyState } from '../../../shared/ports/custody-log.ts';
+import type { CacheBroker } from '../../support/caches.ts';
+import { freshKey } from '../../support/domain/commits.ts';
+
+const targetTo = (to: string, change: Partial<DeliveryTarget> = {}): DeliveryTarget => ({ channel: 'terminal', to, ...change });
+const freshTarget = (): DeliveryTarget => targetTo(freshKey());
+const record = (target: DeliveryTarget, state: CustodyState, change: Partial<CustodyRecord> = {}): CustodyRecord => ({
+  ...{ v: 1, outboundId: '7.0', outboundSeq: 7, key: freshKey(), target, state, attempt: 1, at: 1_700_000_000_123 },
+  ...change,
+});
+
+export const custodyLogContract = (broker: () => CacheBroker): void => {
+  it('a conversation without custody has no last record', async () => {
+    const { custody } = await broker().host();
+    expect(await custody.last(freshTarget())).toBeNull();
+  });
+
+  it('I9: the last record of a conversation is its newest, whatever its state', async () => {
+    const [one, other, target] = [await broker().host(), await broker().host(), freshTarget()];
+    let seq = 0;
+    for (const state of ['prepared', 'sending', 'unknown', 'sending', 'delivered', 'prepared', 'suppressed', 'failed'] as const) {
+      const written = record(target, state, { detail: `because of ${state}` });
+      const next = await one.custody.append(written, seq);
+      expect(next).toBeGreaterThan(seq);
+      seq = next ?? 0;
+      expect(await other.custody.last(target)).toEqual({ record: written, seq });
+    }
+  });
+
+  it('I9: of two writers at once one writes', async () => {
+    const [hosts, target] = [[await broker().host(), await broker().host()], freshTarget()];
+    let seq = 0;
+    for (let round = 1; round <= 20; round++) {
+      const outcomes = await Promise.all(
+        hosts.map(({ custody }, at) => custody.append(record(target, 'sending', { attempt: round, outboundId: `${at}.0` }), seq)),
+      );
+      const winners = outcomes.filter((outcome) => outcome !== null);
+      expect(winners).toHaveLength(1);
+      seq = winners[0]!;
+      const last = await hosts[0]!.custody.last(target);
+      expect(last?.seq).toBe(seq);
+      expect(last?.record.outboundId).toBe(`${outcomes.indexOf(seq)}.0`);
+    }
+  });
+
+  it('a writer that is behind, or ahead, is told and changes nothing', async () => {
+    const [{ custody }, target] = [await broker().host(), freshTarget()];
+    const first = await custody.append(record(target, 'prepared'), 0);
+    expect(await custody.append(record(target, 'sending', { attempt: 2 }), 0)).toBeNull();
+    expect(await custody.append(record(target, 'sending', { attempt: 2 }), (first ?? 0) + 1)).toBeNull();
+    expect((await custody.last(target))?.record.state).toBe('prepared');
+  });
+
+  it('conversations that differ in account, thread or a letter are apart', async () => {
+    const { custody } = await broker().host();
+    const to = freshKey();
+    const targets = [
+      targetTo(to),
+      targetTo(to, { accountId: 'a' }),
+      targetTo(to, { threadId: 'a' }),
+      targetTo(`a~${to}`),
+      targetTo(to, { channel: 'webhook' }),
+      targetTo(to.toUpperCase()),
+      targetTo(`${to} .*>%\n`),
+    ];
+    for (const [at, target] of targets.entries())
+      expect(await custody.append(record(target, 'prepared', { attempt: at + 1 }), 0)).not.toBeNull();
+    const last = await Promise.all(targets.map((target) => custody.last(target)));
+    expect(last.map((each) => each?.record.attempt)).toEqual(targets.map((_, at) => at + 1));
+  });
+
+  it('the longest target there can be is no trouble', async () => {
+    const { custody } = await broker().host();
+    const salt = freshKey();
+    const long = { accountId: '界'.repeat(128), threadId: '界'.repeat(128) };
+    const targets = ['界', '外'].map((last) => targetTo(`${'界'.repeat(511 - salt.length)}${salt}${last}`, long));
+    for (const target of targets) expect(await custody.append(record(target, 'prepared'), 0)).not.toBeNull();
+    expect((await custody.last(targets[0]!))?.record.target).toEqual(targets[0]);
+  });
+};

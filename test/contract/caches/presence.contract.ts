@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it, vi } from 'vitest';
+import type { HealthReport } from '../../../shared/ports/presence.ts';
+import type { CacheBroker } from '../../support/caches.ts';
+
+const report = (process: string, change: Partial<HealthReport> = {}): HealthReport => ({
+  ...{ v: 1, process, version: '1.2.3', startedAt: 1, at: 2 },
+  services: [{ name: 'session', problems: [], warnings: ['a tool is missing'], metrics: { turns_running: 3 } }],
+  ...change,
+});
+
+export const presenceContract = (broker: () => CacheBroker): void => {
+  it('others see who is there, with the newest report of each, and no longer who has left', async () => {
+    const [one, other] = [await broker().host(), await broker().host()];
+    const names = [`session-1-${randomUUID()}`, `a.b %ü ${randomUUID()}`];
+    const [first = '', second = ''] = names;
+    const seen = async () => (await other.presence.list()).filter(({ process }) => names.includes(process));
+    for (const name of names) await one.presence.tell(report(name));
+    await one.presence.tell(report(first, { at: 3 }));
+    await vi.waitFor(async () => expect((await seen()).map(({ at }) => at).sort()).toEqual([2, 3]));
+    expect(await seen()).toContainEqual(report(second));
+    await one.presence.leave(first);
+    await vi.waitFor(async () => expect((await seen()).map(({ process }) => process)).toEqual([second]));
+  });
+
+  it('silence means gone', async () => {
+    const { presence } = await broker().host();
+    const name = `session-2-${randomUUID()}`;
+    await presence.tell(report(name));
+    await vi.waitFor(async () => expect((await presence.list()).some(({ process }) => process === name)).toBe(true));
+    const gone = async () => expect((await presence.list()).every(({ process }) => process !== name)).toBe(true);
+    await vi.waitFor(gone, 5_000);
+  });
+};

@@ -1,0 +1,93 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { IssuedToken, TokensView } from '../../../shared/ports/tokens.ts';
+import { bucketKey } from '../../../shared/wire/subjects.ts';
+import type { CacheBroker, CacheHost } from '../../support/caches.ts';
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const tokenNamed = (id: string = randomUUID()): IssuedToken => ({
+  ...{ v: 1, id, role: 'channel', namespace: 'irc', label: 'a bot', createdAt: 1, createdBy: 'token:api' },
+  secrets: [{ sha256: digest(id) }],
+});
+const ticket = { actor: 'token:api', path: '/v1/events', expiresAt: 5, tokenSha256: 'a'.repeat(64) };
+
+export const tokensContract = (broker: () => CacheBroker): void => {
+  const watched = async ({ tokens }: CacheHost): Promise<TokensView> => {
+    const view = await tokens.watch();
+    onTestFinished(() => view.close());
+    return view;
+  };
+
+  it('what one host adds and changes, all see within a second', async () => {
+    const [one, other, token] = [await broker().host(), await broker().host(), tokenNamed()];
+    const view = await watched(other);
+    expect(await one.tokens.add(token)).toBe(true);
+    await vi.waitFor(() => expect(view.get(token.id)).toEqual(token), { timeout: 2_000 });
+    const revoked = { ...token, revokedAt: 7 };
+    expect(await one.tokens.change(token.id, (now) => ({ ...now, revokedAt: 7 }))).toEqual(revoked);
+    await vi.waitFor(() => expect(view.get(token.id)).toEqual(revoked), { timeout: 2_000 });
+    expect([...view.all()]).toContainEqual(revoked);
+    await one.tokens.remove(token.id);
+    await vi.waitFor(() => expect(view.get(token.id)).toBeUndefined(), { timeout: 2_000 });
+  });
+
+  it('a view has what was there before it, and reads on when it is asked to', async () => {
+    const [{ tokens }, first, second] = [await broker().host(), tokenNamed(), tokenNamed()];
+    await tokens.add(first);
+    const view = await watched(await broker().host());
+    expect(view.get(first.id)).toEqual(first);
+    await tokens.add(second);
+    await vi.waitFor(async () => {
+      await view.refresh();
+      expect(view.get(second.id)).toEqual(second);
+    });
+  });
+
+  it('an id is given once', async () => {
+    const [{ tokens }, token] = [await broker().host(), tokenNamed()];
+    const other = { ...token, label: 'another' };
+    expect([await tokens.add(token), await tokens.add(other)]).toEqual([true, false]);
+    expect(await tokens.change(token.id, (now) => now)).toEqual(token);
+    expect(await tokens.change(randomUUID(), (now) => now)).toBeNull();
+  });
+
+  it('of changes at once none is lost', async () => {
+    const [one, other, token] = [await broker().host(), await broker().host(), tokenNamed()];
+    await one.tokens.add(token);
+    await Promise.all([
+      one.tokens.change(token.id, (now) => ({ ...now, revokedAt: 7 })),
+      other.tokens.change(token.id, (now) => ({ ...now, expiresAt: 9 })),
+    ]);
+    expect(await one.tokens.change(token.id, (now) => now)).toEqual({ ...token, revokedAt: 7, expiresAt: 9 });
+  });
+
+  it('a ticket is for one of all who use it at once, and once', async () => {
+    const [one, other] = [await broker().host(), await broker().host()];
+    for (let round = 0; round < 5; round++) {
+      const name = digest(randomUUID());
+      await one.tokens.keepTicket(name, ticket, 30_000);
+      const taken = await Promise.all([one, other, one, other].map(({ tokens }) => tokens.takeTicket(name)));
+      expect(taken.filter((each) => each !== null)).toEqual([ticket]);
+      expect(await other.tokens.takeTicket(name)).toBeNull();
+    }
+  });
+
+  it('a ticket goes away by itself', async () => {
+    const [{ tokens }, name] = [await broker().host(), digest(randomUUID())];
+    await tokens.keepTicket(name, ticket, 1_000);
+    await vi.waitFor(async () => expect((await broker().buckets.tokens.read(bucketKey('ticket', name))).value).toBeNull(), {
+      timeout: 5_000,
+    });
+    expect(await tokens.takeTicket(name)).toBeNull();
+    expect(await tokens.takeTicket(digest('nothing'))).toBeNull();
+  });
+
+  it('what is no token lets nobody in', async () => {
+    const [{ tokens }, id, name] = [await broker().host(), randomUUID(), digest(randomUUID())];
+    await broker().buckets.tokens.put(bucketKey('token', id), Buffer.from('everything'));
+    await broker().buckets.tokens.put(bucketKey('ticket', name), Buffer.from('everything'));
+    expect((await watched(await broker().host())).get(id)).toBeUndefined();
+    expect(await tokens.change(id, (now) => now)).toBeNull();
+    expect(await tokens.takeTicket(name)).toBeNull();
+  });
+};

@@ -1,0 +1,252 @@
+import { pathOf } from '../setup.ts';
+import {
+  type Ask,
+  allBySocket,
+  allByStream,
+  byHttp,
+  byMcp,
+  byRpc,
+  bySocket,
+  byStream,
+  byTicket,
+  byTool,
+  type Given,
+  type Http,
+} from './access-callers.ts';
+import {
+  approvals,
+  letterOf,
+  memories,
+  nothing,
+  type Place,
+  responses,
+  runs,
+  sessions,
+  tokens,
+  type World,
+} from './access-world.ts';
+
+/** How each line of the access matrix is asked. */
+
+export interface Asking {
+  readonly world: World;
+  /** By name of the door. */
+  readonly doors: Readonly<Record<string, Ask>>;
+  /** Of a list: the letters of what it shows. */
+  readonly shows?: (body: any) => readonly string[];
+  /** What refusals are called that have a name of their own here; `hidden`: the one for all that is not there. */
+  readonly codes?: Readonly<Record<string, string>>;
+}
+
+type More = Partial<Omit<Asking, 'doors'>>;
+const by = (ask: Ask | Asking['doors'], more: More = {}): Asking => ({
+  world: sessions,
+  doors: typeof ask === 'function' ? { '': ask } : ask,
+  ...more,
+});
+const route =
+  (http: Http = {}, more: More = {}) =>
+  (title: string) =>
+    by(byHttp(title, http), more);
+/** The method or tool that a title names behind its door. */
+const named = (title: string): string => title.split(/[ ,]+/)[1] ?? '';
+/** By both doors that have the method. */
+const rpc =
+  (given: Given = none, more: More = {}) =>
+  (title: string) =>
+    by({ 'by HTTP': byRpc(named(title), given), 'by WebSocket': bySocket(named(title), given) }, more);
+const socket = (given: Given) => (title: string) => by(bySocket(named(title), given));
+const tool =
+  (given: Given = none, more: More = {}) =>
+  (title: string) =>
+    by(byTool(named(title), given), more);
+const exactly =
+  (ask: Ask, more: More = {}) =>
+  () =>
+    by(ask, more);
+
+const none: Given = () => ({});
+const body = (given: object, more: Http = {}) => route({ given: () => given, ...more });
+/** Names the session, with this besides. */
+const key =
+  (more: object = {}): Given =>
+  (place) => ({ key: place.key, ...more });
+const sessionKey =
+  (more: object = {}): Given =>
+  (place) => ({ sessionKey: place.key, ...more });
+
+/** Lists, by what they show. */
+const lettersIn = (found: readonly { key?: string; sessionKey?: string }[]) =>
+  found.map(({ key = '', sessionKey = key }) => letterOf(sessionKey));
+const ofSessions = { shows: ({ sessions }: any) => lettersIn(sessions) };
+const ofEvents = { shows: ({ events }: any) => lettersIn(events) };
+const ofApprovals = { world: approvals, shows: ({ approvals }: any) => lettersIn(approvals) };
+const ofMemories = { world: memories, shows: ({ memories }: any) => memories.map(({ text }: any) => text.at(-1)) };
+
+/** About nothing but the caller. */
+const plain = { world: nothing };
+const waiting = { world: approvals, codes: { 403: 'approval_forbidden', 404: 'approval_unknown', hidden: 'approval_unknown' } };
+/** Who is let in, and hears of no approval, hears another answer than who is not. */
+const waitingThere = { world: approvals, codes: { 403: 'approval_forbidden', 404: 'approval_unknown' } };
+const remembered = { world: memories };
+const unknownYet = { codes: { 404: 'session_unknown' } };
+
+/** One scope of which nothing is shown is as good as none. */
+const unlessEmpty =
+  (ask: Ask): Ask =>
+  async (...asked) => {
+    const heard = await ask(...asked);
+    return heard.body?.memories?.length === 0 ? { ...heard, status: 404, code: 'not_found' } : heard;
+  };
+
+const eventsOf = ({ key }: Place): string => pathOf(key, '/events');
+const encoded = ({ key }: Place): string => encodeURIComponent(key);
+const ofNone = ({ key }: Place): string => `${Buffer.from(key).toString('base64url')}.x`;
+const ifUnchanged = { headers: () => ({ 'if-match': '"999999"' }) };
+const longAgo = '2001-01-01';
+const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+const answered = ({ id }: Place) => {
+  const part = { type: 'dynamic-tool', toolName: 'exec', toolCallId: 'c', input: {}, state: 'approval-responded' };
+  return { id: 'm', role: 'assistant', parts: [{ ...part, approval: { id, approved: true } }] };
+};
+const chat = { model: 'natter', messages: [{ role: 'user', content: 'hi' }] };
+const response = { model: 'natter', input: 'hi' };
+const agui = { runId: 'r', messages: [{ id: 'm', role: 'user', content: 'hi' }] };
+/** What the platform of the session would bring. A group may be named by its key too; a direct session is whose the message is. */
+const envelope = ({ key, letter }: Place) => {
+  const [, , channel, at, ...rest] = key.split(':');
+  const id = rest.at(-1);
+  const message = { id: `m-${letter}-${key}`, channel, text: 'hi' };
+  return at === 'group'
+    ? { ...message, conversation: { id, kind: 'group' }, sender: { id: '1' }, sessionKey: key }
+    : { ...message, conversation: { id, kind: 'direct' }, sender: { id }, accountId: at };
+};
+
+/** By title. */
+export const asks: Readonly<Record<string, (title: string) => Asking>> = {
+  'GET /v1/sessions': route({ query: '?status=all' }, ofSessions),
+  'GET /v1/events': route({}, ofEvents),
+  'GET /v1/events, of a prefix': route({ query: '?key=agent:main:telegram' }, ofEvents),
+  'GET /v1/events, streamed': exactly(allByStream, ofEvents),
+  'GET /v1/approvals': route({}, ofApprovals),
+  'GET /v1/memory': route({}, ofMemories),
+  'GET /v1/memory, searched': route({ query: '?query=of' }, ofMemories),
+  'rpc sessions.list': rpc(none, ofSessions),
+  'rpc approvals.list': rpc(none, ofApprovals),
+  'rpc memory.list': rpc(none, ofMemories),
+  'rpc status': rpc(none, { shows: ({ sessions, counts }: any) => [...lettersIn(sessions), ...(counts ? ['y'] : [])] }),
+  'ws subscribe': exactly(allBySocket, ofEvents),
+  'mcp sessions_list': tool(none, ofSessions),
+  'mcp events_wait': tool(() => ({ after: '0', timeoutSeconds: 0 }), ofEvents),
+  'mcp approvals_list': tool(none, ofApprovals),
+
+  'GET /v1/sessions/:key': route(),
+  'GET /v1/sessions/:key/messages': route(),
+  'GET /v1/sessions/:key/messages, paged': route({ query: '?after=1&limit=1' }),
+  'GET /v1/sessions/:key/commits': route(),
+  'GET /v1/sessions/:key/state': route(),
+  'GET /v1/sessions/:key/state, long ago': route({ query: `?at=${longAgo}` }),
+  'GET /v1/sessions/:key/diff': route({ query: '?from=0' }),
+  'GET /v1/sessions/:key/events': route(),
+  'GET /v1/sessions/:key/events, streamed': exactly(byStream(eventsOf)),
+  'GET /v1/sessions/:key/runs/:runId': route(),
+  'GET /v1/sessions/:key/runs/:runId, waiting': route({ query: '?wait=0.01' }),
+  'GET /v1/sessions/:key/runs/:runId, of none': route({ id: ofNone }),
+  'POST /v1/tickets, then a stream': exactly(byTicket(eventsOf)),
+  'GET /v1/ui/chat/:id/stream': route({ id: encoded }),
+  'GET /v1/responses/:id': route({}, { world: responses, codes: { hidden: 'response_not_found' } }),
+  'rpc chat.history': rpc(sessionKey()),
+  'rpc agent.wait': rpc(({ key, id }) => ({ sessionKey: key, runId: id, timeoutMs: 10 })),
+  'rpc agent.wait, by id alone': rpc(({ id }) => ({ runId: id, timeoutMs: 10 }), { world: runs }),
+  'rpc agent.wait, of none': rpc((place) => ({ runId: ofNone(place), timeoutMs: 0 })),
+  'ws subscribe, to one': socket(sessionKey({ after: '0', deltas: true })),
+  'mcp sessions_history': tool(sessionKey()),
+  'mcp events_wait, for one': tool(sessionKey({ after: '0', timeoutSeconds: 0 })),
+
+  'POST /v1/sessions/:key/messages': body({ text: 'hi' }),
+  'POST /v1/sessions/:key/messages, waiting': body({ text: 'hi' }, { query: '?wait=5' }),
+  'POST /v1/sessions/:key/messages, append': body({ text: 'hi', mode: 'append' }),
+  'POST /v1/sessions/:key/messages, later': body({ text: 'hi', sendAt: 4e12 }),
+  'POST /v1/sessions/:key/messages, if unchanged': body({ text: 'hi' }, ifUnchanged),
+  'POST /v1/sessions/:key/open': route(),
+  'POST /v1/sessions/:key/stop': route(),
+  'POST /v1/sessions/:key/reset': route({}, unknownYet),
+  'POST /v1/sessions/:key/compact': route(),
+  'POST /v1/sessions/:key/checkpoint': route(),
+  'POST /v1/sessions/:key/fork': route(),
+  'POST /v1/sessions/:key/fork, long ago': body({ atTime: longAgo }),
+  'PATCH /v1/sessions/:key': body({ displayName: 'x' }),
+  'PATCH /v1/sessions/:key, if unchanged': body({ displayName: 'x' }, ifUnchanged),
+  'DELETE /v1/sessions/:key': route(),
+  'DELETE /v1/sessions/:key, with its key': route({ query: '?mode=key' }),
+  'POST /v1/inbound': route({ given: envelope }),
+  'POST /v1/ui/chat': route({ given: ({ key }) => ({ id: key, messages: [user] }) }),
+  'POST /v1/ui/chat, with an answer': route({ given: (place) => ({ id: place.key, messages: [answered(place)] }) }, waitingThere),
+  'POST /v1/agui': route({ given: ({ key }) => ({ threadId: key, ...agui }) }),
+  'POST /v1/agui, with an answer': route(
+    {
+      given: ({ key, id }) => ({
+        threadId: key,
+        runId: 'r',
+        messages: [],
+        resume: [{ interruptId: id, status: 'resolved', payload: { approved: true } }],
+      }),
+    },
+    waitingThere,
+  ),
+  'POST /v1/chat/completions, by header': body(chat, { headers: ({ key }) => ({ 'x-natter-session': key }) }),
+  'POST /v1/responses, by conversation': route({ given: ({ key }) => ({ ...response, conversation: key }) }),
+  'POST /v1/responses, after another': route(
+    { given: ({ id }) => ({ ...response, previous_response_id: id }) },
+    { world: responses, codes: { hidden: 'previous_response_not_found' } },
+  ),
+  'rpc chat.send': rpc(sessionKey({ message: 'hi' })),
+  'rpc agent': rpc(sessionKey({ message: 'hi', timeoutSeconds: 5 })),
+  'rpc sessions.reset': rpc(key()),
+  'rpc sessions.compact': rpc(key({ timeoutSeconds: 0 })),
+  'rpc sessions.checkpoint': rpc(key()),
+  'rpc sessions.fork': rpc(key()),
+  'rpc sessions.patch': rpc(key({ displayName: 'x' })),
+  'rpc sessions.patch, sendPolicy': rpc(key({ sendPolicy: 'deny' })),
+  'rpc sessions.delete': rpc(key()),
+  'rpc sessions.delete, with its key': rpc(key({ mode: 'key' })),
+  'mcp sessions_send': tool(sessionKey({ message: 'hi', timeoutSeconds: 0 })),
+
+  'POST /v1/approvals/:id': route({ given: () => ({ verdict: 'deny' }) }, waiting),
+  'POST /v1/approvals/:id, by session': route({ given: sessionKey({ verdict: 'deny' }) }, waiting),
+  'rpc approvals.resolve': rpc(({ id: approvalId }) => ({ approvalId, verdict: 'deny' }), waiting),
+  'mcp approvals_respond': tool(({ id: approvalId, key }) => ({ approvalId, sessionKey: key, decision: 'deny' }), waiting),
+
+  'GET /v1/memory/:id': route({}, remembered),
+  'GET /v1/memory, of one scope': (title) =>
+    by(unlessEmpty(byHttp(title, { query: ({ key }) => `?scope=${encodeURIComponent(key)}` })), remembered),
+  'POST /v1/memory': route({ given: ({ key }) => ({ text: 'a fact', scope: key }) }, remembered),
+  'DELETE /v1/memory/:id': route({}, remembered),
+  'rpc memory.get': rpc(({ id }) => ({ id }), remembered),
+  'rpc memory.forget': rpc(({ id }) => ({ id }), remembered),
+
+  'POST /v1/chat/completions': route({ given: () => chat }, plain),
+  'POST /v1/chat/completions, of a user': route({ given: () => ({ ...chat, user: 'u' }) }, plain),
+  'POST /v1/responses': route({ given: () => response }, plain),
+  'POST /v1/ui/chat, under a word': route({ given: () => ({ id: 'word', messages: [user] }) }, plain),
+  'POST /v1/agui, under a word': route({ given: () => ({ threadId: 'word', ...agui }) }, plain),
+  'POST /v1/tickets': route({ given: () => ({ path: '/v1/events' }) }, plain),
+  'GET /v1/ws': exactly(bySocket('status'), plain),
+  'ws unsubscribe, of none': exactly(
+    bySocket('unsubscribe', () => ({ subscription: '1' })),
+    plain,
+  ),
+  'POST /mcp, of its tools': exactly(byMcp('tools/list'), plain),
+  'GET /mcp': route({}, plain),
+  'DELETE /mcp': route({}, plain),
+  'GET /v1/models': route({}, plain),
+  'GET /v1/models*': route({}, plain),
+  'GET /v1/openapi.json': route({}, plain),
+  'GET /v1/asyncapi.json': route({}, plain),
+  'GET /metrics': route({}, plain),
+  'GET /v1/audit': route({}, plain),
+  'GET /v1/tokens': route({}, plain),
+  'POST /v1/tokens': route({ given: () => ({ role: 'read-only' }) }, plain),
+  'POST /v1/tokens/:id/rotate': route({}, { world: tokens }),
+  'DELETE /v1/tokens/:id': route({}, { world: tokens }),
+};

@@ -1,0 +1,137 @@
+import { expect, vi } from 'vitest';
+import { responseIdOf } from '../../../../services/gateway/protocols/openai/ids.ts';
+import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
+import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
+import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
+import { pathOf } from '../setup.ts';
+import type { Door } from './access-rig.ts';
+
+/** What callers ask about in the access matrix: sessions, what waits for a person in them, and what is remembered of them. Each is a letter. */
+
+interface Kind {
+  readonly key: (cell: string) => string;
+  readonly people: readonly string[];
+  readonly deleted?: true;
+}
+/** Sessions by how they stand to those who call. `cell` makes a session its own. */
+const kinds: Readonly<Record<string, Kind>> = {
+  /** Ann's own. */
+  a: { key: (cell) => `agent:main:telegram:${cell}:dm:1`, people: ['telegram:1'] },
+  /** Shared by Ann and Bob. */
+  b: { key: (cell) => `agent:main:telegram:group:${cell}`, people: ['telegram:1', 'telegram:2'] },
+  /** Bob's, elsewhere. */
+  c: { key: (cell) => `agent:main:discord:group:${cell}`, people: ['discord:2'] },
+  /** Strangers', of a channel whose name begins like another's. */
+  d: { key: (cell) => `agent:main:telegramx:dm:${cell}`, people: ['telegramx:9'] },
+  /** Was Ann's, and is gone. */
+  g: { key: (cell) => `agent:main:telegram:group:gone-${cell}`, people: ['telegram:1'], deleted: true },
+  /** Never was. */
+  n: { key: (cell) => `agent:main:telegram:group:never-${cell}`, people: [] },
+  /** Never was, and Eve may begin it. */
+  e: { key: (cell) => `agent:main:telegram:${cell}:dm:9`, people: [] },
+};
+
+/** However busy the machine is. */
+export const soon = { interval: 2, timeout: 5_000 };
+
+/** What a call is about. `id` is that of a run, an approval or a memory, whatever the world is of. */
+export interface Place {
+  readonly letter: string;
+  readonly key: string;
+  readonly id: string;
+}
+export interface World {
+  readonly letters: string;
+  make(door: Door, letter: string, cell: string): Promise<Place>;
+}
+
+const kindOf = (letter: string): Kind => kinds[letter] as Kind;
+
+/** Sessions in which something was said. Whatever there is to do in one is done before it may be gone. */
+const worldOf = (act: (door: Door, key: string, letter: string, cell: string) => Promise<string>): World => ({
+  letters: Object.keys(kinds).join(''),
+  async make(door, letter, cell) {
+    const { key: keyFor, people, deleted } = kindOf(letter);
+    const key = keyFor(cell);
+    await door.said(key, people);
+    const id = await act(door, key, letter, cell);
+    if (deleted) await door.done(key, { type: 'delete_session', mode: 'key', reason: 'test' });
+    return { letter, key, id };
+  },
+});
+const isThere = (letter: string): boolean => kindOf(letter).people.length > 0;
+
+/** `id` is the run of what was said there. */
+export const sessions = worldOf(async (door) => door.lastRun());
+
+/** The same, with a run whose id says where it is. */
+export const runs = worldOf(async ({ as }, key, letter) => {
+  const body = { method: 'agent', params: { sessionKey: key, message: 'hi', timeoutSeconds: 5 } };
+  const began = isThere(letter)
+    ? (await as.owner('POST', '/v1/rpc', { body })).body.result
+    : { runId: runIdOf(key as SessionKey, 'x') };
+  return began.runId;
+});
+
+/** The same, with an answer as OpenAI's clients know it. */
+export const responses = worldOf(async ({ as }, key, letter) => {
+  const body = { model: 'natter', input: 'hi', conversation: key };
+  return isThere(letter) ? (await as.owner('POST', '/v1/responses', { body })).body.id : responseIdOf(key as SessionKey, 'never');
+});
+
+/** In each a call waits for a person: Ann at Telegram, Bob elsewhere. */
+export const approvals = worldOf(async ({ as, host, done }, key, letter, cell) => {
+  const approvalId = `${letter}-${cell}`;
+  if (!isThere(letter)) return approvalId;
+  host.hold();
+  const { runId } = (await as.owner('POST', pathOf(key, '/messages'), { body: { text: 'clean up' } })).body;
+  await vi.waitFor(() => expect(host.state(key as SessionKey).machine.value).toBe('running'), soon);
+  const approvers = [letter === 'c' ? 'bob' : 'telegram:1'];
+  const request = { approvalId, tool: 'exec', action: 'run rm -r build', expiresAt: 4e12, approvers };
+  await done(key, { type: 'request_approval', turn: { id: runId, attempt: 1 }, ...request });
+  await host.release();
+  return approvalId;
+});
+
+/** Whose memories these are beside the sessions' own: Ann's, Bob's and the agent's, which everybody is told by it. */
+const scopes: Readonly<Record<string, MemoryScope>> = {
+  p: { kind: 'person', principal: 'telegram:1' },
+  q: { kind: 'person', principal: 'bob' },
+  s: { kind: 'agent' },
+};
+/** What is remembered. A session that is gone is still in the memory, for as long as that is behind the log. */
+export const memories: World = {
+  letters: 'abcdgnpqs',
+  async make(door, letter, cell) {
+    const { key } = letter in kinds ? await sessions.make(door, letter, cell) : { key: 'agent:main:memory' };
+    const [place, scope] = [key as SessionKey, scopeName(scopes[letter] ?? { kind: 'session' }, key as SessionKey)];
+    const seq = Number(`${(await door.ports.events.info()).lastSeq + 1}${letter.charCodeAt(0)}`);
+    const id = `${seq}-0`;
+    if (letter === 'n') return { letter, key: scope, id };
+    const source = { key: place, sessionId: 's', seq, fromRev: 1, toRev: 1, by: 'person' } as const;
+    const entry = { id, scope, text: `of ${letter}`, createdAt: 1, updatedAt: 1, source, changes: [{ key: place, seq }] };
+    // As if it were ahead of all that follows: nobody waits for it.
+    await door.hostPorts.memory.put({ entries: [entry], gone: [] }, 1e9);
+    await vi.waitFor(async () => expect((await door.as.owner('GET', `/v1/memory/${id}`)).status).toBe(200), soon);
+    return { letter, key: scope, id };
+  },
+};
+
+/** Tokens made for the question. */
+export const tokens: World = {
+  letters: 't',
+  async make({ as }, letter) {
+    const { body } = await as.owner('POST', '/v1/tokens', { body: { role: 'read-only' } });
+    return { letter, key: '', id: body.id };
+  },
+};
+
+/** Nothing but the caller. */
+export const nothing: World = { letters: '-', make: async (_, letter) => ({ letter, key: '', id: '' }) };
+
+/** Where lists are asked about. */
+export const everywhere = 'all';
+/** The letter of a session there. */
+export const letterOf = (key: string): string =>
+  Object.keys(kinds).find((letter) => kindOf(letter).key(everywhere) === key) ?? key;

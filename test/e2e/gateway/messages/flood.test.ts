@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type DoorProcess, type Doors, startDoors } from '../door-process.ts';
+import { afterwards, callerOf, pathOf, token } from '../setup.ts';
+import { dripping, type RawClient, rawClient, settled } from './raw-client.ts';
+
+/** Issue 5, bad input and trouble: a gateway in a process of its own, and very many clients that mean it no good. */
+
+/** With `NATTER_FLOOD_SOCKETS=10000` as many as the issue names; a tenth of them is slow instead of silent. */
+const sockets = Number(process.env.NATTER_FLOOD_SOCKETS ?? 2_000);
+const key = 'agent:main:main';
+const head = `host: x\r\nauthorization: Bearer ${token}\r\n`;
+const post = `POST ${pathOf(key, '/messages')} HTTP/1.1\r\n${head}content-type: application/json\r\n`;
+
+let doors: Doors;
+let door: DoorProcess;
+beforeAll(async () => {
+  doors = await startDoors();
+  door = await doors.door({ gateway: { maxConnections: 20_000 } });
+});
+afterAll(() => doors.close());
+
+const open = async (clients: readonly RawClient[]): Promise<void> => {
+  for (const { socket } of clients) afterwards(async () => void socket.destroy());
+  await Promise.all(clients.map(settled));
+};
+/** Somebody else's message, and how long it took to be stored, ms. */
+const say = async ({ url }: DoorProcess): Promise<number> => {
+  const began = performance.now();
+  const { status } = await callerOf(url)('POST', pathOf(key, '/messages'), { body: { text: 'hello' } });
+  expect(status).toBe(202);
+  return performance.now() - began;
+};
+const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
+
+it('clients that say nothing, or too little, are told so in time and cut off; others are served, and memory is bounded', async () => {
+  await say(door);
+  const before = door.memory();
+  const took: number[] = [];
+  const slow = Math.floor(sockets / 20);
+  const headers = Array.from({ length: slow }, () => dripping(rawClient(door.url, 'GET /livez HTTP/1.1\r\n'), 'x-a: b\r\n', 500));
+  const bodies = Array.from({ length: slow }, () =>
+    dripping(rawClient(door.url, `${post}content-length: 9999\r\n\r\n{`), ' ', 500),
+  );
+  await open([...headers, ...bodies]);
+  const silent: RawClient[] = [];
+  while (silent.length + 2 * slow < sockets) {
+    const step = Array.from({ length: Math.min(500, sockets - silent.length - 2 * slow) }, () => rawClient(door.url));
+    silent.push(...step);
+    await open(step);
+    took.push(await say(door));
+  }
+  expect(most(took)).toBeLessThan(1_000);
+  // Some 20 kB each; the rest is the garbage that has not been collected yet.
+  expect(door.memory() - before).toBeLessThan(60 + sockets * 0.03);
+
+  const [ofSilent, ofHeaders, ofBodies] = await Promise.all(
+    [silent, headers, bodies].map(async (clients) => Promise.all(clients.map(({ closed }) => closed))),
+  );
+  // Each has its whole time. How late the last is depends on the machine.
+  for (const times of [ofSilent, ofHeaders]) expect(Math.min(...(times ?? []))).toBeGreaterThan(9_900);
+  expect(most([...(ofSilent ?? []), ...(ofHeaders ?? [])])).toBeLessThan(15_000);
+  expect(Math.min(...(ofBodies ?? []))).toBeGreaterThan(14_900);
+  expect(most(ofBodies ?? [])).toBeLessThan(19_000);
+  const answers = [...silent, ...headers, ...bodies].map(({ heard }) => heard());
+  expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 408') || !answer.includes('"code":"request_timeout"'))).toEqual(
+    [],
+  );
+  expect(await say(door)).toBeLessThan(1_000);
+}, 40_000);
+
+it('beyond gateway.maxConnections who comes is cut off; those who are in are served, and there is room again once the silent are gone', async () => {
+  const places = 100;
+  const small = await doors.door({ gateway: { maxConnections: places } });
+  const guest = rawClient(small.url, `GET /v1/events HTTP/1.1\r\n${head}accept: text/event-stream\r\n\r\n`);
+  afterwards(async () => void guest.socket.destroy());
+  await vi.waitFor(() => expect(guest.heard()).toContain('200 OK'));
+  const silent = Array.from({ length: places - 1 }, () => rawClient(small.url));
+  await open(silent);
+  const surplus = Array.from({ length: 50 }, () => rawClient(small.url));
+  await open(surplus);
+  expect(most(await Promise.all(surplus.map(({ closed }) => closed)))).toBeLessThan(5_000);
+  expect(surplus.map(({ heard }) => heard()).filter((heard) => heard !== '')).toEqual([]);
+  await expect(say(small)).rejects.toThrow();
+
+  for (const { socket } of silent) socket.destroy();
+  await vi.waitFor(() => say(small), 5_000);
+  await vi.waitFor(() => expect(guest.heard()).toContain('event: assistant_message'), 5_000);
+}, 20_000);
+
+it('bodies without end, thousands of requests at once, and garbage among them: each is refused or cut off, and others are served', async () => {
+  await say(door);
+  const before = door.memory();
+  const part = `${(64 * 1_024).toString(16)}\r\n${'x'.repeat(64 * 1_024)}\r\n`;
+  const claimed = Array.from({ length: 50 }, () => rawClient(door.url, `${post}content-length: 9999999999\r\n\r\n`));
+  const endless = Array.from({ length: 50 }, () =>
+    rawClient(door.url, `${post}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
+  );
+  const large = [...claimed, ...endless].map((client) => dripping(client, part, 50));
+  const garbled = rawClient(door.url, `${`GET /livez HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
+  const many = (count: number): string => 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count);
+  const piped = Array.from({ length: 20 }, () => rawClient(door.url, many(5_000)));
+  const patient = rawClient(door.url, many(30));
+  await open([...large, garbled, patient, ...piped]);
+  await Promise.all([...large, ...piped, garbled].map(({ closed }) => closed));
+  // Who goes on talking may be cut off before they have heard why.
+  expect(new Set(large.map(({ heard }) => heard().split(' ')[1]).filter(Boolean))).toEqual(new Set(['413']));
+  expect(
+    garbled
+      .heard()
+      .match(/HTTP\/1.1 \d+/g)
+      ?.at(-1),
+  ).toBe('HTTP/1.1 400');
+  expect(await say(door)).toBeLessThan(1_000);
+  // Those who send without end would have sent several times as much; the rest is a heap that has not grown before.
+  expect(door.memory() - before).toBeLessThan(200);
+  await vi.waitFor(() => expect(patient.heard().match(/HTTP\/1.1 200/g)).toHaveLength(30));
+}, 20_000);

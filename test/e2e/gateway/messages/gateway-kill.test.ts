@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createClient, type NatterClient } from '../../../../shared/client/main.ts';
+import { type DoorProcess, type Doors, startDoors } from '../door-process.ts';
+import { callerOf, token } from '../setup.ts';
+
+/** Issue 5: the gateway is killed with SIGKILL and started again, several times, while clients of `natter/client` post and follow. */
+
+const kills = 3;
+const sessions = ['agent:main:one', 'agent:main:irc:group:two', 'agent:main:irc:group:three'];
+
+let doors: Doors;
+let door: DoorProcess;
+beforeAll(async () => {
+  doors = await startDoors();
+  door = await doors.door();
+});
+afterAll(() => doors.close());
+
+/** Posts to one session, one after the other, until told to stop; resolves with what it was told is stored. */
+const post = async (client: NatterClient, key: string, name: string, stopped: () => boolean): Promise<string[]> => {
+  const accepted: string[] = [];
+  while (!stopped()) {
+    const text = `${name} ${accepted.length}`;
+    const { runId } = await client.sessions.post(key, text, { idempotencyKey: text.replace(' ', '-'), patienceMs: 20_000 });
+    expect(runId).not.toBe('');
+    accepted.push(text);
+  }
+  return accepted;
+};
+
+/** Follows until the event `last` has come; resolves with the ids of all that came. */
+const follow = (client: NatterClient, filter: object) => {
+  const ids: string[] = [];
+  const over = new AbortController();
+  let waits = 0;
+  const reading = (async () => {
+    const onWaiting = () => void waits++;
+    for await (const item of client.events({ after: 0, signal: over.signal, onWaiting, ...filter }))
+      if ('id' in item) ids.push(item.id);
+  })();
+  const end = async (): Promise<void> => {
+    over.abort();
+    await reading;
+  };
+  return { ids, end, waits: () => waits };
+};
+
+const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+};
+
+test('I1, I2: no message that was acknowledged is lost, none is there twice, and streams go on without gap or repeat', async () => {
+  const { url } = door;
+  const client = createClient({ url, token });
+  const followers = [{}, { key: sessions[0] }, { keyPrefix: 'agent:main:irc' }, { types: ['assistant_message'] }].map((filter) =>
+    follow(client, filter),
+  );
+  let done = false;
+  const posting = sessions.flatMap((key, at) =>
+    ['a', 'b', 'c'].map((who) => post(client, key, `${at}${who}`, () => done).then((texts) => ({ key, texts }))),
+  );
+  for (let kill = 0; kill < kills; kill++) {
+    const { lastSeq } = await doors.seen();
+    await vi.waitFor(async () => expect((await doors.seen()).lastSeq).toBeGreaterThan(lastSeq + 40), {
+      timeout: 10_000,
+      interval: 10,
+    });
+    await door.kill9();
+    door = await doors.door({ gateway: { port: Number(new URL(url).port) } });
+  }
+  done = true;
+  const posted = await Promise.all(posting);
+  const accepted = posted.reduce((sum, { texts }) => sum + texts.length, 0);
+  expect(accepted).toBeGreaterThan(kills * 20);
+
+  for (const key of sessions) {
+    const wanted = posted.filter((each) => each.key === key).flatMap(({ texts }) => texts);
+    const isThere = async (): Promise<void> => {
+      const messages = await all(client.sessions.messages(key));
+      const [said, replies] = (['user', 'assistant'] as const).map((role) =>
+        messages.flatMap((message) => (message.role === role ? [message.text] : [])),
+      );
+      expect(said?.toSorted()).toEqual(wanted.toSorted());
+      expect(replies?.toSorted()).toEqual(wanted.map((text) => `you said: ${text}`).toSorted());
+    };
+    await vi.waitFor(isThere, { timeout: 15_000, interval: 50 });
+  }
+  const idsOf = async (query: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let after = '0'; ; ) {
+      const page = (await callerOf(url)('GET', `/v1/events?limit=1000&after=${after}${query}`)).body;
+      ids.push(...page.events.map(({ id }: { id: string }) => id));
+      if (!page.more) return ids;
+      after = page.next;
+    }
+  };
+  const queries = ['', `&key=${sessions[0]}`, '&key=agent:main:irc', '&type=assistant_message'];
+  for (const [at, { ids, end, waits }] of followers.entries()) {
+    const wanted = await idsOf(queries[at] ?? '');
+    await vi.waitFor(() => expect(ids).toHaveLength(wanted.length), { timeout: 10_000 });
+    expect(ids).toEqual(wanted);
+    expect(waits()).toBeGreaterThanOrEqual(kills);
+    await end();
+  }
+}, 60_000);

@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest';
+import type { Clock } from '../../../../shared/kit/clock.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { pathOf, startWorld } from '../setup.ts';
+
+const key = 'agent:main:telegram:default:dm:1';
+const hourMs = 3_600_000;
+
+/** A world in which the time of all that is planned comes when the test says so. */
+const startPlanned = async () => {
+  const due = new AbortController();
+  const clock: Clock = {
+    ...systemClock,
+    sleep: (ms, signal) =>
+      ms < hourMs / 2
+        ? systemClock.sleep(ms, signal)
+        : systemClock.sleep(ms, signal ? AbortSignal.any([signal, due.signal]) : due.signal),
+  };
+  const { call, ports } = await startWorld({ clock });
+  const plan = async (text: string, more: object = {}): Promise<string> => {
+    const answer = await call('POST', pathOf(key, '/messages'), { body: { text, sendAt: Date.now() + hourMs, ...more } });
+    expect(answer).toMatchObject({ status: 202, body: { status: 'scheduled' } });
+    return answer.body.runId;
+  };
+  const say = (text: string) => call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });
+  const remove = (mode: string) => call('DELETE', pathOf(key, `?mode=${mode}`));
+  const runOf = async (runId: string) => (await call('GET', pathOf(key, `/runs/${runId}?wait=5`))).body;
+  const textsOf = async () =>
+    (await call('GET', pathOf(key, '/messages'))).body.messages
+      .filter(({ role }: { role: string }) => role === 'user')
+      .map(({ text }: { text: string }) => text);
+  return { call, ports, plan, say, remove, runOf, textsOf, comeDue: () => due.abort() };
+};
+
+test.each(['session', 'key'])('C9: deleting a conversation (%s) cancels what was planned in it', async (mode) => {
+  const { call, plan, say, remove, runOf, comeDue } = await startPlanned();
+  await say('hello');
+  const runs = [await plan('later'), await plan('noted', { mode: 'append' }), await plan('/new later'), await plan('/status')];
+  expect((await remove(mode)).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
+  comeDue();
+  for (const run of runs) expect(await runOf(run)).toMatchObject({ status: 'error', error: { code: 'session_deleted' } });
+  expect((await call('GET', pathOf(key))).status).toBe(404);
+});
+
+test('C9: what was planned in the conversation that was deleted does not come in the one after it, what is planned there does', async () => {
+  const { plan, say, remove, runOf, textsOf, comeDue } = await startPlanned();
+  await say('hello');
+  const before = await plan('of before');
+  await remove('session');
+  const opening = await plan('planned while there was none');
+  await say('again');
+  const after = await plan('of now');
+  comeDue();
+  expect(await runOf(before)).toMatchObject({ status: 'error', error: { code: 'session_deleted' } });
+  for (const run of [opening, after]) expect(await runOf(run)).toMatchObject({ status: 'ok' });
+  expect((await textsOf()).slice(1)).toEqual(['again', 'planned while there was none', 'of now']);
+});
+
+test('A4/43: a reset cancels nothing that was planned, and a plan may be the first thing in a session', async () => {
+  const { call, plan, runOf, textsOf, comeDue } = await startPlanned();
+  const first = await plan('first');
+  await call('POST', pathOf(key, '/open'));
+  expect((await call('POST', pathOf(key, '/reset'))).status).toBe(200);
+  comeDue();
+  expect(await runOf(first)).toMatchObject({ status: 'ok', reply: 'you said: first' });
+  await vi.waitFor(async () => expect(await textsOf()).toEqual(['first']));
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { startCheckpoint } from '../../../../services/checkpoint/main.ts';
+import { startSession } from '../../../../services/session/main.ts';
+import { openNats } from '../../../../shared/adapters/nats/open.ts';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../../shared/kit/clock.ts';
+import { startMiniHost } from '../../../support/mini-host.ts';
+import { startServer } from '../../../support/nats.ts';
+import { provisionFor } from '../../../support/system.ts';
+import { afterwards, callerOf, openStream, pathOf, ready, startDoor } from '../setup.ts';
+
+const key = 'agent:main:main';
+const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 500 } });
+
+const prepare = async (url: string): Promise<void> => {
+  await provisionFor(url, { prefix: config.prefix, partitions: config.nats.partitions });
+};
+
+it('on a real broker that is killed and started again: 503 meanwhile, then all goes on, and an open stream has no gap or repeat', async () => {
+  const server = await startServer();
+  afterwards(() => server.stop());
+  await prepare(server.url);
+  const portsFor = async (name: string) => {
+    const ports = await openNats(config, { name, clock: systemClock, servers: server.url });
+    afterwards(() => ports.close());
+    return ports;
+  };
+  const host = await startMiniHost(await portsFor('host'));
+  afterwards(() => host.close());
+  const gateway = await startDoor(await portsFor('gateway'));
+  const call = callerOf(gateway.url);
+  await ready(call);
+  const say = (text: string, id: string) =>
+    call('POST', pathOf(key, '/messages?wait=20'), { body: { text }, headers: { 'idempotency-key': id } });
+
+  const stream = await openStream(gateway.url, '/v1/events?after=0');
+  expect((await say('one', '1')).body).toMatchObject({ status: 'ok', reply: 'you said: one' });
+  expect((await say('one', '1')).body).toMatchObject({ status: 'ok', reply: 'you said: one' });
+
+  await server.kill9();
+  await vi.waitFor(async () => expect((await call('GET', '/readyz')).status).toBe(503), 5_000);
+  const refused = await say('two', '2');
+  expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'unavailable' } });
+  await server.restart();
+  await ready(call);
+  expect((await say('two', '2')).body).toMatchObject({ status: 'ok', reply: 'you said: two' });
+
+  const { events } = (await call('GET', '/v1/events?limit=1000')).body;
+  expect(events.filter(({ type }: { type: string }) => type === 'assistant_message')).toHaveLength(2);
+  await vi.waitFor(() => expect(stream.messages).toHaveLength(events.length), 10_000);
+  expect(stream.messages.map(({ id }) => id)).toEqual(events.map(({ id }: { id: string }) => id));
+
+  await server.restart({ empty: true });
+  await vi.waitFor(async () => {
+    const { status, body } = await call('POST', pathOf(key, '/messages'), { body: { text: 'three' } });
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
+  }, 10_000);
+  expect((await call('GET', '/livez')).status).toBe(200);
+});
+
+it('A5/62, I6: a call that waits for a person outlives every host; the answer from another terminal lets it run once', async () => {
+  const server = await startServer();
+  afterwards(() => server.stop());
+  await prepare(server.url);
+  const workspace = mkdtempSync(join(tmpdir(), 'natter-real-'));
+  afterwards(async () => rmSync(workspace, { recursive: true, force: true }));
+  const asking = configSchema.parse({
+    ...config,
+    agent: { workspace },
+    tools: { rules: [{ tool: 'write_file', action: 'ask' }] },
+  });
+  const log = pino({ level: 'silent' });
+  const portsFor = async (name: string) => {
+    const ports = await openNats(asking, { name, clock: systemClock, servers: server.url });
+    afterwards(() => ports.close());
+    return ports;
+  };
+  const startHost = async (member: string) =>
+    startSession({ config: asking, ports: await portsFor(member), log, member, env: {} });
+  const projection = await startCheckpoint({ ports: await portsFor('checkpoint'), log, member: 'checkpoint' });
+  afterwards(() => projection.stop(1_000));
+  const call = callerOf((await startDoor(await portsFor('gateway'))).url);
+  await ready(call);
+
+  const first = await startHost('first');
+  const text = '[[tool write_file {"path":"note.md","content":"x"}]] done?';
+  const { runId } = (await call('POST', pathOf(key, '/messages'), { body: { text } })).body;
+  const run = async (wait = '') => (await call('GET', pathOf(key, `/runs/${runId}${wait}`))).body;
+  await vi.waitFor(async () => expect((await run()).status).toBe('awaiting_approval'), 10_000);
+  const { approvalId } = await run();
+  await first.stop(2_000);
+  const second = await startHost('second');
+  afterwards(() => second.stop(2_000));
+  // The door is a second one: it has not seen the question being asked.
+  const other = callerOf((await startDoor(await portsFor('other'))).url);
+  await ready(other);
+  await vi.waitFor(async () => {
+    const { approvals } = (await other('GET', '/v1/approvals')).body;
+    expect(approvals).toMatchObject([{ approvalId, sessionKey: key, tool: 'write_file' }]);
+  }, 10_000);
+  const answered = await other('POST', `/v1/approvals/${approvalId}`, { body: { verdict: 'allow-once' } });
+  expect(answered).toMatchObject({ status: 200, body: { outcome: 'accepted' } });
+  expect(await run('?wait=20')).toMatchObject({ status: 'ok', reply: expect.stringMatching(/^You said: done\?/) });
+  expect(readFileSync(join(workspace, 'note.md'), 'utf8')).toBe('x');
+  const { events } = (await call('GET', pathOf(key, '/events?limit=1000&type=tool_call_started'))).body;
+  expect(events).toMatchObject([{ approvalId, callAttempt: 1 }]);
+}, 60_000);

@@ -1,0 +1,110 @@
+import { describe, expect, test, vi } from 'vitest';
+import { limits } from '../../../../shared/kit/limits.ts';
+import { type Door, type Name, secretOf, startDoor } from '../access/access-rig.ts';
+import { callerOf, startWorld, token } from '../setup.ts';
+import { direct, overHttp, use } from './mcp-rig.ts';
+
+/** What is seen by MCP as it happens, and what the door refuses before it listens (A8/89, I11); who may do what is in the access matrix. */
+
+const group = 'agent:main:telegram:group:-100';
+const as = (door: Door, name: Name) => overHttp(door.url, secretOf(name));
+const ids = (answer: { events: { key: string }[] }) => new Set(answer.events.map(({ key }) => key));
+
+describe('access', () => {
+  test('A8/89-90: lists and waits have what the caller may see, whoever gave them the cursor', async () => {
+    const door = await startDoor();
+    await door.said(direct, ['telegram:1']);
+    await door.said(group, ['telegram:1', 'telegram:2']);
+    await vi.waitFor(async () => expect(await use(await as(door, 'owner'), 'sessions_list')).toMatchObject({ count: 2 }));
+    const bob = await as(door, 'bob');
+    expect(await use(bob, 'sessions_list')).toMatchObject({ count: 1 });
+    const { next } = await use(await as(door, 'owner'), 'events_wait', { after: '0', timeoutSeconds: 0 });
+    expect(ids(await use(bob, 'events_wait', { after: '0', timeoutSeconds: 0 }))).toEqual(new Set([group]));
+    const waited = use(bob, 'events_wait', { after: next, timeoutSeconds: 10 });
+    // It waits, beyond what was recorded already.
+    await vi.waitFor(async () => expect((await door.as.owner('GET', '/metrics')).text).toMatch(/waiting_calls\S* 1\n/));
+    await door.said(direct, ['telegram:1'], 'hidden');
+    await door.said(group, ['telegram:2'], 'shown');
+    expect(await waited).toMatchObject({ events: [{ key: group }] });
+    expect(await use(await as(door, 'eve'), 'events_wait', { after: '0', timeoutSeconds: 0 })).toMatchObject({ events: [] });
+  });
+
+  test('A5/67: who may begin their own session may wait at it before it is there', async () => {
+    const door = await startDoor();
+    const ann = await as(door, 'annAtTelegram');
+    const waited = use(ann, 'events_wait', { sessionKey: direct, after: '0', timeoutSeconds: 10 });
+    await use(ann, 'sessions_send', { sessionKey: direct, message: 'hello', timeoutSeconds: 0 });
+    expect(ids(await waited)).toEqual(new Set([direct]));
+  });
+});
+
+describe('what is refused at once', () => {
+  const json = { accept: 'application/json, text/event-stream' };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sessions_list', arguments: {} } };
+  const post = async (options: object, bearer: string | null = token) => {
+    const { gateway } = await startWorld();
+    return callerOf(gateway.url, bearer)('POST', '/mcp', { headers: json, ...options });
+  };
+
+  test('a call without a token, with a wrong one, or with one in the address', async () => {
+    const { gateway } = await startWorld();
+    const bare = callerOf(gateway.url, null);
+    const unauthorized = { status: 401, body: { code: 'unauthorized' } };
+    expect(await bare('POST', '/mcp', { body: call, headers: json })).toMatchObject(unauthorized);
+    expect(await bare('POST', `/mcp?token=${token}`, { body: call, headers: json })).toMatchObject(unauthorized);
+    const sessionId = { ...json, 'mcp-session-id': 'a-session-of-somebody' };
+    expect(await bare('POST', '/mcp', { body: call, headers: sessionId })).toMatchObject(unauthorized);
+    expect(await callerOf(gateway.url, 'wrong')('POST', '/mcp', { body: call, headers: json })).toMatchObject(unauthorized);
+  });
+
+  test.each(['https://evil.example', 'http://127.0.0.1:4600', 'null', ''])('a page in a browser: origin "%s"', async (origin) => {
+    expect(await post({ body: call, headers: { ...json, origin } })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  test('50 MB', async () => {
+    const sent = post({ bytes: Buffer.alloc(50 * 1024 * 1024, 0x20) });
+    // The gateway does not read it to its end: the client may find the connection closed before it has the answer.
+    const answer = await sent.catch((error: NodeJS.ErrnoException) => error.code);
+    expect([413, 'EPIPE', 'ECONNRESET']).toContain(typeof answer === 'object' ? answer.status : answer);
+  });
+
+  test.each([
+    ['{', 400, -32700],
+    ['{"jsonrpc": }', 400, -32700],
+    ['', 400, -32700],
+    ['{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"__proto__": {}}}', 400, -32600],
+    ['[]', 400, -32600],
+    [JSON.stringify([call, call]), 400, -32600],
+    ['null', 400, -32600],
+    ['7', 400, -32600],
+    ['{"id": 1}', 400, -32600],
+    ['{"jsonrpc": "1.0", "id": 1, "method": "tools/list"}', 400, -32600],
+    ['{"jsonrpc": "2.0", "id": 1, "method": "tools/lists"}', 200, -32601],
+  ])('JSON-RPC that is none: %s', async (bytes, status, code) => {
+    const answer = await post({ bytes: Buffer.from(bytes) });
+    const told = answer.body ?? JSON.parse(/^data: (.*)$/m.exec(answer.text)?.[1] ?? '{}');
+    expect([answer.status, told.error?.code]).toEqual([status, code]);
+  });
+
+  test.each(['GET', 'DELETE'])('%s: there are no sessions to read or to end', async (method) => {
+    const { gateway } = await startWorld();
+    expect((await callerOf(gateway.url)(method, '/mcp', { headers: json })).status).toBe(405);
+  });
+
+  test('A10/122, I11: waits have places, and one whose client leaves is free again', async () => {
+    const { gateway, ports } = await startWorld();
+    const client = await overHttp(gateway.url, token);
+    const waiting = () => (gateway as unknown as { metrics(): Record<string, number> }).metrics().waiting_calls;
+    const leave = new AbortController();
+    const waited = client.callTool(
+      { name: 'events_wait', arguments: { timeoutSeconds: 100 } },
+      { signal: leave.signal, timeout: limits.waitSeconds * 1_000 },
+    );
+    void waited.catch(() => {});
+    await vi.waitFor(() => expect(waiting()).toBe(1));
+    leave.abort();
+    await vi.waitFor(() => expect(waiting()).toBe(0));
+    await expect(waited).rejects.toThrow();
+    expect(ports.problems()).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { serviceProcess } from '../../chaos/host-process.ts';
+import { run } from '../../chaos/run.ts';
+import { hostOf, killHostInMidTurn, killServer, onlyNode, type Scenario } from '../../chaos/scenarios.ts';
+import { startServer } from '../../support/nats.ts';
+
+/** The short form of `npm run chaos` (`docs/develop/chaos.md`): real processes, one kill each. */
+const twoKills: Scenario = {
+  title: 'kill -9 of a session host in mid-turn, then of the server',
+  setups: ['r1'],
+  play: async (stage) => {
+    await killHostInMidTurn(stage, hostOf(stage, stage.random.between(0, 1)));
+    await killServer(stage, onlyNode(stage), 'the server');
+  },
+};
+
+test('a host and then the broker are killed under load: nothing is lost, doubled or reordered, and every turn ends (I1-I5, I10)', async () => {
+  const { report } = await run({
+    scenario: twoKills,
+    setup: 'r1',
+    seed: 20_251_121,
+    keys: 32,
+    commandsPerSecond: 60,
+    hosts: 2,
+    maxAckPending: 1,
+    beforeMs: 1_000,
+    afterMs: 1_000,
+  });
+  expect(report.violations).toEqual([]);
+  expect(report.missed, 'each fault did what it is for').toEqual([]);
+  expect(report.resumedTurns).toBeGreaterThan(0);
+  expect(report.commands).toBeGreaterThan(100);
+}, 120_000);
+
+test('a host that cannot start ends, so that whoever watches over it starts it again', async () => {
+  const empty = await startServer();
+  const host = serviceProcess('session', { NATS_URL: empty.url });
+  await expect(host.start()).rejects.toThrow('ended at its start: 1');
+  await empty.stop();
+}, 60_000);

@@ -1,0 +1,247 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { afterwards, pathOf } from '../gateway/setup.ts';
+import { type Change, startWhole, type Whole } from './whole.ts';
+
+/** Each chat command as people use it: said on a channel, answered there, and in the log (A4/53-55, A9/94-95, A11/123-125). */
+
+const owner = 'telegram:7';
+const key = 'agent:main:telegram:default:dm:7';
+const ann = 'telegram:1';
+const annKey = 'agent:main:telegram:default:dm:1';
+const groupKey = 'agent:main:telegram:group:-100';
+const group = { conversation: { id: '-100', kind: 'group' } };
+const openai = { kind: 'openai-compatible', models: ['gpt-5', 'gpt-5-mini'] };
+const model = {
+  aliases: { fast: 'openai/gpt-5-mini' },
+  providers: { openai, anthropic: { kind: 'anthropic', models: ['claude-opus', 'claude-haiku'] } },
+};
+const greets = /^You said: A new session has just begun/;
+
+/** Says something and resolves with the text that comes back to the same chat. */
+const ask = async (whole: Whole, person: string, text: string, change?: Change): Promise<string> => {
+  await whole.say(person, text, change);
+  const { target, text: answer } = await whole.delivered();
+  expect(`telegram:${target.to}`).toBe(change === group ? 'telegram:-100' : person);
+  return answer;
+};
+const textsIn = async ({ eventsOf }: Whole, where: string): Promise<string[]> =>
+  (await eventsOf(where, 'user_message')).map(({ message }) => message.text);
+const noticesIn = async ({ eventsOf }: Whole, where: string): Promise<string[]> =>
+  (await eventsOf(where, 'notice')).map(({ notice }) => notice.text);
+
+describe('a new session', () => {
+  test.each(['/new', '/reset', 'start over'])(
+    'A4/53, 55: "%s" alone begins a new session, and the model greets',
+    async (word) => {
+      const whole = await startWhole({ session: { resetTriggers: ['start over'] } });
+      await ask(whole, owner, 'hello');
+      expect(await ask(whole, owner, word)).toMatch(greets);
+      const [reset] = await whole.eventsOf(key, 'session_reset');
+      expect(reset).toMatchObject({ generation: 2, cause: { trigger: 'command', rule: word } });
+      expect(reset?.sessionId).not.toBe(reset?.previousSessionId);
+      expect(await whole.eventsOf(key, 'checkpoint_requested')).toMatchObject([
+        { reason: 'new_session', sessionId: reset?.previousSessionId },
+      ]);
+      const { body } = await whole.as.owner('GET', pathOf(key));
+      expect(body).toMatchObject({ sessionId: reset?.sessionId, generation: 2, messageCount: 2, completedTurns: 1 });
+    },
+  );
+
+  test('A4/53: the remainder is the first message of the new session', async () => {
+    const whole = await startWhole();
+    await ask(whole, owner, 'hello');
+    expect(await ask(whole, owner, '/new hello there')).toBe('You said: hello there');
+    expect(await ask(whole, owner, 'and on')).toBe('You said: and on');
+    const commits = await whole.commitsOf(key);
+    const later = commits.filter(({ sessionId }) => sessionId === commits.at(-1)?.sessionId).flatMap(({ events }) => events);
+    expect(later.map((event) => (event.type === 'user_message' ? event.message.text : '')).filter(Boolean)).toEqual([
+      'hello there',
+      'and on',
+    ]);
+  });
+
+  test.each([
+    ['an alias', 'fast', 'openai/gpt-5-mini'],
+    ['provider/model', 'anthropic/claude-next', 'anthropic/claude-next'],
+    ['a provider', 'anthropic', 'anthropic/claude-opus'],
+    ['the nearest name', 'haiku', 'anthropic/claude-haiku'],
+  ])('A4/54: /new with %s sets the model of the new session', async (_, word, expected) => {
+    const whole = await startWhole({ more: { model } });
+    await ask(whole, owner, 'hello');
+    expect(await ask(whole, owner, `/new ${word}`)).toMatch(greets);
+    expect(await whole.eventsOf(key, 'settings_changed')).toMatchObject([{ changes: { model: expected } }]);
+    expect(await ask(whole, owner, '/status')).toContain(`Model: ${expected}`);
+  });
+
+  test('A4/54: a name that could be several models resets nothing and lists them', async () => {
+    const whole = await startWhole({ more: { model } });
+    await ask(whole, owner, 'hello');
+    expect(await ask(whole, owner, '/new gpt')).toMatch(/Nothing was reset: "gpt" could be openai\/gpt-5, openai\/gpt-5-mini/);
+    expect(await whole.eventsOf(key, 'session_reset')).toEqual([]);
+    expect((await noticesIn(whole, key))[0]).toContain('openai/gpt-5-mini');
+  });
+});
+
+test('A11/125: /stop ends the run and its queue and says how much; what the run says later is discarded; the next message runs', async () => {
+  const whole = await startWhole();
+  await whole.say(owner, '[[think 300]] [[steps 2]] too late');
+  await whole.until(async () => expect((await whole.as.owner('GET', pathOf(key))).body.status).toBe('running'));
+  await whole.say(owner, 'never one');
+  await whole.say(owner, 'never two');
+  expect(await ask(whole, owner, '/stop')).toBe('Stopped 1 run and cleared 2 waiting messages.');
+  expect(await ask(whole, owner, 'after')).toBe('You said: after');
+  await whole.settled();
+  expect(whole.sent.map(({ text }) => text)).toEqual(['Stopped 1 run and cleared 2 waiting messages.', 'You said: after']);
+  expect((await whole.eventsOf(key, 'assistant_message')).map(({ text }) => text)).toEqual(['You said: after']);
+  expect(await whole.eventsOf(key, 'turn_aborted')).toMatchObject([{ reason: '/stop' }]);
+  expect((await whole.eventsOf(key, 'queue_cleared')).map(({ turnIds }) => turnIds.length)).toEqual([2]);
+  expect(await ask(whole, owner, '/stop')).toBe('Nothing was running.');
+});
+
+describe('reports', () => {
+  test('A11/123, A3/31: /status tells model, session, tokens and what is dangerous here; the answer is no turn', async () => {
+    const whole = await startWhole({ session: { dmScope: 'main' }, more: { channels: { telegram: { dmPolicy: 'open' } } } });
+    await ask(whole, owner, 'hello');
+    const text = await ask(whole, owner, '/status');
+    const { body } = await whole.as.owner('GET', pathOf('agent:main:main'));
+    expect(text.split('\n')).toEqual([
+      'Agent: reachable. Model: offline',
+      `Session: ${body.sessionId} (generation 1), idle`,
+      `Context: ${body.contextTokens} of 128,000 tokens (0%), estimated; ${body.totalTokens} used in 1 turns, 2 messages`,
+      'Waiting: 0 (queue mode followup)',
+      'Thinking: default. Verbose: default. Sending: inherit',
+      expect.stringMatching(/^Next reset: \d{4}-\d\d-\d\d 04:00 UTC$/),
+      expect.stringMatching(/^Warning: anybody may write on telegram, and with session.dmScope "main"/),
+    ]);
+    expect(await noticesIn(whole, 'agent:main:main')).toEqual([text]);
+    expect(body).toMatchObject({ completedTurns: 1, messageCount: 2 });
+  });
+
+  test('A11/124: /context list and /context detail tell what the system prompt is made of', async () => {
+    const whole = await startWhole({ more: { agent: { owners: [owner], systemPrompt: 'x'.repeat(400) } } });
+    await ask(whole, owner, 'hello');
+    for (const kind of ['list', 'detail']) {
+      const text = await ask(whole, owner, `/context ${kind}`);
+      expect(text).toContain('System prompt: 400 characters, about 100 tokens, in 1 parts');
+      expect(text).toContain('- system prompt: 400 characters');
+    }
+    expect((await whole.eventsOf(key, 'notice')).map(({ notice }) => notice.code)).toEqual(['context', 'context']);
+  });
+});
+
+test('A11/124: /context list names the files of the workspace that the model is given', async () => {
+  const workspace = mkdtempSync(join(tmpdir(), 'natter-context-'));
+  afterwards(() => rm(workspace, { recursive: true, force: true }));
+  writeFileSync(join(workspace, 'AGENTS.md'), 'x'.repeat(3_000));
+  const whole = await startWhole({ more: { agent: { owners: [owner], workspace } } });
+  await ask(whole, owner, '[[steps 2]] hello');
+  expect(await ask(whole, owner, '/context list')).toMatch(/^- .*AGENTS\.md: 3,\d{3} characters/m);
+});
+
+describe('/send', () => {
+  const denied = [{ action: 'deny', match: { channel: 'telegram' } }];
+  const byRule = 'suppressed: denied by session.sendPolicy.rules[0]';
+  test.each([
+    [
+      'off suppresses replies by the override, until inherit follows the rules again',
+      [],
+      [
+        ['/send off', 'delivered'],
+        ['quiet', 'suppressed: denied by override'],
+        ['/send inherit', 'delivered'],
+        ['free', 'delivered'],
+      ],
+    ],
+    [
+      'on lets out what the rules deny, until inherit follows them again',
+      denied,
+      [
+        ['ruled', byRule],
+        ['/send on', 'delivered'],
+        ['loud', 'delivered'],
+        ['/send inherit', byRule],
+        ['ruled again', byRule],
+      ],
+    ],
+  ])('A9/94, 96, 98: %s', async (_, rules, said) => {
+    const whole = await startWhole({ session: { sendPolicy: { rules } } });
+    const final = () => whole.custody.filter(({ state }) => state !== 'sending' && state !== 'prepared');
+    for (const [index, [text = '', outcome]] of said.entries()) {
+      await whole.say(owner, text);
+      await whole.until(() => expect(final()).toHaveLength(index + 1));
+      const { state, detail } = final()[index] ?? {};
+      expect([text, detail === undefined ? state : `${state}: ${detail}`]).toEqual([text, outcome]);
+    }
+    const asked = said.flatMap(([text = '']) => (text.startsWith('/') ? [] : [`You said: ${text}`]));
+    expect((await whole.eventsOf(key, 'assistant_message')).map(({ text }) => text)).toEqual(asked);
+    expect(whole.sent).toHaveLength(said.filter(([, outcome]) => outcome === 'delivered').length);
+  });
+
+  test('A9/94: it is the owner’s; others are told so and nothing changes', async () => {
+    const whole = await startWhole();
+    expect(await ask(whole, ann, '/send off')).toBe('Only the owner may use /send.');
+    expect(await ask(whole, ann, 'still here')).toBe('You said: still here');
+    expect(await whole.eventsOf(annKey, 'settings_changed')).toEqual([]);
+  });
+});
+
+test.each(['/send off please', 'please /stop', '/stop it', '/status?', '/context everything', '/newest'])(
+  'A9/95, C13: "%s" is no command but a text',
+  async (text) => {
+    const whole = await startWhole();
+    expect(await ask(whole, owner, text)).toBe(`You said: ${text}`);
+    expect(await textsIn(whole, key)).toEqual([text]);
+    expect(await whole.eventsOf(key, 'notice')).toEqual([]);
+  },
+);
+
+describe('in a group', () => {
+  test('A6/73-76: the owner and who names the agent may command; a bare word of others is a text that is only remembered', async () => {
+    const whole = await startWhole();
+    await whole.say(ann, '/new', group);
+    await whole.say(ann, 'talk among us', group);
+    await whole.settled();
+    expect(await textsIn(whole, groupKey)).toEqual(['/new', 'talk among us']);
+    expect(whole.sent).toEqual([]);
+
+    expect(await ask(whole, ann, '@natter /new', group)).toMatch(greets);
+    expect(await ask(whole, owner, '/new', group)).toMatch(greets);
+    expect((await whole.eventsOf(groupKey, 'session_reset')).map(({ generation }) => generation)).toEqual([2, 3]);
+
+    expect(await ask(whole, owner, '/new shoes for everybody', group)).toMatch(/\n\/new shoes for everybody$/);
+    expect(await whole.eventsOf(groupKey, 'session_reset')).toHaveLength(2);
+    expect(await ask(whole, ann, 'natter: what is new?', group)).toBe('You said: natter: what is new?');
+    expect(await ask(whole, owner, 'to the others', group)).toMatch(/^You said: \[The owner wrote this to the group/);
+  });
+
+  test('A9/94: /send by another member of the group changes nothing', async () => {
+    const whole = await startWhole();
+    expect(await ask(whole, ann, '@natter /send off', group)).toBe('Only the owner may use /send.');
+    expect(await ask(whole, owner, '/send off', group)).toBe('Sending is off for this session.');
+  });
+});
+
+test('A3/31: with an allow list the direct messages of strangers reach no session, nor do their commands', async () => {
+  const whole = await startWhole({ more: { channels: { telegram: { dmPolicy: 'allowlist', allowFrom: ['1'] } } } });
+  for (const text of ['let me in', '/new', '/status']) await whole.say('telegram:9', text);
+  expect(await ask(whole, ann, 'hello')).toBe('You said: hello');
+  expect(await ask(whole, owner, 'hello')).toBe('You said: hello');
+  await whole.settled();
+  expect(await whole.commitsOf('agent:main:telegram:default:dm:9')).toEqual([]);
+  expect((await whole.memory.events.info()).lastSeq).toBe(2);
+});
+
+test('A6/77-78: a silent reply is not delivered, nor shown to who waits for it or lists the sessions; the log keeps it as it was', async () => {
+  const whole = await startWhole();
+  await whole.say(owner, '[[silent]] psst');
+  await whole.until(() => expect(whole.custody.map(({ state }) => state)).toContain('suppressed'));
+  const waited = await whole.as.owner('POST', pathOf(key, '/messages?wait=10'), { body: { text: '[[silent]] again' } });
+  expect(waited.body).toMatchObject({ status: 'ok', reply: '' });
+  expect((await whole.as.owner('GET', pathOf(key))).body.lastMessagePreview).toBe('[[silent]] again');
+  expect((await whole.eventsOf(key, 'assistant_message')).map(({ text }) => text)).toEqual(['<NO_REPLY>', '<NO_REPLY>']);
+  expect(whole.sent).toEqual([]);
+});

@@ -1,0 +1,27 @@
+import { allOn } from '../../../services/session/turn/safety-toggles.ts';
+import { optionsOf, type SimOptions } from './options.ts';
+
+/** Hosts that pause, lose their sessions, never hear of it and get them back: several of them believe that they own the same. */
+export const unaware: Partial<SimOptions> = {
+  ...{ forgetsLost: false, hosts: 2, keys: 2, residents: 20 },
+  weights: { ...optionsOf(0).weights, pause: 16, wait: 24, stop: 20, deactivate: 15, leave: 0, crash: 1 },
+};
+
+/** The mechanisms that make the system safe, each with what is changed to do without it. */
+export const mechanisms: Readonly<Record<string, Partial<SimOptions>>> = {
+  fencing: { safetyToggles: { ...allOn, fencing: false } },
+  deduplication: { safetyToggles: { ...allOn, deduplication: false } },
+  stopOnUncommitted: { safetyToggles: { ...allOn, stopOnUncommitted: false } },
+  /** Ownership hides it; so it is looked at where that fails. */
+  freshness: { ...unaware, safetyToggles: { ...allOn, freshness: false } },
+  intents: { safetyToggles: { ...allOn, intents: false } },
+  /** More than one command of a partition out at a time: a later one can be recorded first, and the watermark then passes the earlier. */
+  oneOutstanding: { maxAckPending: 8 },
+};
+
+/** Options to run without a mechanism; nothing for an empty name. */
+export const withoutMechanism = (name: string): Partial<SimOptions> => {
+  const change = name === '' ? {} : mechanisms[name];
+  if (change === undefined) throw new Error(`no mechanism "${name}"; there are: ${Object.keys(mechanisms).join(', ')}`);
+  return change;
+};

@@ -1,0 +1,49 @@
+import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
+import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import type { IndexView } from '../../../shared/ports/session-index.ts';
+
+/** Somebody outside who reads the log and the index and says whether the system has come to rest. */
+export class Observer {
+  readonly #rows = new Map<SessionKey, IndexRow>();
+  readonly #approvals = new Map<SessionKey, string>();
+  #view: IndexView | null = null;
+  #seen = 0;
+
+  constructor(system: InMemorySystem, clock: Clock) {
+    void openIndexView(system.buckets.index, clock).then((view) => {
+      this.#view = view;
+    });
+  }
+
+  look(commits: readonly RecordedCommit[]): void {
+    for (const commit of commits.slice(this.#seen)) {
+      this.#rows.set(commit.key, summarize(this.#rows.get(commit.key) ?? null, commit));
+      for (const event of commit.events)
+        if (event.type === 'approval_requested') this.#approvals.set(commit.key, event.approvalId);
+    }
+    this.#seen = commits.length;
+  }
+
+  /** True when no turn runs or waits for a person, and the index shows all that is in the log. */
+  isAtRest(): boolean {
+    return [...this.#rows.values()].every(
+      ({ key, seq, status }) => (status === 'idle' || status === 'inactive') && this.#view?.get(key)?.seq === seq,
+    );
+  }
+
+  /** Approvals that somebody has to answer before their session can go on. */
+  waiting(): { key: SessionKey; approvalId: string }[] {
+    return [...this.#rows.values()].flatMap(({ key, status }) => {
+      const approvalId = this.#approvals.get(key);
+      return status === 'awaiting_approval' && approvalId !== undefined ? [{ key, approvalId }] : [];
+    });
+  }
+
+  index(): IndexRow[] {
+    return [...(this.#view?.rows() ?? [])];
+  }
+}

@@ -1,0 +1,166 @@
+import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
+import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
+import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
+import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
+import { createLeases } from '../../../shared/adapters/kv/leases.ts';
+import { createMemoryStore } from '../../../shared/adapters/kv/memory-store.ts';
+import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
+import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import type { Answers } from '../../../shared/ports/answers.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { SessionIndex } from '../../../shared/ports/session-index.ts';
+import type { Snapshots } from '../../../shared/ports/snapshots.ts';
+import type { WorkQueue } from '../../../shared/ports/work-queue.ts';
+
+/**
+ * One process of the system, as the kernel sees it. Everything it does goes through its ports, and each call waits at a gate on its way out
+ * and back: a paused process stands still there until it goes on, not knowing that time has passed; a dead one never moves again.
+ */
+export class Process {
+  readonly name: string;
+  state: 'live' | 'paused' | 'dead' = 'live';
+  readonly died = new AbortController();
+  #resumed: Promise<void> = Promise.resolve();
+  #resume: () => void = () => {};
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  pause(): void {
+    this.state = 'paused';
+    this.#resumed = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+  resume(): void {
+    this.state = 'live';
+    this.#resume();
+  }
+  kill(): void {
+    this.state = 'dead';
+    this.died.abort();
+  }
+
+  /** Resolves when the process may go on. */
+  async gate(): Promise<void> {
+    while (this.state === 'paused') await this.#resumed;
+    if (this.state === 'dead') await new Promise(() => {});
+  }
+  async through<T>(call: () => Promise<T>): Promise<T> {
+    await this.gate();
+    try {
+      return await call();
+    } finally {
+      await this.gate();
+    }
+  }
+}
+
+/** What a run wants to know of the calls of a process. */
+export interface Spy {
+  readonly tell: Answers['tell'];
+  readonly append: (result: Awaited<ReturnType<EventLog['append']>>) => void;
+  readonly snapshotPut: Snapshots['put'];
+  readonly snapshotGot: () => void;
+}
+
+/** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
+export const portsOf = (
+  process: Process,
+  { system, outside }: { readonly system: InMemorySystem; readonly outside: Ports },
+  clock: Clock,
+  spy: Spy,
+  writesIndex: boolean,
+): Ports => {
+  const own: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => process.through(() => clock.sleep(ms, signal)),
+  };
+  const index = gatedBucket(process, system.buckets.index);
+  return {
+    clock: own,
+    events: gatedLog(process, system.events, spy),
+    commands: gatedQueue(process, system.commands),
+    inbound: gatedQueue(process, system.inbound),
+    checkpoints: gatedQueue(process, system.checkpoints),
+    answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
+    snapshots: watchedSnapshots(createSnapshots(gatedBucket(process, system.buckets.snapshots)), spy),
+    index: writesIndex ? createSessionIndex(index, own) : readOnly(index, own),
+    memory: createMemoryStore(gatedBucket(process, system.buckets.memory), own),
+    cursors: createCursors(index),
+    leases: createLeases(gatedBucket(process, system.buckets.hosts), own),
+    live: { ...outside.live, publish: () => {} },
+    custody: outside.custody,
+    deadLetters: outside.deadLetters,
+    tokens: outside.tokens,
+    audit: outside.audit,
+    presence: outside.presence,
+    problems: () => [],
+    close: async () => {},
+  };
+};
+
+const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
+  const refuse = () => Promise.reject(new Error('this process only reads the index'));
+  return { get: refuse, put: refuse, position: refuse, watch: () => openIndexView(bucket, clock) };
+};
+
+const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
+  append: async (commit, expectedSeq) => {
+    const result = await process.through(() => log.append(commit, expectedSeq));
+    spy.append(result);
+    return result;
+  },
+  last: (key) => process.through(() => log.last(key)),
+  read: (key, options) => gatedItems(process, log.read(key, options)),
+  page: (options) => process.through(() => log.page(options)),
+  follow: (options) =>
+    gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
+  info: () => process.through(() => log.info()),
+});
+
+async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    await process.gate();
+    for await (const item of items) {
+      await process.gate();
+      yield item;
+    }
+  } finally {
+    await process.gate();
+  }
+}
+
+const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => ({
+  publish: (message) => process.through(() => queue.publish(message)),
+  schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
+  cancel: (key, name) => process.through(() => queue.cancel(key, name)),
+  consume: (options) => process.through(() => queue.consume(options)),
+  partitionOf: (key) => queue.partitionOf(key),
+  lag: () => queue.lag(),
+});
+
+const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
+  read: (key) => process.through(() => bucket.read(key)),
+  peek: (key) => process.through(() => bucket.peek(key)),
+  put: (key, value, options) => process.through(() => bucket.put(key, value, options)),
+  changes: (part, after, limit) => process.through(() => bucket.changes(part, after, limit)),
+  hint: (filter, wake) => bucket.hint(filter, wake),
+  info: () => process.through(() => bucket.info()),
+});
+
+const watchedSnapshots = (snapshots: Snapshots, spy: Spy): Snapshots => ({
+  get: async (key) => {
+    const state = await snapshots.get(key);
+    if (state !== null) spy.snapshotGot();
+    return state;
+  },
+  put: async (key, state) => {
+    await spy.snapshotPut(key, state);
+    await snapshots.put(key, state);
+  },
+});

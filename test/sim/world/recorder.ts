@@ -1,0 +1,121 @@
+import type { InMemorySystem } from '../../../shared/adapters/in-memory/open.ts';
+import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
+import type { ModelRequest } from '../../../shared/domain/prompt/model-request.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { PlainState } from '../../../shared/domain/session/evolve.ts';
+import type { Clock } from '../../../shared/kit/clock.ts';
+import type { Model } from '../../../shared/ports/model.ts';
+import type { Effect, History, ModelCall, Sent, Told } from '../history.ts';
+import type { Process, Spy } from './process.ts';
+
+/** Things worth a note that no checker needs: they show that a run was not idle. */
+export type Mark =
+  | 'ambiguous append'
+  | 'snapshot read'
+  | 'host killed'
+  | 'zombie went on'
+  | 'graceful stop'
+  | 'outage'
+  | 'done came again';
+
+/** What the model has said in this turn before: what stands behind the message that it answers. Others may have said something since. */
+const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
+  const asked = messages.findLastIndex(({ role, text }) => role === 'user' && text === prompt);
+  return messages.slice(asked + 1).flatMap(({ role, text }) => (role === 'assistant' ? [text] : []));
+};
+
+/** Writes the history of a run down. */
+export class Recorder {
+  readonly #system: InMemorySystem;
+  readonly #clock: Clock;
+  readonly commits: RecordedCommit[] = [];
+  readonly sent: Sent[] = [];
+  readonly told: Told[] = [];
+  readonly modelCalls: ModelCall[] = [];
+  readonly effects: Effect[] = [];
+  readonly snapshots: { host: string; key: string; state: PlainState }[] = [];
+  readonly residents: { host: string; resident: number; limit: number }[] = [];
+  readonly marks = new Map<Mark, number>();
+  /** What happened, for people. */
+  readonly trace: string[] = [];
+
+  constructor(system: InMemorySystem, clock: Clock) {
+    this.#system = system;
+    this.#clock = clock;
+  }
+
+  /** Commits in the log now. */
+  position(): number {
+    return this.upToDate().length;
+  }
+  upToDate(): readonly RecordedCommit[] {
+    const fresh = this.#system.events.stored(this.commits.length);
+    for (const commit of fresh) {
+      this.commits.push(commit);
+      this.note(
+        `commit ${commit.seq} ${commit.key} rev ${commit.rev} by ${commit.actor}: ${commit.events.map(({ type }) => type)}`,
+      );
+    }
+    return this.commits;
+  }
+
+  note(text: string): void {
+    this.trace.push(`${String(this.#clock.monotonic().toFixed(0)).padStart(7)} ${text}`);
+  }
+  mark(mark: Mark): void {
+    this.marks.set(mark, (this.marks.get(mark) ?? 0) + 1);
+  }
+
+  /** A command about to be sent. */
+  send(envelope: CommandEnvelope, client: string): Sent {
+    const sent: Sent = { envelope, client, from: this.position(), acknowledged: false, order: null };
+    this.sent.push(sent);
+    return sent;
+  }
+
+  spyOn(process: Process): Spy {
+    return {
+      tell: (_, answer) => {
+        const at = this.position();
+        const key = this.sent.find(({ envelope }) => envelope.id === answer.commandId)?.envelope.key ?? '';
+        this.told.push({ host: process.name, key, answer, at });
+        this.note(`${process.name} tells ${answer.commandId} ${answer.outcome} ${answer.code ?? ''}`);
+      },
+      append: ({ kind }) => {
+        if (kind === 'unknown') this.mark('ambiguous append');
+      },
+      snapshotPut: async (key, state) => {
+        this.snapshots.push({ host: process.name, key, state });
+      },
+      snapshotGot: () => this.mark('snapshot read'),
+    };
+  }
+
+  /** The model of one process, every call of it recorded. */
+  watched(model: Model, process: Process): Model {
+    return {
+      name: model.name,
+      windowTokens: model.windowTokens,
+      step: (request, onText, signal) => {
+        const { key, turn, step, prompt, purpose } = request;
+        const at = this.position();
+        this.modelCalls.push({ host: process.name, key, turn, step, purpose, prompt, steps: stepsOf(request), at });
+        this.note(`${process.name} takes step ${step} of ${turn.id}/${turn.attempt}`);
+        return model.step(request, onText, signal);
+      },
+      ...(model.instantly && { instantly: model.instantly.bind(model) }),
+    };
+  }
+
+  /** Something that a tool does to the world. */
+  effect(effect: Omit<Effect, 'at'>): void {
+    this.effects.push({ ...effect, at: this.position() });
+    this.note(`${effect.host} makes ${effect.callId} of ${effect.turn.id}/${effect.turn.attempt}: ${effect.tool}`);
+  }
+
+  history(index: readonly IndexRow[] | null, unfinished: number): History {
+    this.position();
+    const { commits, sent, told, modelCalls, effects, snapshots, residents } = this;
+    return { commits, sent, told, modelCalls, effects, snapshots, residents, index, unfinished };
+  }
+}

@@ -1,0 +1,273 @@
+import { pino } from 'pino';
+import { startCheckpoint } from '../../../services/checkpoint/main.ts';
+import { startSession } from '../../../services/session/main.ts';
+import { type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';
+import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { type Random, randomOf } from '../random.ts';
+import type { SimOptions } from './options.ts';
+import { Process, portsOf } from './process.ts';
+import { type Mark, Recorder } from './recorder.ts';
+import { toolsOf } from './tools.ts';
+import { Trouble } from './trouble.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+type Kind = 'host' | 'checkpoint';
+
+/** One place where a process should run; the process in it changes. */
+interface Place {
+  readonly kind: Kind;
+  readonly name: string;
+  life: number;
+  process: Process | null;
+  service: Service | null;
+  stopping: boolean;
+}
+
+const log = pino({ level: 'silent' });
+
+/** The broker and the processes of a run, and what may be done to them. */
+export class World {
+  readonly #options: SimOptions;
+  readonly #clock: VirtualClock;
+  readonly #random: Random;
+  readonly #troubles: readonly Trouble[];
+  readonly #places: readonly Place[];
+  readonly system: InMemorySystem;
+  /** Ports of nobody: for what needs no gate. */
+  readonly outside: Ports;
+  readonly recorder: Recorder;
+  readonly #totals = new Map<string, number>();
+  #phase: 'trouble' | 'healed' | 'over' = 'trouble';
+
+  constructor(options: SimOptions, clock: VirtualClock) {
+    const { seed, faults, maxDelayMs, maxLateMs, partitions, semantics, maxAckPending } = options;
+    const trouble = (part: number, rates: SimOptions['faults']['log'], delayMs: number) =>
+      new Trouble(randomOf(seed * 7 + part), rates, delayMs, maxLateMs);
+    const [logTrouble, caches, queues] = [
+      trouble(1, faults.log, maxDelayMs),
+      trouble(2, faults.caches, maxDelayMs * 4),
+      trouble(3, faults.queues, maxDelayMs),
+    ];
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = randomOf(seed * 7 + 4);
+    this.#troubles = [logTrouble, caches, queues];
+    this.system = openInMemory({
+      clock,
+      partitions,
+      semantics,
+      faults: { log: logTrouble, caches, queues },
+      queues: { maxAckPending },
+    });
+    this.outside = this.system.portsFor('outside');
+    this.recorder = new Recorder(this.system, clock);
+    const place = (kind: Kind, index: number): Place => ({
+      ...{ kind, name: `${kind}-${index + 1}`, life: 0, process: null, service: null, stopping: false },
+    });
+    this.#places = [
+      ...Array.from({ length: options.hosts }, (_, index) => place('host', index)),
+      ...Array.from({ length: options.checkpoints }, (_, index) => place('checkpoint', index)),
+    ];
+  }
+
+  get faults(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const [name, count] of this.#troubles.flatMap((trouble) => Object.entries(trouble.counts)))
+      counts[name] = (counts[name] ?? 0) + count;
+    return counts;
+  }
+
+  /** Starts what should run and does not. */
+  start(): void {
+    for (const place of this.#places) if (place.process === null) this.#start(place);
+  }
+
+  /** A process is gone from one moment to the next; another takes its place after a while. */
+  crash(kind: Kind): void {
+    const place = this.#some(kind);
+    if (place === null) return;
+    if (kind === 'host') this.recorder.mark('host killed');
+    this.#kill(place);
+  }
+
+  /** A host stands still for a while and does not know it. */
+  pause(): void {
+    const place = this.#some('host');
+    const process = place?.process;
+    if (!process) return;
+    const ms = this.#random.pick([100, 1_500, 2_500, 4_000, 12_000]);
+    this.recorder.note(`${process.name} pauses for ${ms} ms`);
+    process.pause();
+    this.system.commands.pause(process.name);
+    void this.#clock.sleep(ms).then(() => {
+      if (process.state !== 'paused') return;
+      this.recorder.note(`${process.name} goes on`);
+      if (ms > 2_000) this.recorder.mark('zombie went on');
+      process.resume();
+      this.system.commands.resume(process.name);
+    });
+  }
+
+  /** A host is asked to stop; another takes its place. */
+  leave(): void {
+    const place = this.#some('host');
+    if (!place?.service || place.stopping) return;
+    place.stopping = true;
+    this.recorder.mark('graceful stop');
+    this.recorder.note(`${place.name}.${place.life} is asked to stop`);
+    const { process, service } = place;
+    void service.stop(10_000).then(() => {
+      this.recorder.note(`${process?.name} has stopped`);
+      process?.kill();
+      if (place.process === process) this.#vacate(place);
+    });
+  }
+
+  /** A part of the broker, or all of it, is away for a while. */
+  outage(): void {
+    const parts = this.#random.chance(0.5) ? this.#troubles : [this.#random.pick(this.#troubles)];
+    const fault = this.#random.pick(['unavailable', 'request_lost'] as const);
+    const ms = this.#random.pick([300, 3_000, 15_000]);
+    this.recorder.mark('outage');
+    this.recorder.note(`outage of ${parts.length} parts for ${ms} ms: ${fault}`);
+    for (const part of parts) part.outage = fault;
+    void this.#clock.sleep(ms).then(() => {
+      for (const part of parts) part.outage = null;
+    });
+  }
+
+  /** The broker of the commands starts again, and its consumers begin with the oldest command that is still stored, done or not (ADR 9). */
+  restart(): void {
+    const again = this.system.commands.forgetPositions();
+    if (again > 0) this.recorder.mark('done came again');
+    this.recorder.note(`the consumers of the commands forget where they were: ${again} that are done come again`);
+  }
+
+  /** Nothing fails any more and everything runs. */
+  heal(): void {
+    this.recorder.note('everything heals');
+    this.#phase = 'healed';
+    for (const trouble of this.#troubles) trouble.heal();
+    for (const { process } of this.#places) {
+      if (process?.state !== 'paused') continue;
+      process.resume();
+      this.system.commands.resume(process.name);
+    }
+    this.start();
+  }
+
+  /** Stops all processes as an operator would, so that they write down what they hold. */
+  async stop(): Promise<void> {
+    this.#phase = 'over';
+    const stopped = Promise.all(this.#places.flatMap(({ service }) => service?.stop(10_000) ?? []));
+    await this.#clock.pass(20_000);
+    await stopped;
+    for (const place of this.#places) if (place.process !== null) this.#kill(place);
+  }
+
+  /** Notes how much each host holds. */
+  look(): void {
+    for (const { kind, process, service } of this.#places) {
+      if (kind !== 'host' || process === null || service === null) continue;
+      const resident = service.metrics().sessions_resident ?? 0;
+      this.recorder.residents.push({ host: process.name, resident, limit: this.#options.residents });
+    }
+  }
+
+  /** Sum of one number over all hosts that lived. */
+  total(metric: string): number {
+    return this.#totals.get(metric) ?? 0;
+  }
+  marks(mark: Mark): number {
+    return this.recorder.marks.get(mark) ?? 0;
+  }
+
+  #some(kind: Kind): Place | null {
+    const running = this.#places.filter((place) => place.kind === kind && place.process?.state === 'live');
+    return running.length === 0 ? null : this.#random.pick(running);
+  }
+
+  #kill(place: Place): void {
+    const { process } = place;
+    if (process === null) return;
+    this.recorder.note(`${process.name} dies`);
+    process.kill();
+    this.system.commands.crash(process.name);
+    this.#vacate(place);
+  }
+
+  #killProcess(process: Process): void {
+    const place = this.#places.find((one) => one.process === process);
+    if (place) this.#kill(place);
+  }
+
+  #vacate(place: Place): void {
+    for (const [name, value] of Object.entries(place.service?.metrics() ?? {}))
+      this.#totals.set(name, (this.#totals.get(name) ?? 0) + value);
+    place.process = null;
+    place.service = null;
+    place.stopping = false;
+    if (this.#phase === 'over') return;
+    const ms = this.#phase === 'healed' ? 100 : this.#random.pick([10, 1_000, 5_000]);
+    void this.#clock.sleep(ms).then(() => {
+      if (place.process === null && this.#phase !== 'over') this.#start(place);
+    });
+  }
+
+  #start(place: Place): void {
+    const process = new Process(`${place.name}.${++place.life}`);
+    place.process = process;
+    this.recorder.note(`${process.name} starts`);
+    void this.#launch(place.kind, process).then(
+      (service) => {
+        if (place.process === process) place.service = service;
+      },
+      (error) => {
+        this.recorder.note(`${process.name} did not start: ${error}`);
+        if (place.process === process) this.#kill(place);
+      },
+    );
+  }
+
+  #launch(kind: Kind, process: Process): Promise<Service> {
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
+    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
+    const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
+    const member = process.name;
+    if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
+    let ids = 0;
+    let approvals = 0;
+    return startSession({
+      config: configSchema.parse({
+        session: { residents },
+        tools: { approvalMinutes: 1 },
+        context: { windowTokens, keepTokens, reserveTokens: 300 },
+        memory: { enabled: false },
+      }),
+      ports,
+      log,
+      member,
+      env: {},
+      model: this.recorder.watched(new OfflineModel(ports.clock, windowTokens), process),
+      tools: toolsOf(process, {
+        sleep: (ms) => ports.clock.sleep(ms),
+        recorder: this.recorder,
+        die: () => this.#killProcess(process),
+      }),
+      safetyToggles,
+      newId: () => `${member}-${++ids}`,
+      newApprovalId: () => `${member}-asks-${++approvals}`,
+      commitPatienceMs,
+      recoveryEveryMs: 1_000,
+    });
+  }
+}
+
+/** A queue whose members never hear that they lost a partition, or that one came back. */
+const unawareOfLoss = (queue: Ports['commands']): Ports['commands'] => ({
+  ...queue,
+  consume: (options) => queue.consume({ ...options, acquired: () => {}, lost: () => {} }),
+});

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { type SessionKey, sessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Commit } from '../../../shared/domain/session/envelope.ts';
+import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+
+/** A checked session key. */
+export const keyOf = (text: string): SessionKey => sessionKey.parse(text);
+
+/** A key no other test uses. */
+export const freshKey = (start = 'agent:main:test'): SessionKey => keyOf(`${start}:${randomUUID()}`);
+
+export const userMessage = (text: string, messageId: string = randomUUID()): SessionEvent => ({
+  type: 'user_message',
+  v: 1,
+  message: { messageId, text, sender: { id: 'ann' } },
+  turnId: 'turn-1',
+});
+export const assistantMessage = (text: string): SessionEvent => ({
+  type: 'assistant_message',
+  v: 1,
+  turn: { id: 'turn-1', attempt: 1 },
+  messageId: randomUUID(),
+  text,
+});
+export const turnStarted = (id = 'turn-1'): SessionEvent => ({
+  type: 'turn_started',
+  v: 1,
+  turn: { id, messageId: 'message-1' },
+  attempt: 1,
+});
+export const turnCompleted = (id = 'turn-1'): SessionEvent => ({ type: 'turn_completed', v: 1, turn: { id, attempt: 1 } });
+export const sessionDeactivated = (reason = 'idle'): SessionEvent => ({ type: 'session_deactivated', v: 1, reason });
+
+/** A valid commit; say what the test is about, the rest is made up. Each has an id of its own. */
+export const commitTo = (key: SessionKey, change: Partial<Commit> = {}): Commit => {
+  const id = randomUUID();
+  return {
+    v: 1,
+    id,
+    key,
+    rev: 1,
+    sessionId: 'session-1',
+    epoch: 0,
+    at: 1_790_000_000_000,
+    correlationId: id,
+    causationId: id,
+    actor: 'test',
+    command: { id, seq: 1, incarnation: 1 },
+    events: [userMessage('hello')],
+    ...change,
+  };
+};

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { type EventType, sessionEvent } from '../../../shared/domain/session/events.ts';
+import { fold, initialState, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
+import { command, tell } from './given.ts';
+
+/**
+ * The golden corpus: for each event type and version one short history as it was stored when that version was released, and the state it
+ * folded to. Files are only ever added: today's code must read all of them and come to the same states (F6).
+ */
+const folder = new URL('../../golden/', import.meta.url);
+
+/** One file. `commits` are the stored bytes, base64; `sha256` is over the JSON of `state`. */
+export interface Golden {
+  readonly name: string;
+  readonly commits: readonly { readonly seq: number; readonly recordedAt: number; readonly bytes: string }[];
+  readonly state: PlainState;
+  readonly sha256: string;
+}
+
+export const versionOf = (type: EventType): number => {
+  const option = sessionEvent.options.find(({ shape }) => shape.type.value === type);
+  return option?.shape.v.value ?? 0;
+};
+export const pathOf = (type: EventType): string => new URL(`v${versionOf(type)}/${type}.json`, folder).pathname;
+
+/** JSON with sorted names: the same state is the same text. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort()) : part,
+  );
+export const hashOf = (state: PlainState): string => createHash('sha256').update(canonical(state)).digest('hex');
+
+export const readCommits = ({ commits }: Golden): RecordedCommit[] =>
+  commits.map(({ seq, recordedAt, bytes }) => decodeCommit(Buffer.from(bytes, 'base64'), seq, recordedAt));
+export const replay = (golden: Golden): PlainState => toPlain(readCommits(golden).reduce(fold, initialState));
+
+/** Every file of every version. */
+export const corpus = (): Golden[] =>
+  readdirSync(folder)
+    .filter((name) => /^v\d+$/.test(name))
+    .flatMap((version) => readdirSync(new URL(`${version}/`, folder)).map((file) => new URL(`${version}/${file}`, folder)))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Golden);
+
+const everything = {
+  messageId: 'm1',
+  text: 'Grüße, 世界 😀\n\tsecond line',
+  sender: { id: 'irc:nick', name: 'Nick', role: 'participant' },
+  deliverTo: { channel: 'irc', to: '#ubuntu', accountId: 'work', threadId: '7' },
+} as const;
+const source = { kind: 'channel', interactive: true, platform: 'irc', triggerId: 'x', type: 'group' } as const;
+const rich: CommandEnvelope = {
+  ...command('post m1 @1763736000123', 'c0'),
+  data: { type: 'post_message', sessionId: 'irc:2025-11-21-abc', message: everything, source },
+};
+
+/** A history for each event type: written once, when the type or a version of it is new. */
+const histories: Record<EventType, Parameters<typeof tell>> = {
+  session_opened: [rich, 'append m2'],
+  session_reopened: ['open', 'deactivate', 'append m1'],
+  user_message: ['append m0', rich],
+  message_refused: ['post m1', { type: 'message_refused', v: 1, messageId: 'm2', turnId: 'm2', code: 'queue_full' }],
+  turn_queued: ['post m0', rich],
+  turn_started: [rich, 'reply m1/1 1', 'post m2'],
+  turn_resumed: [rich, 'continue m1/1 1', 'resume', 'resume'],
+  model_step: [rich, 'continue m1/1 1', 'continue m1/1 2'],
+  assistant_message: [rich, 'reply m1/1 1'],
+  turn_completed: ['post m1', 'post m2', 'reply m1/1 1'],
+  turn_failed: [rich, 'fail m1/1 1'],
+  turn_aborted: ['post m1', 'stop'],
+  queue_cleared: ['post m1', 'post m2', 'post m3', 'stop', 'post m4'],
+  approval_requested: ['post m1', 'ask m1/1 p1 500', 'post m2'],
+  approval_resolved: ['post m1', 'ask m1/1 p1 500', 'answer p1 granted @400', 'ask m1/2 p2 500', 'expire p2 @501'],
+  session_reset: ['post m1', 'post m2', 'reset s2', 'post m3'],
+  session_deactivated: ['append m1', 'deactivate'],
+  participant_resolved: ['append m1', 'open-by owner-1'],
+  origin_changed: ['origin #ubuntu', 'origin ubuntu'],
+  route_changed: ['append m1', 'route #ubuntu'],
+  settings_changed: ['append m1', 'send deny', 'reset s2', 'send inherit', 'send allow'],
+  notice: ['notice hello', 'append m1', 'report'],
+  checkpoint_requested: ['post m1', 'reset s2 m2', 'append m3'],
+  introspected: ['post m1', 'reply m1/1 1', 'checkpoint', 'introspect 1 2', 'append m2'],
+  introspection_failed: ['post m1', 'checkpoint', 'introspect-failed 1 1', 'append m2'],
+  memory_changed: ['post m1', 'call m1/1 1 memory_add run', 'remember m1/1 m1.1.0', 'reply m1/1 2', 'forget 4-0'],
+  skills_changed: ['post m1', 'equip m1/1 1 weather', 'append m2'],
+  turn_joined: ['post m1', 'post-as m2 steer', 'continue m1/1 1'],
+  prompt_changed: [
+    'post m1',
+    { type: 'prompt_changed', v: 1, parts: [{ name: 'instructions', characters: 28 }] },
+    'reply m1/1 1',
+  ],
+  tool_call_started: ['post m1', 'call m1/1 1 read run', 'resume', 'start m1/2 m1.1.0'],
+  tool_result: ['post m1', 'call m1/1 1 read run', 'result m1/1 m1.1.0 ok', 'reply m1/1 2'],
+  tool_output: ['post m1', 'call m1/1 1 read run', { type: 'tool_output', v: 1, callId: 'm1.1.0', page: 1, text: 'first page' }],
+  context_compacted: ['post m1', 'reply m1/1 1', 'compact c1', 'compacted c1/1 1 3', 'append m2'],
+  runs_stopped: ['post m1', 'call m1/1 1 sessions_spawn spawn', 'stop'],
+  session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
+};
+
+const record = (type: EventType): string => {
+  const { commits, state } = tell(...histories[type]);
+  const stored = commits.map(({ seq, recordedAt, ...commit }) => ({
+    seq,
+    recordedAt,
+    bytes: Buffer.from(encodeCommit(commit)).toString('base64'),
+  }));
+  const plain = toPlain(state);
+  return `${JSON.stringify({ name: type, commits: stored, state: plain, sha256: hashOf(plain) }, null, 2)}\n`;
+};
+
+/** The text of a type's file: what is there, and for a new type what should be. An existing file is never written anew. */
+export const goldenText = (type: EventType): string =>
+  existsSync(pathOf(type)) ? readFileSync(pathOf(type), 'utf8') : record(type);

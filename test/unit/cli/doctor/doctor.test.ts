@@ -1,0 +1,254 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import * as broker from '../../../../services/cli/doctor/broker.ts';
+import * as exposure from '../../../../services/cli/doctor/exposure.ts';
+import { checked, type Finding } from '../../../../services/cli/doctor/finding.ts';
+import * as machine from '../../../../services/cli/doctor/machine.ts';
+import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
+import type { HealthReport } from '../../../../shared/ports/presence.ts';
+import type { IssuedToken } from '../../../../shared/ports/tokens.ts';
+
+/** Each check of `natter doctor`, once as it should be and once for each way it can be wrong. */
+
+const now = 1_800_000_000_000;
+const day = 86_400_000;
+const gigabyte = 1024 ** 3;
+const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), 'natter-doctor-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+};
+const config = (given: object = {}) => configSchema.parse(given);
+const issued = (change: Partial<IssuedToken> = {}): IssuedToken => ({
+  ...{ v: 1, id: 'abc', role: 'owner', label: '', createdAt: 1, createdBy: 'token:api', secrets: [{ sha256: 'a'.repeat(64) }] },
+  ...change,
+});
+const running = (names: readonly string[], change: object = {}): HealthReport => ({
+  ...{ v: 1, process: 'up-1', version: '1', startedAt: 1, at: 2 },
+  services: names.map((name) => ({ name, problems: [], warnings: [], metrics: {}, ...change })),
+});
+const services = ['session', 'router', 'checkpoint', 'delivery', 'gateway'];
+const cursor = (name: string, seq: number, behind = 0) => ({ name, seq, behind });
+const waitingLookBacks = { queues: [{ name: 'checkpoints', count: 3 }] };
+const notLooking = config({ introspection: { enabled: false } });
+const whole = { missing: [], restored: [], drift: [] };
+const provider = { model: { providers: { local: { kind: 'openai-compatible', baseUrl: 'http://a', apiKeyEnv: 'NO_KEY' } } } };
+const someHash = 'f'.repeat(64);
+
+/** The secrets that are checked at where the configuration is not in the data directory. */
+const elsewhere = (text: string): Finding => {
+  const path = join(folder(), 'elsewhere.json');
+  writeFileSync(path, text);
+  chmodSync(path, 0o644);
+  return machine.secretFiles(folder(), { path, secrets: ['planted'] });
+};
+
+const rows: readonly [what: string, level: Finding['level'], found: () => Finding, says: RegExp][] = [
+  ['this Node', 'ok', () => machine.nodeVersion(process.versions.node), /^\d/],
+  ['the oldest Node', 'ok', () => machine.nodeVersion('20.19.0'), /20\.19/],
+  ['a newer Node', 'ok', () => machine.nodeVersion('22.0.0'), /22/],
+  ['an old Node', 'fail', () => machine.nodeVersion('20.18.3'), /install Node 20\.19/],
+  ['a disk with room', 'ok', () => machine.freeSpace('disk', '/d', 9 * gigabyte), /9\.0 GB/],
+  ['a disk that fills', 'warn', () => machine.freeSpace('disk', '/d', 2 * gigabyte), /free some space/],
+  ['a full disk', 'fail', () => machine.freeSpace('disk', '/d', 1_000), /0\.0 GB free/],
+  ['no data yet', 'fail', () => machine.dataDirectory('/nonexistent/natter'), /start natter up once/],
+  [
+    'secrets of one user',
+    'ok',
+    () => {
+      const path = folder();
+      writeFileSync(join(path, 'gateway.json'), '{}', { mode: 0o600 });
+      return machine.secretFiles(path);
+    },
+    /only this user/,
+  ],
+  [
+    'secrets of all',
+    'fail',
+    () => {
+      const path = folder();
+      writeFileSync(join(path, 'broker.json'), '{}');
+      chmodSync(join(path, 'broker.json'), 0o644);
+      return machine.secretFiles(path);
+    },
+    /chmod 600 .*broker\.json/,
+  ],
+  ['a configuration elsewhere that all can read', 'ok', () => elsewhere('{}'), /only this user/],
+  ['… with a secret in it', 'fail', () => elsewhere('{ gateway: { token: "planted" } }'), /chmod 600 .*elsewhere\.json/],
+  ['nobody who shares', 'ok', () => exposure.directMessages(config()), /no two people/],
+  [
+    'people who share a session',
+    'fail',
+    () => exposure.directMessages(config({ session: { dmScope: 'main' }, channels: { irc: {} } })),
+    /anybody may write on irc/,
+  ],
+  ['loopback', 'ok', () => exposure.bindAddress(config()), /this machine only/],
+  ['all addresses', 'fail', () => exposure.bindAddress(config({ gateway: { host: '0.0.0.0' } })), /allowPublicBind/],
+  [
+    'all addresses, meant, without a proxy',
+    'warn',
+    () => exposure.bindAddress(config({ gateway: { host: '0.0.0.0', allowPublicBind: true } })),
+    /trustedProxies/,
+  ],
+  [
+    'all addresses behind a proxy',
+    'ok',
+    () => exposure.bindAddress(config({ gateway: { host: '::', allowPublicBind: true, trustedProxies: ['10.0.0.7'] } })),
+    /behind 10\.0\.0\.7/,
+  ],
+  ['values as they come', 'ok', () => exposure.configuredValues(config()), /no guessable token/],
+  ['a short token', 'warn', () => exposure.configuredValues(config({ gateway: { token: 'secret' } })), /gateway\.token is short/],
+  [
+    'a broker elsewhere',
+    'warn',
+    () => exposure.configuredValues(config({ nats: { url: 'tls://a:4222,nats://b.example:4222' } })),
+    /use tls/,
+  ],
+  [
+    'a broker here',
+    'ok',
+    () => exposure.configuredValues(config({ nats: { url: 'nats://127.0.0.1:4222' } })),
+    /no guessable token/,
+  ],
+  [
+    'a page without TLS',
+    'warn',
+    () => exposure.configuredValues(config({ gateway: { allowedOrigins: ['http://chat.example.org'] } })),
+    /http:\/\/chat\.example\.org/,
+  ],
+  [
+    'a page in development',
+    'ok',
+    () => exposure.configuredValues(config({ gateway: { allowedOrigins: ['http://localhost:3000'] } })),
+    /no guessable token/,
+  ],
+  [
+    'a webhook without TLS',
+    'warn',
+    () => exposure.configuredValues(config({ outlets: { webhooks: { irc: { url: 'http://bot.example/x', secret: 's' } } } })),
+    /webhooks\.irc/,
+  ],
+  ['no token, on loopback', 'ok', () => exposure.tokens(config(), [], now), /installation's own/],
+  ['no token, for all', 'warn', () => exposure.tokens(config({ gateway: { host: '0.0.0.0' } }), [], now), /create a token/],
+  ['a token', 'ok', () => exposure.tokens(config(), [issued()], now), /^1 /],
+  [
+    'a token of the file, for all',
+    'ok',
+    () => exposure.tokens(config({ gateway: { host: '0.0.0.0', tokens: { a: { sha256: someHash, role: 'owner' } } } }), [], now),
+    /^1 /,
+  ],
+  ['a token that has ended', 'warn', () => exposure.tokens(config(), [issued({ expiresAt: now - 1 })], now), /have expired: abc/],
+  [
+    'a token that ends',
+    'warn',
+    () => exposure.tokens(config(), [issued({ expiresAt: now + 6 * day })], now),
+    /within 7 days: abc/,
+  ],
+  ['a token that ends later', 'ok', () => exposure.tokens(config(), [issued({ expiresAt: now + 8 * day })], now), /^1 /],
+  [
+    'a revoked token',
+    'ok',
+    () => exposure.tokens(config(), [issued({ revokedAt: 1, expiresAt: now - 1 })], now),
+    /only the installation/,
+  ],
+  ['a broker', 'ok', () => broker.brokerVersion({ version: '2.15.1' }), /2\.15\.1/],
+  ['an old broker', 'fail', () => broker.brokerVersion({ version: '2.10.0' }), /use 2\.12\.0 or newer/],
+  ['no JetStream', 'fail', () => broker.jetStream({ storage: null }), /-js/],
+  ['JetStream without a limit', 'ok', () => broker.jetStream({ storage: { usedBytes: gigabyte, limitBytes: null } }), /1\.00 GB/],
+  [
+    'a store that is full',
+    'fail',
+    () => broker.jetStream({ storage: { usedBytes: 10 * gigabyte, limitBytes: 10 * gigabyte } }),
+    /free some space/,
+  ],
+  ['clocks that agree', 'ok', () => broker.clockSkew({ skewMs: -20 }), /20 ms ahead/],
+  ['a clock that is behind', 'warn', () => broker.clockSkew({ skewMs: 2_000 }), /2000 ms behind.*NTP/],
+  ['a clock of another day', 'fail', () => broker.clockSkew({ skewMs: -day }), /ahead/],
+  ['all streams', 'ok', () => broker.streams(whole), /all exist/],
+  ['a stream that is gone', 'fail', () => broker.streams({ ...whole, missing: ['NATTER_DEAD'] }), /NATTER_DEAD.*provision/],
+  ['a consumer that was gone', 'fail', () => broker.streams({ ...whole, restored: ['X/partition-1'] }), /partition-1/],
+  ['a setting that differs', 'fail', () => broker.streams({ ...whole, drift: ['X: a is 1, not 2'] }), /a is 1, not 2/],
+  ['a log', 'ok', () => broker.logEnd({ lastSeq: 5, cursors: [cursor('index', 5)] }), /5 commits/],
+  [
+    'I13: a log that lost its end',
+    'fail',
+    () => broker.logEnd({ lastSeq: 5, cursors: [cursor('index', 7)] }),
+    /index has seen 7/,
+  ],
+  ['queues that move', 'ok', () => broker.queues({ queues: [{ name: 'commands', count: 3 }] }), /3 commands/],
+  ['a queue that waits', 'warn', () => broker.queues({ queues: [{ name: 'inbound', count: 1_000 }] }), /more session hosts/],
+  ['a queue that stands', 'fail', () => broker.queues({ queues: [{ name: 'inbound', count: 50_000 }] }), /50000 inbound/],
+  ['readers at the end', 'ok', () => broker.followers({ lastSeq: 9, cursors: [cursor('index', 9)] }), /index at 9 of 9/],
+  ['a reader behind', 'warn', () => broker.followers({ lastSeq: 9_000, cursors: [cursor('index', 1, 8_999)] }), /is behind/],
+  [
+    'a reader that stands',
+    'fail',
+    () => broker.followers({ lastSeq: 99_000, cursors: [cursor('delivery', 1, 98_999)] }),
+    /delivery at 1/,
+  ],
+  ['all services', 'ok', () => broker.processes({ processes: [running(services)] }), /1 processes/],
+  [
+    'hosts of their own',
+    'ok',
+    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)]), running(['session'])] }),
+    /2 processes with .*session/,
+  ],
+  [
+    'hosts that run and say nothing',
+    'fail',
+    () => broker.processes({ processes: [running(['hosts', ...services.slice(1)])] }),
+    /no process runs session/,
+  ],
+  [
+    'a key that is not there',
+    'warn',
+    () => machine.modelKeys(config(provider), { OTHER: 'x' }),
+    /model\.providers\.local\.apiKeyEnv names NO_KEY, .*session hosts/,
+  ],
+  ['a key that is there', 'ok', () => machine.modelKeys(config(provider), { NO_KEY: 'planted' }), /^(?!.*planted)/],
+  ['nobody there', 'fail', () => broker.processes({ processes: [] }), /start natter up/],
+  ['no session host', 'fail', () => broker.processes({ processes: [running(services.slice(1))] }), /no process runs session/],
+  [
+    'a host with a problem',
+    'fail',
+    () => broker.processes({ processes: [running(services), running(['session'], { problems: ['no leader'] })] }),
+    /session: no leader/,
+  ],
+  [
+    'a host that misses a tool',
+    'warn',
+    () => broker.processes({ processes: [running(services), running(['session'], { warnings: ['mcp: x is away'] })] }),
+    /session: mcp: x is away/,
+  ],
+  ['checkpoints that wait', 'ok', () => broker.checkpoints(config(), waitingLookBacks), /3 wait/],
+  ['checkpoints that nobody does', 'warn', () => broker.checkpoints(notLooking, waitingLookBacks), /introspection.enabled/],
+  ['none where nobody does any', 'ok', () => broker.checkpoints(notLooking, { queues: [] }), /off/],
+  ['no dead letters', 'ok', () => broker.deadLetters({ deadLetters: 0 }), /none/],
+  ['dead letters', 'warn', () => broker.deadLetters({ deadLetters: 3 }), /3 messages/],
+];
+
+describe('natter doctor', () => {
+  test.each(rows)('%s: %s', (_, level, found, says) => {
+    const { level: told, detail, fix } = found();
+    expect(told).toBe(level);
+    expect(`${detail} → ${fix ?? ''}`).toMatch(says);
+    expect(fix !== undefined).toBe(level !== 'ok');
+  });
+
+  test('what cannot be checked at is a failure with its reason', async () => {
+    const broken = checked('data', 'mend it', () => {
+      throw new Error('no right to write');
+    });
+    expect(await broken).toEqual({ what: 'data', level: 'fail', detail: 'no right to write', fix: 'mend it' });
+  });
+});
+
+test('delivery that can take nothing more is behind by all that waits in the log', () => {
+  const having = (in_hand: number) => [running(['delivery'], { metrics: { in_hand } })];
+  expect(deliveryBehind(having(3), 40_000)).toBe(3);
+  expect(deliveryBehind(having(limits.deliveryWindow), 40_000)).toBe(40_000);
+});

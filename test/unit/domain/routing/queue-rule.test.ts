@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { queueRuleOf } from '../../../../shared/domain/routing/queue-rule.ts';
+import { config, routed } from './support.ts';
+
+const queue = { mode: 'collect', limit: 5, byChannel: { irc: { mode: 'steer', debounceMs: 500 }, api: { limit: 0 } } };
+
+test.each<[string, object, string | undefined, object]>([
+  ['B6: what is usual', {}, 'telegram', { mode: 'followup', limit: 20 }],
+  ['B6: for all channels', { queue }, 'telegram', { mode: 'collect', limit: 5 }],
+  ['B6: where no channel is known', { queue }, undefined, { mode: 'collect', limit: 5 }],
+  ['B6: what a channel says of its own; the rest is as for all', { queue }, 'irc', { mode: 'steer', limit: 5, debounceMs: 500 }],
+  ['B6: a channel without a queue', { queue }, 'api', { mode: 'collect', limit: 0 }],
+  ['B6: a channel by the name of what every object has', { queue }, 'constructor', { mode: 'collect', limit: 5 }],
+])('%s', (_, session, channel, expected) => expect(queueRuleOf(config({ session }).session, channel)).toEqual(expected));
+
+test.each([
+  ['B6: a message that asks for a turn brings the rule of its channel', { mentioned: true }, { mode: 'collect', limit: 5 }],
+  ['B6: of another channel', { mentioned: true, channel: 'irc' }, { mode: 'steer', limit: 5, debounceMs: 500 }],
+  ['A5/69: one that is only remembered waits for nothing', {}, undefined],
+  ['B6: no text says what the queue does', { mentioned: true, text: '/queue interrupt' }, { mode: 'collect', limit: 5 }],
+])('%s', (_, change, expected) => {
+  const { data } = routed(change, { session: { queue } });
+  expect('queue' in data ? data.queue : undefined).toEqual(expected);
+});

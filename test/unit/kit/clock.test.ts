@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../shared/kit/clock.ts';
+
+const days = 86_400_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it.each([1, 24, 25, 30, 1_000])('a sleep of %i days lasts that long, also beyond what one timer can wait', async (count) => {
+  let over = false;
+  void systemClock.sleep(count * days).then(() => {
+    over = true;
+  });
+  await vi.advanceTimersByTimeAsync(count * days - 1);
+  expect(over).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(over).toBe(true);
+});
+
+it('a long sleep that is aborted ends at once and leaves no timer', async () => {
+  const stop = new AbortController();
+  const slept = systemClock.sleep(60 * days, stop.signal);
+  await vi.advanceTimersByTimeAsync(30 * days);
+  stop.abort();
+  await slept;
+  expect(vi.getTimerCount()).toBe(0);
+});
