@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { contextOfLongSession } from './context.ts';
 import { deltaLatency } from './deltas.ts';
-import { door } from './door.ts';
+import { gateway } from './gateway.ts';
 import { eventLog } from './log.ts';
 import { memorySearch } from './memory-search.ts';
 import { ownership } from './ownership.ts';
@@ -15,7 +15,7 @@ import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,door,context,log,routing,list,skills,memory-search --setup always,default --seconds 8]`: whole-process
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search --setup always,default --seconds 8]`: whole-process
  * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
@@ -23,7 +23,8 @@ const { values } = parseArgs({
   options: {
     only: {
       type: 'string',
-      default: 'turns,latency,session,memory,ownership,tools,waiting,deltas,door,context,log,routing,list,skills,memory-search',
+      default:
+        'turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search',
     },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
@@ -40,7 +41,7 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   tools: toolTurns,
   waiting: waitingTurns,
   deltas: deltaLatency,
-  door,
+  gateway,
   context: contextOfLongSession,
   log: eventLog,
 };

@@ -9,7 +9,7 @@ import type { Model } from '../../shared/ports/model.ts';
 import type { WorkQueue } from '../../shared/ports/work-queue.ts';
 
 /**
- * A checkpoint service as a process that ends itself with SIGKILL, or freezes with SIGSTOP, at one moment of looking back. `DOOM_AT` counts the
+ * A checkpoint service as a process that ends itself with SIGKILL, or freezes with SIGSTOP, at one moment of introspection. `DOOM_AT` counts the
  * moments before and after each message that it publishes or handles, each position of its requests and each step of its model, or names the
  * first of a kind; 0: never. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
  * that is none, and never answers about what is poison. Used by `test/e2e/checkpoint/doomed.ts`.
@@ -40,7 +40,8 @@ const around = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
 const doomedQueue = <T>(name: string, queue: WorkQueue<T>): WorkQueue<T> => ({
   ...queue,
   publish: (message) => around(name, () => queue.publish(message)),
-  consume: (options) => queue.consume({ ...options, handle: (delivery) => around('look back', () => options.handle(delivery)) }),
+  consume: (options) =>
+    queue.consume({ ...options, handle: (delivery) => around('introspection', () => options.handle(delivery)) }),
 });
 const doomedPorts = (ports: Ports): Ports => ({
   ...ports,

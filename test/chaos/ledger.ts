@@ -10,7 +10,7 @@ export interface Ledger {
   has(commandId: string): boolean;
   /** Turns that were accepted and have not ended. */
   openTurns(): readonly string[];
-  /** Sessions with a look back that was asked for and has not ended (A7/84). */
+  /** Sessions with an introspection that was asked for and has not ended (A7/84). */
   openReviews(): readonly string[];
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export const endedBy = (event: SessionEvent): readonly string[] => {
   }
 };
 
-/** The rev up to which nothing is to be looked back on after this. */
+/** The rev up to which nothing is to be introspected after this. */
 const reviewedBy = (event: SessionEvent): number => {
   if (event.type === 'session_deleted') return Number.POSITIVE_INFINITY;
   return event.type === 'introspected' || event.type === 'introspection_failed' ? event.toRev : -1;
@@ -80,6 +80,6 @@ export const unfinished = (ledger: Ledger, commands: readonly SentCommand[]): st
   return [
     ...(missing.length === 0 ? [] : [`${missing.length} acknowledged commands without an effect`]),
     ...(open.length === 0 ? [] : [`${open.length} turns under way`]),
-    ...(reviews.length === 0 ? [] : [`${reviews.length} sessions to be looked back on`]),
+    ...(reviews.length === 0 ? [] : [`${reviews.length} sessions to be introspected`]),
   ];
 };

@@ -94,7 +94,7 @@ const positionsOf =
     return commits[least - 1]?.seq ?? 0;
   };
 
-/** Services of ours send commands too: what a look back came to, and that it is time for one. */
+/** Services of ours send commands too: what an introspection came to, and that it is time for one. */
 const ourActors = ['introspection', 'timer:idle'];
 
 /** No byte of a message has changed on its way, and nothing is in the log that nobody sent. */

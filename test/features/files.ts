@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Files that have tests in them: suites, and the contracts that they run. */
 const withTests = /\.(test|contract|broker)\.ts$/;
 /** Its citations are examples. */
-const ownTest = join('unit', 'features.test.ts');
+const ownTest = join('unit', 'project', 'features.test.ts');
 
 /** Path and text of every test file below `test/` of a checkout. */
 export const testFiles = (root: string): (readonly [path: string, text: string])[] =>

@@ -154,7 +154,7 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
     const sender = one.kind === 'turn' ? actingSender(senders) : undefined;
     const reach = reachOf({ key: one.key, participants, sender }, { mainKey: 'main', identities });
 
-    // What the turn, or the look back, gets to read.
+    // What the turn, or the introspection, gets to read.
     const names = new Set(scopeNames(reach.read, one.key));
     for (const entry of fold.entries()) {
       if (!names.has(entry.scope) || entry.scope.startsWith('agent:') || entry.scope === scopeName({ kind: 'session' }, one.key))
@@ -196,7 +196,7 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
 
 const isolated = (reachOf: Reach) => fc.property(fc.array(step, { maxLength: 40 }), (steps) => leakOf(reachOf, steps) === null);
 
-test('I12, A7/82: what is remembered in a turn of one person is never read in a turn or a look back of another', () => {
+test('I12, A7/82: what is remembered in a turn of one person is never read in a turn or an introspection of another', () => {
   fc.assert(isolated(memoryReach), { numRuns: runs(1_000) });
 });
 

@@ -20,7 +20,7 @@ it.each(Object.entries(guarded))('without %s the checkers find %s broken', { tim
   expect(failed.flatMap(({ findings }) => findings).filter((finding) => finding.startsWith(`${invariant} `))).not.toEqual([]);
 });
 
-it('hosts that believe they still own what others have gone on with do no harm (idea 5)', { timeout: 300_000 }, async () => {
+it('hosts that believe they still own what others have gone on with do no harm (F3)', { timeout: 300_000 }, async () => {
   const { failed, table } = await runSeeds(1, 20, { change: unaware });
   expect(failed.flatMap(({ findings }) => findings)).toEqual([]);
   expect(table.get('zombie went on')).toBe(20);

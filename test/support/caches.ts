@@ -129,7 +129,7 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
   };
 };
 
-export const openMemoryCaches = async (): Promise<CacheBroker> => {
+export const openInMemoryCaches = async (): Promise<CacheBroker> => {
   const store = () => new InMemoryKeyValue({ clock: systemClock });
   const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), memory: store() };
   const ephemera = createInMemoryEphemera();

@@ -11,7 +11,8 @@ const documents = written.filter((path) => path.endsWith('.md'));
 /** Helpers that only compute. */
 const pureKit =
   /^shared\/kit\/(process\/environment|assert|errors|detached-string|limits|escape-text|token-estimate|or-quarantined|scrub)\.ts$/;
-const pure = /^shared\/(domain|wire)\/|^services\/session\/prompt\/(conversation|prune|running-turn)/;
+const pure =
+  /^shared\/(domain|wire)\/|^services\/session\/prompt\/(conversation|conversation-message-list|prune|running-turn)\.ts$/;
 /** The terminal is a way out that only the process at the terminal can build. */
 const arrowsByName = new Set(['services/cli/runtime/system.ts services/delivery/outlets/terminal.ts']);
 const serviceOf = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1];

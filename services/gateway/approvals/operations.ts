@@ -79,7 +79,7 @@ export const approvalOperations: readonly Operation[] = [
       answers: { 200: results.answered, 202: results.answered },
       examples: {
         body: { verdict: 'allow-once' },
-        answer: { approvalId: samples.approvalId, sessionKey: samples.key, verdict: 'allow-once', ...samples.taken },
+        answer: { approvalId: samples.approvalId, sessionKey: samples.key, verdict: 'allow-once', ...samples.takenSample },
       },
       problems: [
         ...(['forbidden', 'approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),

@@ -67,7 +67,7 @@ export const memoryOperations: readonly Operation[] = [
       answers: { 201: results.memoryAdded, 202: results.memoryAdded },
       examples: {
         body: { text: 'Ann prefers short answers.', scope: 'person' },
-        answer: { id: samples.memory.id, scope: samples.memory.scope, ...samples.taken },
+        answer: { id: samples.memory.id, scope: samples.memory.scope, ...samples.takenSample },
       },
       problems: changing,
       input: ({ body, idempotencyKey }) => ({ ...body, idempotencyKey }),
@@ -79,7 +79,7 @@ export const memoryOperations: readonly Operation[] = [
     http: route({
       ...{ method: 'delete', path: '/v1/memory/:id', query: forgetQuery, headers: ['Idempotency-Key'] },
       answers: { 200: results.memoryForgotten, 202: results.memoryForgotten },
-      examples: { answer: { id: samples.memory.id, ...samples.taken } },
+      examples: { answer: { id: samples.memory.id, ...samples.takenSample } },
       problems: changing,
       input: ({ path, query, idempotencyKey }) => ({ id: path.id ?? '', ...query, idempotencyKey }),
     }),

@@ -58,7 +58,7 @@ export const messageOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'post', path: '/messages', query: postQuery, headers: ['Idempotency-Key', 'If-Match'], body: postBody },
       answers: { 200: results.begunRun, 202: results.begunRun },
-      examples: { body: { text: 'Is the build green?' }, answer: samples.run },
+      examples: { body: { text: 'Is the build green?' }, answer: samples.runSample },
       problems: [...reading, 'forbidden', 'precondition_failed', 'refused'],
       input: ({ query, ...given }) => ({ ...given, waitMs: query.wait * 1_000 }),
       waitMs: ({ query, body }) => (body.sendAt === undefined ? query.wait * 1_000 : 0),
@@ -69,7 +69,7 @@ export const messageOperations: readonly Operation[] = [
     summary: 'Pages the messages of a session, oldest first',
     http: sessionRoute({
       ...{ method: 'get', path: '/messages', query: listQuery },
-      answers: { 200: results.messages },
+      answers: { 200: results.messagesResult },
       examples: {
         answer: {
           messages: [

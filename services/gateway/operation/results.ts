@@ -40,7 +40,7 @@ const cameTo = [
   z.object({ runId: id, status: z.literal('ok'), reply: z.string().nullable() }),
   z.object({ runId: id, status: z.enum(['error', 'timeout']), error: failure }),
 ] as const;
-export const run = z.discriminatedUnion('status', [goingOn, ...cameTo]).meta({ id: 'Run' });
+export const runResult = z.discriminatedUnion('status', [goingOn, ...cameTo]).meta({ id: 'Run' });
 export const begunRun = z
   .discriminatedUnion('status', [goingOn.extend({ duplicate: z.boolean().optional(), sendAt: z.number().optional() }), ...cameTo])
   .meta({
@@ -55,8 +55,8 @@ const took = {
   seq: commandAnswer.shape.seq,
   rev: commandAnswer.shape.rev,
 };
-export const taken = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
-export const checkpoint = z.object({
+export const takenResult = z.object(took).meta({ id: 'Taken', description: 'What a session made of a command.' });
+export const checkpointResult = z.object({
   ...took,
   requested: z.boolean().optional().describe('whether anything was said since the last time'),
 });
@@ -84,7 +84,7 @@ export const session = sessionRow.extend({
   }),
 });
 
-export const messages = z.object({
+export const messagesResult = z.object({
   messages: z.array(
     z.object({
       id,
@@ -148,7 +148,7 @@ export const approvals = z.object({
   ),
   nextCursor,
 });
-export const answered = taken.extend({ approvalId: id, sessionKey: id, verdict: z.enum(verdicts) });
+export const answered = takenResult.extend({ approvalId: id, sessionKey: id, verdict: z.enum(verdicts) });
 
 const memory = memoryEntry
   .omit({ changes: true })
@@ -166,8 +166,8 @@ export const memoryRead = memory.extend({
     }),
   ),
 });
-export const memoryAdded = taken.extend({ id: id.optional(), scope: z.string() });
-export const memoryForgotten = taken.extend({ id });
+export const memoryAdded = takenResult.extend({ id: id.optional(), scope: z.string() });
+export const memoryForgotten = takenResult.extend({ id });
 
 export const inbound = z.object({ id, status: z.literal('accepted'), duplicate: z.boolean() });
 export const called = z.object({ id: z.union([z.string(), z.number()]).optional(), ok: z.literal(true), result: z.unknown() });

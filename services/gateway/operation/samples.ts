@@ -7,9 +7,9 @@ export const runId = '0199f0c1-6b7e-7c55-9f0a-2f6a1f0f3b10';
 export const messageId = 'telegram-5512';
 export const sender = { id: 'telegram:42', role: 'participant', name: 'Ann' } as const;
 
-export const taken = { runId, status: 'ok', outcome: 'accepted', seq: 42, rev: 7 };
+export const takenSample = { runId, status: 'ok', outcome: 'accepted', seq: 42, rev: 7 };
 export const begun = { runId, status: 'accepted', duplicate: false };
-export const run = { runId, status: 'ok', reply: 'The build is green.' };
+export const runSample = { runId, status: 'ok', reply: 'The build is green.' };
 
 export const sessionRow = {
   ...{ key, sessionId, generation: 1, status: 'idle', source: null },

@@ -54,8 +54,8 @@ export const runOperations: readonly Operation[] = [
     summary: 'Returns the outcome of a run, and optionally waits for its end',
     http: sessionRoute({
       ...{ method: 'get', path: '/runs/:runId', query: runQuery },
-      answers: { 200: results.run },
-      examples: { answer: samples.run },
+      answers: { 200: results.runResult },
+      examples: { answer: samples.runSample },
       problems: ['not_found', 'quarantined'],
       input: ({ key, path: { runId = '' }, query }) => ({
         ...{ key, runId, waitMs: query.wait * 1_000 },

@@ -25,8 +25,8 @@ export const contextOperations: readonly Operation[] = [
     summary: 'Requests a checkpoint of what was said since the last one',
     http: sessionRoute({
       ...{ method: 'post', path: '/checkpoint', headers: conditional, body: emptyBody },
-      answers: { 202: results.checkpoint },
-      examples: { body: {}, answer: { ...samples.taken, requested: true } },
+      answers: { 202: results.checkpointResult },
+      examples: { body: {}, answer: { ...samples.takenSample, requested: true } },
       problems: [...writing, 'session_unknown', 'introspection_disabled'],
       input: (given) => given,
     }),
@@ -44,7 +44,7 @@ export const contextOperations: readonly Operation[] = [
       answers: { 200: results.forked, 202: results.forked },
       examples: {
         body: { atSeq: 30 },
-        answer: { key: samples.key, ...samples.taken, sessionId: samples.sessionId, generation: 2 },
+        answer: { key: samples.key, ...samples.takenSample, sessionId: samples.sessionId, generation: 2 },
       },
       problems: [...writing, 'session_unknown', 'fork_invalid', 'erased', 'history_too_long'],
       input: ({ body: place, ...given }) => ({ ...given, place }),
@@ -60,7 +60,7 @@ export const contextOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'post', path: '/compact', query: waitQuery, headers: conditional, body: compactBody },
       answers: { 200: results.begunRun, 202: results.begunRun },
-      examples: { body: { instructions: 'keep the decisions' }, answer: samples.run },
+      examples: { body: { instructions: 'keep the decisions' }, answer: samples.runSample },
       problems: writing,
       input: ({ query, body, ...given }) => ({ ...given, ...body, waitMs: query.wait * 1_000 }),
       waitMs: ({ query }) => query.wait * 1_000,

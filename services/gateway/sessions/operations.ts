@@ -41,7 +41,7 @@ const mode = z.enum(['session', 'key']).default('session');
 export const reasonBody = z.strictObject({ reason });
 export const deletion = z.object({ mode });
 
-const taken = { 200: results.taken, 202: results.taken };
+const taken = { 200: results.takenResult, 202: results.takenResult };
 
 const withQueueMode = (row: IndexRow, { config }: GatewayContext) => ({ ...row, queueMode: queueModeOf(row, config.session) });
 
@@ -106,7 +106,7 @@ export const sessionOperations: readonly Operation[] = [
       answers: { 200: results.patched, 202: results.patched },
       examples: {
         body: { displayName: 'Build room', model: null },
-        answer: { key: samples.key, ...samples.taken, settings: { displayName: 'Build room' } },
+        answer: { key: samples.key, ...samples.takenSample, settings: { displayName: 'Build room' } },
       },
       problems: [...writing, 'session_unknown'],
       input: ({ body: changes, ...given }) => ({ ...given, changes, whole: 'body' }),
@@ -122,7 +122,7 @@ export const sessionOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'post', path: '/reset', headers: conditional, body: reasonBody },
       answers: taken,
-      examples: { body: { reason: 'new topic' }, answer: samples.taken },
+      examples: { body: { reason: 'new topic' }, answer: samples.takenSample },
       problems: [...writing, 'session_unknown'],
       input: ({ body, ...given }) => ({ ...given, ...body, mustExist: false }),
       output: withoutKey,
@@ -138,7 +138,7 @@ export const sessionOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'delete', path: '', query: deletion, headers: conditional, refusesBody: true },
       answers: taken,
-      examples: { answer: samples.taken },
+      examples: { answer: samples.takenSample },
       problems: [...writing, 'session_unknown', 'session_busy', 'session_retained'],
       input: ({ query, ...given }) => ({ ...given, ...query, reason: 'api' }),
       output: withoutKey,
@@ -154,7 +154,7 @@ export const sessionOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'post', path: '/open', headers: conditional, body: emptyBody },
       answers: taken,
-      examples: { body: {}, answer: samples.taken },
+      examples: { body: {}, answer: samples.takenSample },
       problems: writing,
       input: (given) => given,
       output: withoutKey,
@@ -166,7 +166,7 @@ export const sessionOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'post', path: '/stop', headers: conditional, body: reasonBody },
       answers: taken,
-      examples: { body: { reason: 'enough' }, answer: samples.taken },
+      examples: { body: { reason: 'enough' }, answer: samples.takenSample },
       problems: writing,
       input: ({ body, ...given }) => ({ ...given, ...body }),
       output: withoutKey,

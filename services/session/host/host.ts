@@ -125,7 +125,7 @@ export class SessionHost {
     return outcome;
   }
 
-  /** Loads a session whose turn has lost its host; loading resumes the turn (idea 3). Sessions in memory are left alone. */
+  /** Loads a session whose turn has lost its host; loading resumes the turn (B16). Sessions in memory are left alone. */
   async recover(key: SessionKey): Promise<void> {
     if (this.#registry.has(key) || this.quarantine.has(key)) return;
     await this.#registry.get(key);
@@ -165,7 +165,7 @@ export class SessionHost {
     });
   }
 
-  /** Does what the last host may have left undone. A turn that was running continues as its next attempt (idea 3). */
+  /** Does what the last host may have left undone. A turn that was running continues as its next attempt (B16). */
   #arrived(session: SessionActor): void {
     this.#services.checkpoints.requestIfDue(session);
     if (session.state.machine.value !== 'running') return;

@@ -18,7 +18,7 @@ export interface RecoveryOptions {
 
 /**
  * Sweeps the index for sessions of our partitions that no message will wake. A session that is shown as running but is in no memory is loaded:
- * a turn survives its host even if no further message comes (idea 3, I10). An approval past its deadline expires: approvals have no timer in
+ * a turn survives its host even if no further message comes (B16, I10). An approval past its deadline expires: approvals have no timer in
  * memory (ADR 11). The index may lag: a row behind the log costs one needless load or a command that changes nothing, and a later sweep sees
  * the rest.
  */

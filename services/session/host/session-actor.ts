@@ -23,7 +23,7 @@ export class SessionActor implements TurnSession {
   #position: Position;
   #closed: Outcome | null = null;
 
-  /** Loading is quiet: the restored actor has no children, so only a freshly recorded event can start a turn (idea 2). */
+  /** Loading is quiet: the restored actor has no children, so only a freshly recorded event can start a turn (I6). */
   constructor(key: SessionKey, state: SessionState, services: SessionServices) {
     const { machine, position } = fromPlain(toPlain(state));
     this.key = key;

@@ -20,7 +20,7 @@ import { toolPolicyDecisionOf } from './tool-policy-decisions.ts';
 import { type TurnContext, turnContextOf, withSpawned } from './turn-context.ts';
 
 /**
- * A turn is a loop over recorded facts (§6): read where the turn stands in the log, make the next move, record it, and read again. So a turn
+ * A turn is a loop over recorded facts: read where the turn stands in the log, make the next move, record it, and read again. So a turn
  * that lost its host continues where the log ends and repeats nothing (I6). Resolves when the attempt is over.
  */
 export const runTurn = async (attempt: Attempt): Promise<void> => {

@@ -7,11 +7,11 @@ import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
-import { openMemoryCaches } from '../../support/caches.ts';
+import { openInMemoryCaches } from '../../support/caches.ts';
 import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { cachesContract } from './caches.contract.ts';
 
-cachesContract('caches in memory', openMemoryCaches);
+cachesContract('caches in memory', openInMemoryCaches);
 
 /** The given faults for the first writes, and none after them. */
 const failing = (...faults: Fault[]): Faults => ({

@@ -90,7 +90,7 @@ class Member {
   }
 }
 
-interface Scene {
+interface QueueRig {
   readonly test: QueueUnderTest;
   /** Starts a member in a process of its own. */
   member(name: string, ...handler: Parameters<Member['start']>): Promise<Member>;
@@ -112,7 +112,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
     afterAll(() => broker?.close());
 
     /** Each case has a queue of its own. Most of their time is waiting for time-outs, so several run at once. */
-    const inScene = (play: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
+    const inRig = (play: (rig: QueueRig) => Promise<void>) => async (): Promise<void> => {
       const test = await broker.queue();
       try {
         await play({
@@ -124,9 +124,9 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await test.close();
       }
     };
-    const rule = (title: string, play: (scene: Scene) => Promise<void>) => it.concurrent(title, inScene(play));
+    const rule = (title: string, play: (rig: QueueRig) => Promise<void>) => it.concurrent(title, inRig(play));
     /** For a case that measures time. */
-    const ruleAlone = (title: string, play: (scene: Scene) => Promise<void>) => it(title, inScene(play));
+    const ruleAlone = (title: string, play: (rig: QueueRig) => Promise<void>) => it(title, inRig(play));
     /** Publishes one after another, so that the order is known. */
     const publishAll = async (queue: CommandBus, commands: readonly CommandEnvelope[]): Promise<void> => {
       for (const command of commands) await queue.publish(command);
@@ -584,8 +584,8 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
       rule(
         'stays when its owner dies, comes to the next one if the broker forgets, and goes with what that one does',
-        async (scene) => {
-          const { test, member, publisher } = scene;
+        async (rig) => {
+          const { test, member, publisher } = rig;
           const queue = await publisher();
           const log = journal();
           const handle: Handler = async (delivery) => {

@@ -7,7 +7,7 @@ import { coverageOf, faultsIn, lookedBackOnAll, openStage, type Stage } from './
  * A7/84: a real checkpoint service freezes in the middle of its work. Another one does it, the session is reset, forked or erased and talked
  * in, and then the first goes on where it was, with what it knew: nothing of that counts.
  */
-const moments = ['before look back', 'after answer', 'before command', 'after command'];
+const moments = ['before introspection', 'after answer', 'before command', 'after command'];
 const changes: Record<string, (stage: Stage) => Promise<unknown>> = {
   'was reset': (stage) => reset(stage, 'r1'),
   'was forked': async (stage) => {

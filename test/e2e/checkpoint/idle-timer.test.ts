@@ -65,7 +65,7 @@ const startSystem = async () => {
   return { ports, host, say, said, asked, askedOnce };
 };
 
-test('A7/83: the silence is looked back on when it has been long enough, within a second', async () => {
+test('A7/83: the silence is introspected when it has been long enough, within a second', async () => {
   const { ports, say, said, asked, askedOnce } = await startSystem();
   await say('m1');
   await systemClock.sleep(idleMs / 2);

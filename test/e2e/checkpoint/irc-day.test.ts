@@ -93,7 +93,7 @@ const startServices = async (stage: Stage, asked: ModelRequest[][]) => {
 };
 
 describe.each(days)('%s', (name, linesOf) => {
-  test('A7/80-84: every message is looked back on once, and nobody sees the words of another session', async () => {
+  test('A7/80-84: every message is introspected once, and nobody sees the words of another session', async () => {
     const lines = linesOf();
     const stage = await openStage(server.url, name.replaceAll(/\W/g, ''), {
       partitions: 16,

@@ -7,7 +7,7 @@ import { lookedBackOnAll, openStage, type Stage } from './rig.ts';
 /**
  * A7/80, 84: a real checkpoint service is killed with SIGKILL at every moment of its work: before and after each message that it publishes or
  * handles, each position of its requests that it writes and each step of its model, which is asked again after bad answers and gives none about
- * one stretch. Another one goes on: it is there already at every other moment. Every stretch is looked back on once, and fails as often as it is
+ * one stretch. Another one goes on: it is there already at every other moment. Every stretch is introspected once, and fails as often as it is
  * asked for.
  */
 /** At least: three requests, each published, handled, thought about and answered, with a second answer or slice. Two moments each. */
@@ -62,7 +62,7 @@ test('A7/84: a checkpoint service killed at every moment loses nothing and repea
       const { killed, commits } = await killedAt(moment, isHeirThere);
       if (!killed && !isHeirThere) {
         survived = true;
-        expect(moment, 'moments of looking back').toBeGreaterThan(leastMoments);
+        expect(moment, 'moments of introspection').toBeGreaterThan(leastMoments);
       }
       const came = commits.flatMap(({ events }) =>
         events.flatMap((event) =>

@@ -64,7 +64,7 @@ interface Range {
   readonly from: number;
   readonly to: number;
 }
-/** What was looked back on of each generation of each session, in the order of the log. */
+/** What was introspected of each generation of each session, in the order of the log. */
 const rangesIn = (commits: readonly RecordedCommit[]): Map<string, Range[]> => {
   const ranges = new Map<string, Range[]>();
   for (const { key, events } of commits) {
@@ -86,7 +86,7 @@ export const faultsIn = (commits: readonly RecordedCommit[]): string[] =>
     }),
   );
 
-/** How often what was said was looked back on: the texts of messages by that number. */
+/** How often what was said was introspected: the texts of messages by that number. */
 export const coverageOf = (commits: readonly RecordedCommit[]): Map<number, string[]> => {
   const ranges = rangesIn(commits);
   const coverage = new Map<number, string[]>();

@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import { inspectCommand } from '../../../services/cli/commands/sessions/inspect.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { sessionMachine } from '../../../shared/domain/session/machine.ts';
-import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from '../gateway/setup.ts';
+import { afterwards, callerOf, openGateway, pathOf, ready, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
 
 const key = 'agent:main:main';
@@ -15,7 +15,7 @@ const start = async () => {
   let running = gateway;
   const restart = async (): Promise<void> => {
     await running.stop(1_000);
-    running = await startDoor(memory.portsFor('gateway'), [], config);
+    running = await openGateway(memory.portsFor('gateway'), [], config);
     await ready(call);
   };
   const say = (text: string) => call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });

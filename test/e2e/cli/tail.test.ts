@@ -1,18 +1,18 @@
 import { expect, test, vi } from 'vitest';
 import { tailCommand } from '../../../services/cli/commands/sessions/tail.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
-import { afterwards, callerOf, pathOf, ready, startDoor, startWorld } from '../gateway/setup.ts';
+import { afterwards, callerOf, openGateway, pathOf, ready, startWorld } from '../gateway/setup.ts';
 import { natter } from './natter.ts';
 
 const start = async () => {
-  const { memory, gateway } = await startWorld();
-  const { port } = new URL(gateway.url);
+  const { memory, gateway: first } = await startWorld();
+  const { port } = new URL(first.url);
   const config = configSchema.parse({ gateway: { port: Number(port) } });
-  const call = callerOf(gateway.url);
-  let door = gateway;
+  const call = callerOf(first.url);
+  let gateway = first;
   const restart = async (): Promise<void> => {
-    await door.stop(1_000);
-    door = await startDoor(memory.portsFor('gateway'), [], config);
+    await gateway.stop(1_000);
+    gateway = await openGateway(memory.portsFor('gateway'), [], config);
     await ready(call);
   };
   const say = (text: string, to = 'agent:main:main') => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, type StreamItem } from '../../../shared/client/main.ts';
-import { callerOf, ready, startDoor, startWorld, token } from '../gateway/setup.ts';
+import { callerOf, openGateway, ready, startWorld, token } from '../gateway/setup.ts';
 import { startBalancer } from './balancer.ts';
 
 /** The client library against real gateways, alone and behind a balancer that takes connections from one to the other. */
 const key = 'agent:main:main';
 const start = async () => {
   const { gateway, memory, host } = await startWorld();
-  const other = await startDoor(memory.portsFor('gateway-2'));
+  const other = await openGateway(memory.portsFor('gateway-2'));
   await ready(callerOf(other.url));
   const balancer = await startBalancer([gateway.url, other.url]);
   const client = createClient({ url: balancer.url, token, WebSocket });

@@ -133,7 +133,7 @@ describe('natter erase', () => {
     await until(async () => expect(await told(key)).not.toContain(canary), 3_000);
   });
 
-  test('C9: an answer that could not be sent yet is withheld, and never becomes a dead letter', async () => {
+  test('C9: an answer that could not be sent yet is suppressed, and never becomes a dead letter', async () => {
     const [key, canary] = [freshKey('agent:main:erase'), freshCanary()];
     answer = { kind: 'retry', afterMs: 400, detail: 'busy' };
     await system.post(key, canary, { deliverTo: { channel: 'hook', to: key } });

@@ -20,7 +20,7 @@ export { afterwards };
 export type Memory = ReturnType<typeof openInMemory>;
 export const openBroker = (clock: Clock = systemClock): Memory => openInMemory({ clock });
 
-export const startDoor = async (ports: Ports, services: readonly Service[] = [], given: Config = config): Promise<Gateway> => {
+export const openGateway = async (ports: Ports, services: readonly Service[] = [], given: Config = config): Promise<Gateway> => {
   const log = pino({ level: 'silent' });
   const gateway = await startGateway({
     config: fixed(given),
@@ -49,7 +49,7 @@ export const startWorld = async (options: { clock?: Clock; index?: boolean; sess
   afterwards(() => host.close());
   const ports = memory.portsFor('gateway');
   const { session = {} } = options;
-  const gateway = await startDoor(ports, [], configSchema.parse({ ...config, session }));
+  const gateway = await openGateway(ports, [], configSchema.parse({ ...config, session }));
   const call = callerOf(gateway.url);
   await ready(call);
   return { memory, ports, gateway, host, call };

@@ -104,7 +104,7 @@ describe('A7/82: the long-term memory', () => {
     expect(await say('discord:2', ask)).toContain('Bob keeps walruses');
   });
 
-  test('A8/89: at the door a person sees what is theirs, the owner and who only reads all, others nothing', async () => {
+  test('A8/89: at the gateway a person sees what is theirs, the owner and who only reads all, others nothing', async () => {
     const textsOf = async (name: Name, query = '') => {
       const { status, body } = await as(name)('GET', `/v1/memory${query}`);
       expect(status).toBe(200);

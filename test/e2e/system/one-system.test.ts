@@ -85,7 +85,7 @@ describe('a client on another machine', () => {
   });
 });
 
-test('A1/3, 4: the counts of a row are the sums of what the log says of the present session, at every door', async () => {
+test('A1/3, 4: the counts of a row are the sums of what the log says of the present session, at every gateway', async () => {
   const whole = await startWhole({ session: { dmScope: 'main' } });
   for (const text of ['before', '/new first', '[[think 5]] [[steps 3]] second', '[[fail]] third']) {
     await whole.say('telegram:1', text);
@@ -214,7 +214,7 @@ describe('two gateways', () => {
     const everything = (call: Call) => Promise.all(paths.map(async (path) => (await call('GET', path)).body));
     const before = await everything(whole.as.owner);
     await whole.gateways[0]?.stop(1_000);
-    const next = await whole.openDoor();
+    const next = await whole.openGatewayWith();
     await whole.until(async () => expect(await everything(callerOf(next.url))).toEqual(before));
     expect(before[0].messages.map(({ text }: { text: string }) => text)).toEqual([
       'one',

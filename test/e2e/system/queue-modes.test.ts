@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { pathOf } from '../gateway/setup.ts';
 import { startWhole, type Whole } from './whole.ts';
 
-/** What a message does that finds a turn running (B6), on a channel and at the door; and compaction as people ask for it (A11/126). */
+/** What a message does that finds a turn running (B6), on a channel and at the gateway; and compaction as people ask for it (A11/126). */
 
 const owner = 'telegram:7';
 const key = 'agent:main:telegram:default:dm:7';
@@ -79,7 +79,7 @@ describe('a message that finds a turn running', () => {
   });
 });
 
-describe('at the door', () => {
+describe('at the gateway', () => {
   const post = async ({ as }: Whole, text: string, queue?: string, wait = '') =>
     (await as.owner('POST', pathOf(key, `/messages${wait}`), { body: { text, ...(queue && { queue }) } })).body;
   const runNow = async ({ as }: Whole, runId: string) => (await as.owner('GET', pathOf(key, `/runs/${runId}`))).body;
@@ -163,7 +163,7 @@ describe('/compact', () => {
     expect((await whole.delivered()).text).toBe('There is nothing to compact yet.');
   });
 
-  test('A11/126: at the door and by name; the run has what became of it', async () => {
+  test('A11/126: at the gateway and by name; the run has what became of it', async () => {
     const whole = await startWhole(long);
     const compact = (path = '') => whole.as.owner('POST', pathOf(key, `/compact${path}`), { body: { instructions: 'be brief' } });
     expect((await compact()).body).toMatchObject({ status: 404, code: 'not_found' });

@@ -106,12 +106,12 @@ test.each(scopes)(
         expect(texts.heard).toContain(`You said: my last ${canary}`);
       });
       expect(texts.heard).toContain('event":"delta');
-      for (const [door, text] of Object.entries(texts)) {
-        expect([door, text.includes(canary)]).toEqual([door, true]);
-        expect([door, text.includes(people[other].canary)]).toEqual([door, false]);
+      for (const [gateway, text] of Object.entries(texts)) {
+        expect([gateway, text.includes(canary)]).toEqual([gateway, true]);
+        expect([gateway, text.includes(people[other].canary)]).toEqual([gateway, false]);
         // Not that there is such a session either: who asks for it by its key is told what a stranger's guess is told.
-        if (door !== 'asked')
-          for (const key of keys[other]) expect([door, text.includes(JSON.stringify(key))]).toEqual([door, false]);
+        if (gateway !== 'asked')
+          for (const key of keys[other]) expect([gateway, text.includes(JSON.stringify(key))]).toEqual([gateway, false]);
       }
       const list = (await whole.as[who]('GET', '/v1/sessions?status=all')).body.sessions;
       expect(list.map(({ key }: { key: string }) => key).sort()).toEqual([...keys[who]].sort());

@@ -46,11 +46,11 @@ const agent = { owners: ['telegram:7'], names: ['natter'] };
 /** What a test says of a message: its chat, a thread, another sender; see the inbound envelope. */
 export type Change = Readonly<Record<string, unknown>>;
 
-/** All services on one broker in memory, and the doors to it, as many as wanted: what goes in by a channel comes out at an outlet. */
+/** All services on one broker in memory, and the interfaces to it, as many as wanted: what goes in by a channel comes out at an outlet. */
 export const startWhole = async (
   given: { session?: object; more?: object; clock?: Clock; gateways?: number; log?: Logger; tools?: Tools } = {},
 ) => {
-  const { session, more, clock = systemClock, gateways: doors = 1, tools } = given;
+  const { session, more, clock = systemClock, gateways: interfaces = 1, tools } = given;
   const config = configOf(session, { agent, outlets, ...more });
   const memory = openBroker(clock);
   const log = given.log ?? pino({ level: 'silent' });
@@ -82,7 +82,7 @@ export const startWhole = async (
   ];
   afterwards(() => Promise.all(services.map((service) => service.stop(1_000))));
 
-  const openDoor = async (own: Ports = memory.portsFor(`gateway-${Math.random()}`)): Promise<Gateway> => {
+  const openGatewayWith = async (own: Ports = memory.portsFor(`gateway-${Math.random()}`)): Promise<Gateway> => {
     const gateway = await startGateway({
       ...{ config: fixed(config), ports: own, log, token: secretOf('owner'), version: '0' },
       services: () => services,
@@ -92,7 +92,7 @@ export const startWhole = async (
     return gateway;
   };
   const gateways: Gateway[] = [];
-  for (let door = 0; door < doors; door++) gateways.push(await openDoor());
+  for (let gateway = 0; gateway < interfaces; gateway++) gateways.push(await openGatewayWith());
   const [first] = gateways as [Gateway, ...Gateway[]];
   const callersAt = ({ url }: Gateway) =>
     Object.fromEntries(names.map((name) => [name, callerOf(url, secretOf(name))])) as Record<Name, Call>;
@@ -125,7 +125,7 @@ export const startWhole = async (
     gateways,
     as,
     callersAt,
-    openDoor,
+    openGatewayWith,
     say,
     until,
     commitsOf,

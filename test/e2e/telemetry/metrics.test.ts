@@ -8,7 +8,7 @@ import { startWhole, type Whole } from '../system/whole.ts';
 /** The page for Prometheus, and what `docs/operate/metrics.md` says of it. */
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-const pageOfDoor = async (whole: Whole): Promise<string> => (await whole.as.owner('GET', '/metrics')).text;
+const pageOfGateway = async (whole: Whole): Promise<string> => (await whole.as.owner('GET', '/metrics')).text;
 
 interface Series {
   readonly name: string;
@@ -48,15 +48,15 @@ const lived = async (): Promise<Whole> => {
   await whole.say('telegram:7', '[[fail busy]] oh');
   await whole.delivered();
   await whole.say('telegram:1', '[[tool ask]] may I?');
-  await whole.until(async () => expect(await pageOfDoor(whole)).toContain('natter_approvals_pending 1'));
+  await whole.until(async () => expect(await pageOfGateway(whole)).toContain('natter_approvals_pending 1'));
   return whole;
 };
-/** Told only where hosts are processes of their own, a mirror is kept, or sessions are looked back on. */
+/** Told only where hosts are processes of their own, a mirror is kept, or sessions are introspected. */
 const elsewhere = /^natter_(hosts_ready|host_restarts_total|mirror_\w+|introspection_\w+)$/;
 
 test('docs/operate/metrics.md has what is exposed, and nothing else: names, types, labels and meanings', async () => {
   const whole = await lived();
-  const page = await pageOfDoor(whole);
+  const page = await pageOfGateway(whole);
   const rows = documented();
   const exposed = [...typesOf(page)].map(([name, type]) => `${name} ${type}`);
   const promised = rows.filter(({ name }) => !elsewhere.test(name)).map(({ name, type }) => `${name} ${type}`);
@@ -77,7 +77,7 @@ test('names are as Prometheus wants them: what grows ends in _total, what is mea
 
 test('turns, steps, tools, tokens, commits, deliveries and approvals are counted', async () => {
   const whole = await lived();
-  const page = await pageOfDoor(whole);
+  const page = await pageOfGateway(whole);
   const has = (line: string | RegExp) => (typeof line === 'string' ? expect(page).toContain(line) : expect(page).toMatch(line));
   has('natter_turns_ended_total{outcome="completed",code=""} 1');
   has('natter_turns_ended_total{outcome="failed",code="busy"} 1');
@@ -106,12 +106,12 @@ test('a thousand sessions, and what people make up, are no new series (I11)', as
       await whole.as.owner('GET', `/made-up-${number}`);
     }
     await whole.settled();
-    await pageOfDoor(whole);
+    await pageOfGateway(whole);
   };
   await visit(0, 1);
-  const before = seriesOf(await pageOfDoor(whole)).length;
+  const before = seriesOf(await pageOfGateway(whole)).length;
   await visit(1, 1_001);
-  const page = await pageOfDoor(whole);
+  const page = await pageOfGateway(whole);
   expect(page).toMatch(/natter_turns_ended_total\{outcome="completed",code=""\} 1022/);
   expect(seriesOf(page).length).toBe(before);
   expect(page).not.toMatch(/agent:main|made-up/);

@@ -212,7 +212,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     outcome: 'ok',
     text: 'x'.repeat(Number(bytes)),
   }),
-  /** A look back: `checkpoint`, `checkpoint turns 5`, `checkpoint idle 400` (ms); what came of it: `introspect 1 2`, of revs. */
+  /** An introspection: `checkpoint`, `checkpoint turns 5`, `checkpoint idle 400` (ms); what came of it: `introspect 1 2`, of revs. */
   checkpoint: (word, value = '1') => ({
     type: 'request_checkpoint',
     why:

@@ -111,7 +111,7 @@ describe('messages of the wrong shape name the field', () => {
     ...{ id: '12.0', key: keyOf('agent:main:main'), sessionId: 's1', reason: 'idle' },
     ...{ fromRev: 3, toRev: 9, afterSeq: 0, throughSeq: 12 },
   };
-  test('A7/80: a request to look back comes through', () => {
+  test('A7/80: a request for introspection comes through', () => {
     expect(decodeCheckpoint(encodeCheckpoint(lookBack))).toEqual(lookBack);
   });
   test.each([
@@ -122,7 +122,7 @@ describe('messages of the wrong shape name the field', () => {
     ['a sequence that is no number', { throughSeq: '12' }, 'throughSeq'],
     ['a sequence beyond what can be counted', { afterSeq: 1e300 }, 'afterSeq'],
     ['no session', { sessionId: '' }, 'sessionId'],
-  ])('A7/80: a request to look back with %s', (_, change, field) => {
+  ])('A7/80: a request for introspection with %s', (_, change, field) => {
     expect(problemOf(() => decodeCheckpoint(encode({ ...lookBack, ...change })))).toMatch(new RegExp(`^invalid: ${field}: `));
   });
 

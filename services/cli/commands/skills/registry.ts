@@ -11,7 +11,7 @@ import { compareSkills, publishSkill, type SyncRow } from '../../skills-install/
 import { oneLine, table, type World } from '../../terminal.ts';
 import { ownFolders } from './known.ts';
 
-export interface RegistryOptions extends CommonOptions {
+export interface RegistryCommandOptions extends CommonOptions {
   readonly yes?: boolean;
   readonly force?: boolean;
   /** Folder of the skills. */
@@ -19,7 +19,7 @@ export interface RegistryOptions extends CommonOptions {
   readonly managed?: boolean;
 }
 
-export interface SyncOptions extends RegistryOptions {
+export interface SyncOptions extends RegistryCommandOptions {
   readonly all?: boolean;
   readonly dryRun?: boolean;
 }
@@ -39,7 +39,7 @@ const registryOf = ({ env, interrupted }: World, { skills: { registry, registryT
 };
 
 /** Where skills of a registry go: the workspace, else the current folder (A15/164); or the folder shared by all agents. */
-const folderOf = (config: Config, { dir, managed }: RegistryOptions): string => {
+const folderOf = (config: Config, { dir, managed }: RegistryCommandOptions): string => {
   if (dir !== undefined) return resolve(dir);
   if (managed) return config.skills.managedDir ?? join(config.dataDir, 'skills');
   return config.agent.workspace === undefined ? resolve('skills') : join(config.agent.workspace, 'skills');
@@ -49,7 +49,7 @@ export const searchRegistry = async (world: World, common: CommonOptions, query:
   registryOf(world, configOf(world, common)).search(query, limit);
 
 /** Installs `slug` or `slug@version`. Resolves with false if the user declined. */
-export const installFromRegistry = async (world: World, name: string, options: RegistryOptions): Promise<boolean> => {
+export const installFromRegistry = async (world: World, name: string, options: RegistryCommandOptions): Promise<boolean> => {
   const [slug = '', version = null] = name.split('@');
   const config = configOf(world, options);
   return install(world, registryOf(world, config), slug, version, folderOf(config, options), options);
@@ -61,7 +61,7 @@ const install = async (
   slug: string,
   version: string | null,
   folder: string,
-  { yes, force }: RegistryOptions,
+  { yes, force }: RegistryCommandOptions,
 ): Promise<boolean> => {
   const { terminal, now } = world;
   const agree = async (fetched: FetchedSkill): Promise<boolean> => {
@@ -116,7 +116,11 @@ const fetchedLines = ({
 };
 
 /** Updates one skill, or all installed ones, to the latest version. Resolves with the number that failed. */
-export const updateFromRegistry = async (world: World, slug: string | undefined, options: RegistryOptions): Promise<number> => {
+export const updateFromRegistry = async (
+  world: World,
+  slug: string | undefined,
+  options: RegistryCommandOptions,
+): Promise<number> => {
   const { terminal } = world;
   const config = configOf(world, options);
   const folder = folderOf(config, options);

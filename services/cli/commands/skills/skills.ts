@@ -8,7 +8,7 @@ import { mustHave, readSkills, skillNamed } from './known.ts';
 import { installPrograms, type ProgramOptions } from './programs.ts';
 import {
   installFromRegistry,
-  type RegistryOptions,
+  type RegistryCommandOptions,
   type SyncOptions,
   searchRegistry,
   syncWithRegistry,
@@ -86,7 +86,7 @@ const addInstall = (skills: Command, world: World): void => {
     .option('--managed', 'registry: install to the folder shared by all agents')
     .addHelpText('after', example('skills install NAME'))
     .action(async (name: string, _: unknown, command: Command) => {
-      const options = command.optsWithGlobals<ProgramOptions & RegistryOptions>();
+      const options = command.optsWithGlobals<ProgramOptions & RegistryCommandOptions>();
       const { explained } = await readSkills(world, options);
       const isHere = skillNamed(explained, name) !== undefined && !options.force;
       if (isHere || options.spec !== undefined) await installPrograms(world, name, options);
@@ -122,7 +122,7 @@ const addRegistry = (skills: Command, world: World): void => {
     .option('--managed', 'skills in the folder shared by all agents')
     .addHelpText('after', example('skills update --all'))
     .action(async (slug: string | undefined, _: unknown, command: Command) => {
-      const options = command.optsWithGlobals<RegistryOptions & { all?: boolean }>();
+      const options = command.optsWithGlobals<RegistryCommandOptions & { all?: boolean }>();
       if ((slug === undefined) === (options.all !== true)) throw new NatterError('invalid', 'name one skill, or use --all');
       if ((await updateFromRegistry(world, slug, options)) > 0) process.exitCode = 1;
     });

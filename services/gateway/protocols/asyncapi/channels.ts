@@ -97,7 +97,7 @@ export const channelsOf = (subjects: Subjects): Readonly<Record<string, Channel>
       ...{ address: null, message: 'commandAnswer', action: 'answers', isInternal: true },
     },
     checkpoints: {
-      summary: 'What sessions want to be looked back on',
+      summary: 'Requests for checkpoints',
       address: address(subjects.checkpoint(mark('key'))),
       ...{ parameters: ['key'], message: 'checkpointRequest', stream: streams.checkpoints, action: 'receive', isInternal: true },
     },

@@ -59,7 +59,7 @@ export const messages = {
   },
   commandAnswer: { summary: 'What a session made of a command; told once, without guarantee', correlation: 'commandId' },
   checkpointRequest: {
-    summary: 'What was said between two revs of a session is to be looked back on',
+    summary: 'A request to introspect what was said between two revs of a session',
     headers: object(['Nats-Msg-Id'], { 'Nats-Msg-Id': messageId('The escaped `id`'), traceparent }),
   },
   custodyRecord: { summary: 'Who had which outgoing message when, and what became of it' },

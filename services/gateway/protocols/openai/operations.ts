@@ -61,7 +61,7 @@ export const openAiOperations: readonly Operation[] = [
     summary: 'Posts the last message of a conversation and returns the answer, whole or as a stream',
     http: {
       ...{ method: 'post', path: '/v1/chat/completions', query: noQuery, headers, body: chatBody, errors: answerErrors },
-      answers: { 200: [results.chatCompletion, stream] },
+      answers: { 200: [results.chatCompletionResult, stream] },
       examples: { body: { model: 'natter', messages: [{ role: 'user', content: 'Is the build green?' }] } },
       problems: asking,
       handle: async (context, request, reply) => {

@@ -9,7 +9,7 @@ export const models = z.object({ object: z.literal('list'), data: z.array(model)
 
 const count = z.int().min(0);
 
-export const chatCompletion = z
+export const chatCompletionResult = z
   .object({
     id: z.string(),
     object: z.literal('chat.completion'),

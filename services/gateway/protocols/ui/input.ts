@@ -55,14 +55,14 @@ const message = z.discriminatedUnion(
   { error: 'use a message of the role "user", or an "assistant" one that is answered' },
 );
 
-export const chatBody = z.object({
+export const uiChatBody = z.object({
   id: id('name the chat: a session key, or an id of its own'),
   messages: lastMessage(message),
   trigger: z.enum(['submit-message', 'regenerate-message'], 'use "submit-message"').default('submit-message'),
 });
 
 export const readUiRequest = (request: FastifyRequest): UiRequest => {
-  const { id: name, messages, trigger } = bodyOf(chatBody, request);
+  const { id: name, messages, trigger } = bodyOf(uiChatBody, request);
   if (trigger === 'regenerate-message') {
     const problem = 'trigger: what was said cannot be taken back and answered anew; send a new message';
     throw new NatterError('unsupported', problem, { field: 'trigger' });

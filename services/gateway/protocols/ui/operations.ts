@@ -5,7 +5,7 @@ import * as samples from '../../operation/samples.ts';
 import { runIdFor, runningTurn, streamDecision, streamMessage } from '../../runs/follow-run.ts';
 import { streamRun } from '../../runs/stream-run.ts';
 import { uiChunks } from './chunks.ts';
-import { chatBody, readUiRequest } from './input.ts';
+import { readUiRequest, uiChatBody } from './input.ts';
 
 /** The UI message stream of the AI SDK 6; see `docs/integrate/ui-streams.md`. */
 
@@ -16,7 +16,7 @@ export const uiOperations: readonly Operation[] = [
     ...{ id: 'streamUiChat', tag: 'user interfaces', changes: 'sessions' },
     summary: "Posts a person's message, or their answer to an approval, and streams the run as chunks of the AI SDK",
     http: {
-      ...{ method: 'post', path: '/v1/ui/chat', query: noQuery, body: chatBody },
+      ...{ method: 'post', path: '/v1/ui/chat', query: noQuery, body: uiChatBody },
       answers: { 200: stream },
       examples: {
         body: {

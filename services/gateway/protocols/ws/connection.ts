@@ -20,7 +20,7 @@ const cutMs = 2_000;
 const missedPings = 2;
 
 /** What a connection needs from the gateway. */
-export interface Gateway {
+export interface ConnectionGateway {
   readonly context: GatewayContext;
   readonly frames: EventFrames;
   /** The client's address. */
@@ -36,7 +36,7 @@ export interface Gateway {
 /** One client, from its first frame to its last. Access is checked for each call and each event. */
 export class Connection {
   readonly #socket: WebSocket;
-  readonly #gateway: Gateway;
+  readonly #gateway: ConnectionGateway;
   readonly #outbox: Outbox;
   readonly #subscriptions: Subscriptions;
   readonly #methods: Methods;
@@ -49,7 +49,7 @@ export class Connection {
   #unansweredPings = 0;
 
   /** `caller`: a client that is already authenticated. */
-  constructor(socket: WebSocket, gateway: Gateway, caller: TokenBearer | null) {
+  constructor(socket: WebSocket, gateway: ConnectionGateway, caller: TokenBearer | null) {
     const { context, frames } = gateway;
     this.#socket = socket;
     this.#gateway = gateway;

@@ -30,27 +30,27 @@ import {
 
 export interface Asking {
   readonly world: World;
-  /** By name of the door. */
-  readonly doors: Readonly<Record<string, Ask>>;
+  /** By name of the gateway. */
+  readonly interfaces: Readonly<Record<string, Ask>>;
   /** Of a list: the letters of what it shows. */
   readonly shows?: (body: any) => readonly string[];
   /** What refusals are called that have a name of their own here; `hidden`: the one for all that is not there. */
   readonly codes?: Readonly<Record<string, string>>;
 }
 
-type More = Partial<Omit<Asking, 'doors'>>;
-const by = (ask: Ask | Asking['doors'], more: More = {}): Asking => ({
+type More = Partial<Omit<Asking, 'interfaces'>>;
+const by = (ask: Ask | Asking['interfaces'], more: More = {}): Asking => ({
   world: sessions,
-  doors: typeof ask === 'function' ? { '': ask } : ask,
+  interfaces: typeof ask === 'function' ? { '': ask } : ask,
   ...more,
 });
 const route =
   (http: Http = {}, more: More = {}) =>
   (title: string) =>
     by(byHttp(title, http), more);
-/** The method or tool that a title names behind its door. */
+/** The method or tool that a title names behind its gateway. */
 const named = (title: string): string => title.split(/[ ,]+/)[1] ?? '';
-/** By both doors that have the method. */
+/** By both interfaces that have the method. */
 const rpc =
   (given: Given = none, more: More = {}) =>
   (title: string) =>

@@ -2,10 +2,10 @@ import { expect, vi } from 'vitest';
 import { problemStatus } from '../../../../services/gateway/http/problem.ts';
 import { callerOf, openStream } from '../setup.ts';
 import { connect, knock, opened } from '../websocket/websocket-client.ts';
-import { bytesOf, type Door, secretOf } from './access-rig.ts';
+import { bytesOf, type GatewayRig, secretOf } from './access-rig.ts';
 import { type Place, soon } from './access-world.ts';
 
-/** The doors by which the access matrix asks: HTTP, event streams, WebSockets and MCP. What is heard is told alike of all. */
+/** The interfaces by which the access matrix asks: HTTP, event streams, WebSockets and MCP. What is heard is told alike of all. */
 
 /** `code`: what a refusal is called. `bytes`: a refusal as its caller reads it, but for what is the call's own. */
 export interface Heard {
@@ -15,7 +15,7 @@ export interface Heard {
   readonly bytes: string;
 }
 /** Asks on behalf of whoever bears the token; `null`: nobody. */
-export type Ask = (door: Door, bearer: string | null, place: Place) => Promise<Heard>;
+export type Ask = (gateway: GatewayRig, bearer: string | null, place: Place) => Promise<Heard>;
 
 /** What a call takes, of whatever it is about. */
 export type Given = (place: Place) => object;
@@ -73,26 +73,26 @@ export const byStream =
 /** How far somebody has come in the log, by the last id they were told. */
 const reached = (id = '0'): number => Number.parseInt(id, 10);
 /** Waits until somebody who sees all has been told all. */
-const untilAll = async ({ ports }: Door, lastOf: () => string | undefined): Promise<void> => {
+const untilAll = async ({ ports }: GatewayRig, lastOf: () => string | undefined): Promise<void> => {
   const { lastSeq } = await ports.events.info();
   await vi.waitFor(() => expect(reached(lastOf())).toBe(lastSeq), soon);
 };
 
 /** What a stream of all events has told by the time that it has told the owner all. */
-export const allByStream: Ask = async (door, bearer, place) => {
+export const allByStream: Ask = async (gateway, bearer, place) => {
   const path = '/v1/events?after=0';
-  if (bearer === null) return byStream(() => path)(door, bearer, place);
-  const open = (token: string) => openStream(door.url, path, { authorization: `Bearer ${token}` });
+  if (bearer === null) return byStream(() => path)(gateway, bearer, place);
+  const open = (token: string) => openStream(gateway.url, path, { authorization: `Bearer ${token}` });
   const [told, all] = [await open(bearer), await open(secretOf('owner'))];
-  await untilAll(door, () => all.messages.at(-1)?.id);
+  await untilAll(gateway, () => all.messages.at(-1)?.id);
   for (const stream of [told, all]) stream.close();
   return { status: told.status, body: { events: told.messages.map(({ data }) => JSON.parse(data)) }, bytes: '' };
 };
-export const allBySocket: Ask = async (door, bearer, place) => {
-  if (bearer === null) return bySocket('subscribe')(door, bearer, place);
-  const [told, all] = [await connect(door.url, bearer), await connect(door.url, secretOf('owner'))];
+export const allBySocket: Ask = async (gateway, bearer, place) => {
+  if (bearer === null) return bySocket('subscribe')(gateway, bearer, place);
+  const [told, all] = [await connect(gateway.url, bearer), await connect(gateway.url, secretOf('owner'))];
   for (const client of [told, all]) await client.call('subscribe', { after: '0' });
-  await untilAll(door, () => all.ids().at(-1));
+  await untilAll(gateway, () => all.ids().at(-1));
   for (const { socket } of [told, all]) socket.terminate();
   const events = told.frames.filter(({ type }) => type === 'event').map(({ event }) => event);
   return { status: 200, body: { events }, bytes: '' };
@@ -101,17 +101,17 @@ export const allBySocket: Ask = async (door, bearer, place) => {
 /** A ticket for the session's stream, and the stream that it opens. */
 export const byTicket = (pathFor: (place: Place) => string): Ask => {
   const ask = byHttp('POST /v1/tickets', { given: (place) => ({ path: pathFor(place) }) });
-  return async (door, bearer, place) => {
-    const heard = await ask(door, bearer, place);
+  return async (gateway, bearer, place) => {
+    const heard = await ask(gateway, bearer, place);
     if (heard.status !== 201) return heard;
-    return byStream((of) => `${pathFor(of)}?ticket=${heard.body.ticket}`)(door, null, place);
+    return byStream((of) => `${pathFor(of)}?ticket=${heard.body.ticket}`)(gateway, null, place);
   };
 };
 
 export const byRpc = (method: string, given: Given = nothing): Ask => {
   const ask = byHttp('POST /v1/rpc', { given: (place) => ({ method, params: given(place) }) });
-  return async (door, bearer, place) => {
-    const heard = await ask(door, bearer, place);
+  return async (gateway, bearer, place) => {
+    const heard = await ask(gateway, bearer, place);
     return { ...heard, body: heard.body?.result ?? heard.body };
   };
 };
@@ -139,8 +139,8 @@ const unknown = async (url: string, method: string): Promise<Heard> => {
 export const byMcp = (method: string, params: Given = nothing): Ask => {
   const headers = () => ({ accept: 'application/json, text/event-stream' });
   const ask = byHttp('POST /mcp', { given: (place) => ({ jsonrpc: '2.0', id: 1, method, params: params(place) }), headers });
-  return async (door, bearer, place) => {
-    const heard = await ask(door, bearer, place);
+  return async (gateway, bearer, place) => {
+    const heard = await ask(gateway, bearer, place);
     if (heard.status !== 200) return heard;
     const { content, structuredContent, isError, ...result } = heard.body.result;
     if (!isError) return { ...heard, body: structuredContent ?? result };

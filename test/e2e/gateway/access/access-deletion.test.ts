@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { recentMessages } from '../../../../shared/runtime/session-tools/recent-messages.ts';
 import { pathOf } from '../setup.ts';
-import { startDoor } from './access-rig.ts';
+import { openGateway } from './access-rig.ts';
 
 const direct = 'agent:main:telegram:default:dm:1';
 const group = 'agent:main:telegram:group:g';
@@ -9,7 +9,7 @@ const remove = (key: string, mode = '') => ['DELETE', pathOf(key, mode)] as cons
 
 describe('DELETE /v1/sessions/{key}', () => {
   test('A8/87, C9: a direct session at rest is deleted by who takes part, and is nowhere afterwards', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(direct, ['telegram:1']);
     const { status, body } = await as.ann(...remove(direct));
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'ok', outcome: 'accepted', rev: 2 } });
@@ -21,7 +21,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test('C9: its next message begins it anew; what was before is shown to the owner alone', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(direct, ['telegram:1', 'telegram:2'], 'old');
     const run = 'command-1';
     await as.owner(...remove(direct));
@@ -44,7 +44,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test.each([true, false])('A8/87: no list of events has it any more, however late the index is (kept up: %s)', async (index) => {
-    const { as, said, stream } = await startDoor({ index });
+    const { as, said, stream } = await openGateway({ index });
     await said(direct, ['telegram:1']);
     // The gateway has heard of it, and maybe not yet of its end.
     if (index) await vi.waitFor(async () => expect((await as.ann('GET', '/v1/sessions')).body.sessions).toHaveLength(1));
@@ -58,7 +58,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test('A8/87, B32: who repeats a call of then is not told what was answered then', async () => {
-    const { as } = await startDoor();
+    const { as } = await openGateway();
     await as.ann('POST', pathOf(direct, '/open'));
     const params = { sessionKey: direct, message: 'secret', idempotencyKey: 'once', timeoutSeconds: 5 };
     const again = () => as.ann('POST', '/v1/rpc', { body: { method: 'agent', params: { ...params, timeoutSeconds: 0.1 } } });
@@ -71,7 +71,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test('A8/87: a history that is asked for by an older row ends with its session', async () => {
-    const { ports, said, done } = await startDoor();
+    const { ports, said, done } = await openGateway();
     await said(group, ['telegram:1']);
     const through = (await ports.events.last(group as never))?.seq ?? 0;
     const history = () => recentMessages(ports, { key: group as never, through, limit: 9, characters: 999, includeTools: true });
@@ -84,7 +84,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test.each(['running', 'awaiting_approval'])('A8/87: one that is %s is refused', async (status) => {
-    const { as, host, done } = await startDoor();
+    const { as, host, done } = await openGateway();
     host.hold();
     const { runId } = (
       await as.owner('POST', pathOf(direct, '/messages'), { body: { text: 'hi', sender: { id: 'telegram:1' } } })
@@ -101,7 +101,7 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test('A8/87, I2: the same call again, with its key, gets the same answer', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     await said(direct, ['telegram:1']);
     const once = { headers: { 'idempotency-key': 'once' } };
@@ -121,7 +121,7 @@ describe('DELETE /v1/sessions/{key}', () => {
     ['the global session', 'agent:main:global', ['telegram:1'], { scope: 'global' }],
   ];
   test.each(shared)("A8/87: %s is everybody's who is in it, so the owner alone deletes it", async (_, key, people, session) => {
-    const { as, said } = await startDoor({ session });
+    const { as, said } = await openGateway({ session });
     await said(key, people);
     const byName = { body: { method: 'sessions.delete', params: { key } } };
     for (const answer of [await as.ann(...remove(key)), await as.ann('POST', '/v1/rpc', byName)]) {
@@ -133,14 +133,14 @@ describe('DELETE /v1/sessions/{key}', () => {
   });
 
   test('A8/87, A5/66: several ids of one person are one person, and a program is none', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(direct, ['telegram:2', 'discord:2']);
     await as.owner('POST', pathOf(direct, '/messages?wait=5'), { body: { text: 'hi' } });
     expect((await as.bob(...remove(direct))).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
   });
 
   test('A8/88: a group is retained, whoever asks; its operator deletes the key, running or not', async () => {
-    const { as, host } = await startDoor();
+    const { as, host } = await openGateway();
     host.hold();
     await as.owner('POST', pathOf(group, '/messages'), { body: { text: 'hi', sender: { id: 'telegram:1' } } });
     await vi.waitFor(async () => expect((await as.ann('GET', pathOf(group))).body.status).toBe('running'));

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Asking, asks } from './access-asks.ts';
 import type { Ask } from './access-callers.ts';
-import { type Door, secretOf, startDoor } from './access-rig.ts';
+import { type GatewayRig, openGateway, secretOf } from './access-rig.ts';
 import { type Row, rows } from './access-table.ts';
 import { everywhere, type Place, soon } from './access-world.ts';
 
@@ -11,10 +11,10 @@ import { everywhere, type Place, soon } from './access-world.ts';
  */
 
 const askingOf = ({ title }: Row): Asking => asks[title]?.(title) as Asking;
-/** A line of the table, and the door by which it is asked. */
+/** A line of the table, and the gateway by which it is asked. */
 export const questions = rows
   .filter(({ title }) => asks[title] !== undefined)
-  .flatMap((row) => Object.keys(askingOf(row).doors).map((by) => [`${row.title} ${by}`.trim(), row, by] as const));
+  .flatMap((row) => Object.keys(askingOf(row).interfaces).map((by) => [`${row.title} ${by}`.trim(), row, by] as const));
 
 const usual: Readonly<Record<number, string>> = {
   403: 'forbidden',
@@ -30,17 +30,17 @@ const codeFor = ({ codes }: Asking, cell: string, wanted: ReturnType<Row['cells'
 
 type PlaceOf = (letter: string, cell?: string) => Promise<Place>;
 /** What there is to ask about, made when somebody asks for it first. */
-const placesOf = (door: Door, row: Row): PlaceOf => {
+const placesOf = (gateway: GatewayRig, row: Row): PlaceOf => {
   const made = new Map<string, Promise<Place>>();
   return (letter, cell = everywhere) => {
-    const place = made.get(letter + cell) ?? askingOf(row).world.make(door, letter, cell);
+    const place = made.get(letter + cell) ?? askingOf(row).world.make(gateway, letter, cell);
     made.set(letter + cell, place);
     return place;
   };
 };
 
 /** Each caller asks about everything, one after the other. */
-const askEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promise<string[]> => {
+const askEach = async (gateway: GatewayRig, ask: Ask, row: Row, placeOf: PlaceOf): Promise<string[]> => {
   const asking = askingOf(row);
   const { letters } = asking.world;
   const changes = row.cells.some(({ name, cell }) => name === 'reader' && cell === '403');
@@ -52,7 +52,7 @@ const askEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promis
       const wanted = expected(letter);
       // What is refused changes nothing, so others may ask about the same.
       const place = await placeOf(letter, changes && wanted === row.ok ? `c-${name.toLowerCase()}` : everywhere);
-      const heard = await ask(door, secretOf(name), place);
+      const heard = await ask(gateway, secretOf(name), place);
       const isHidden = wanted === 'not there';
       if (heard.status !== (isHidden ? 404 : wanted) || heard.code !== codeFor(asking, cell, wanted))
         wrong.push(`${name} ${letter}: ${wanted}, not ${heard.status} ${heard.code} ${heard.bytes}`);
@@ -67,7 +67,7 @@ const askEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promis
 };
 
 /** All see the same things, and each is shown their part of them. */
-const showEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promise<string[]> => {
+const showEach = async (gateway: GatewayRig, ask: Ask, row: Row, placeOf: PlaceOf): Promise<string[]> => {
   const { world, shows = () => [] } = askingOf(row);
   for (const letter of world.letters) await placeOf(letter);
   const place = await placeOf('a');
@@ -75,7 +75,7 @@ const showEach = async (door: Door, ask: Ask, row: Row, placeOf: PlaceOf): Promi
   for (const { name, cell } of row.cells) {
     const wanted = [...cell.replace('-', '')].sort().join('');
     const look = async () => {
-      const { status, body } = await ask(door, secretOf(name), place);
+      const { status, body } = await ask(gateway, secretOf(name), place);
       const shown = [...new Set(status === row.ok ? shows(body) : [`${status}`])].sort().join('');
       expect(`${name} sees ${shown}`).toBe(`${name} sees ${wanted}`);
     };
@@ -93,12 +93,12 @@ export const questionsOf = (part: number): typeof questions => questions.filter(
 export const testPart = (part: number): void => {
   describe('access matrix', () => {
     test.each(questionsOf(part))('A8/89-90: %s', async (_, row, by) => {
-      const door = await startDoor();
-      const { shows, doors, world } = askingOf(row);
-      const ask = doors[by] as Ask;
-      const placeOf = placesOf(door, row);
-      expect(await (shows ? showEach : askEach)(door, ask, row, placeOf)).toEqual([]);
-      const heard = await ask(door, null, await placeOf(world.letters[0] as string));
+      const gateway = await openGateway();
+      const { shows, interfaces, world } = askingOf(row);
+      const ask = interfaces[by] as Ask;
+      const placeOf = placesOf(gateway, row);
+      expect(await (shows ? showEach : askEach)(gateway, ask, row, placeOf)).toEqual([]);
+      const heard = await ask(gateway, null, await placeOf(world.letters[0] as string));
       expect(heard).toMatchObject({ status: 401, code: expect.stringMatching(/^(unauthorized|invalid_api_key)$/) });
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { pathOf, type Stream } from '../setup.ts';
-import { configOf, type Name, startDoor } from './access-rig.ts';
+import { configOf, type Name, openGateway } from './access-rig.ts';
 
 const ofAnn = 'agent:main:telegram:default:dm:1';
 const ofBoth = 'agent:main:telegram:group:g';
@@ -26,13 +26,13 @@ const seen: Readonly<Record<Name, readonly string[]>> = {
 };
 const everybody = Object.entries(seen) as [Name, readonly string[]][];
 
-const startFilled = async (options: Parameters<typeof startDoor>[0] = {}) => {
-  const door = await startDoor(options);
-  await door.said(ofAnn, ['telegram:1']);
-  await door.said(ofBoth, ['telegram:1', 'telegram:2']);
-  await door.said(ofBob, ['discord:2']);
-  await door.said(ofOthers, ['telegramx:1']);
-  return door;
+const startFilled = async (options: Parameters<typeof openGateway>[0] = {}) => {
+  const gateway = await openGateway(options);
+  await gateway.said(ofAnn, ['telegram:1']);
+  await gateway.said(ofBoth, ['telegram:1', 'telegram:2']);
+  await gateway.said(ofBob, ['discord:2']);
+  await gateway.said(ofOthers, ['telegramx:1']);
+  return gateway;
 };
 const keysIn = (events: readonly { key: string }[]): string[] => [...new Set(events.map(({ key }) => key))].sort();
 const keysOf = ({ messages }: Stream): string[] => keysIn(messages.map(({ data }) => JSON.parse(data)));
@@ -117,7 +117,7 @@ describe('streams while things change', () => {
 
   test('A8/89: text in the making is not for those who wait at a session that is not theirs', async () => {
     const key = 'agent:main:telegram:default:dm:9';
-    const { stream, as, host, hostPorts, said } = await startDoor();
+    const { stream, as, host, hostPorts, said } = await openGateway();
     const waiting = await stream('eve', pathOf(key, '/events?deltas=1'));
     const owner = await stream('owner', pathOf(key, '/events?deltas=1'));
     const kinds = ({ messages }: Stream) => messages.map(({ event }) => event);
@@ -135,7 +135,7 @@ describe('streams while things change', () => {
 
   test('A8/89: a session that somebody else begins ends the stream of who waited for it', async () => {
     const key = 'agent:main:telegram:default:dm:9';
-    const { stream, said } = await startDoor();
+    const { stream, said } = await openGateway();
     const waiting = await stream('eve', pathOf(key, '/events?deltas=1'));
     await said(key, ['telegram:1']);
     await waiting.ended;

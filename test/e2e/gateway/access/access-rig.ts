@@ -45,7 +45,7 @@ export const configOf = (session: object = {}, more: object = {}): Config =>
     session: { dmScope: 'per-account-channel-peer', identityLinks: { bob: ['telegram:2', 'discord:2'] }, ...session },
   });
 
-export interface Door {
+export interface GatewayRig {
   readonly url: string;
   readonly ports: Ports;
   readonly hostPorts: Ports;
@@ -61,9 +61,9 @@ export interface Door {
 }
 
 /** A gateway with these tokens, and a session host behind it. `index: false`: the projection never catches up. */
-export const startDoor = async (
+export const openGateway = async (
   options: { index?: boolean; session?: object; current?: Current<Config> } = {},
-): Promise<Door> => {
+): Promise<GatewayRig> => {
   const memory = openBroker();
   const config = configOf(options.session);
   const hostPorts = memory.portsFor('host');

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type RegisteredRoute, registeredRoutes } from '../registered-routes.ts';
 import { callerOf } from '../setup.ts';
-import { bytesOf, type Door, type Name, startDoor } from './access-rig.ts';
+import { bytesOf, type GatewayRig, type Name, openGateway } from './access-rig.ts';
 
 /** Every route there is, as the server itself lists them: what holds for each without knowing what it does (A8/89, I12). */
 
@@ -17,9 +17,9 @@ beforeAll(async () => {
 /** What is in a body is nobody's business here: that there is one lets the call come as far as it can. */
 const bodyFor = (method: string) => (method === 'GET' || method === 'DELETE' ? {} : { body: {} });
 
-const call = async (door: Door, name: Name, { method, url }: RegisteredRoute, key: string) => {
+const call = async (gateway: GatewayRig, name: Name, { method, url }: RegisteredRoute, key: string) => {
   const path = url.replace(':key', encodeURIComponent(key)).replaceAll(/:\w+/g, 'nothing').replace('*', 'nothing');
-  return door.as[name](method, path, bodyFor(method));
+  return gateway.as[name](method, path, bodyFor(method));
 };
 
 describe('every route', () => {
@@ -32,14 +32,14 @@ describe('every route', () => {
   });
 
   test('wants a token, and a right one', async () => {
-    const door = await startDoor();
+    const gateway = await openGateway();
     const wrong: object[] = [];
     for (const { method, url } of routes) {
       if (open.includes(url)) continue;
       for (const bearer of [null, 'wrong', `aaaaaaaaaaaa.natter_${'a'.repeat(43)}`]) {
         // The address of WebSockets takes its token in the first frame too.
         if (url === '/v1/ws' && bearer === null) continue;
-        const { status } = await callerOf(door.url, bearer)(method, url.replaceAll(/:\w+/g, 'x'), bodyFor(method));
+        const { status } = await callerOf(gateway.url, bearer)(method, url.replaceAll(/:\w+/g, 'x'), bodyFor(method));
         if (status !== 401) wrong.push({ method, url, bearer, status });
       }
     }
@@ -47,14 +47,14 @@ describe('every route', () => {
   });
 
   test('that writes refuses a role that changes nothing, with one code, whatever is asked', async () => {
-    const door = await startDoor();
+    const gateway = await openGateway();
     const wrong: object[] = [];
     for (const route of routes) {
       if (route.method === 'GET' || ownWord.includes(route.url)) continue;
       const names = route.url.startsWith('/v1/approvals') ? (['reader'] as const) : (['reader', 'approver'] as const);
       for (const name of names) {
-        const { status, body } = await call(door, name, route, 'agent:main:none');
-        // Some doors have an envelope of their own.
+        const { status, body } = await call(gateway, name, route, 'agent:main:none');
+        // Some interfaces have an envelope of their own.
         const { code = body.error?.code } = body;
         if (status !== 403 || code !== 'forbidden') wrong.push({ ...route, name, status, body });
       }
@@ -63,13 +63,13 @@ describe('every route', () => {
   });
 
   test('about a session tells strangers of one what it tells of none', async () => {
-    const door = await startDoor();
-    await door.said('agent:main:irc:group:there', ['irc:1']);
+    const gateway = await openGateway();
+    await gateway.said('agent:main:irc:group:there', ['irc:1']);
     const wrong: object[] = [];
     for (const route of routes.filter(({ url }) => url.includes(':key'))) {
       for (const name of ['eve', 'discord', 'approverAtTelegram'] as const) {
-        const there = await call(door, name, route, 'agent:main:irc:group:there');
-        const missing = await call(door, name, route, 'agent:main:irc:group:gone!');
+        const there = await call(gateway, name, route, 'agent:main:irc:group:there');
+        const missing = await call(gateway, name, route, 'agent:main:irc:group:gone!');
         const same = bytesOf(there) === bytesOf(missing).replaceAll('gone!', 'there');
         if (there.status < 400 || !same) wrong.push({ ...route, name, there: there.text, missing: missing.text });
       }

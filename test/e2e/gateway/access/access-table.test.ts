@@ -6,13 +6,13 @@ import { registeredRoutes } from '../registered-routes.ts';
 import { connect } from '../websocket/websocket-client.ts';
 import { asks } from './access-asks.ts';
 import { parts, questions, questionsOf } from './access-matrix.ts';
-import { configOf, type Name, names, startDoor } from './access-rig.ts';
+import { configOf, type Name, names, openGateway } from './access-rig.ts';
 import { open, rows } from './access-table.ts';
 
 describe('the table of the access matrix', () => {
   test('has every route, every method by name, every tool and every role, and nothing that is not there', async () => {
-    const door = await startDoor();
-    const { methods } = await (await connect(door.url)).next('hello');
+    const gateway = await openGateway();
+    const { methods } = await (await connect(gateway.url)).next('hello');
     const routes = (await registeredRoutes()).map(({ method, url }) => `${method} ${url}`);
     const named = (kind: 'rpc' | 'mcp') => operations.flatMap((one) => (one[kind] ? [`${kind} ${one[kind].name}`] : []));
     // What a connection alone has, and what the table of operations declares.
@@ -42,7 +42,7 @@ describe('the table of the access matrix', () => {
       expect(cells.map(({ name }: { name: Name }) => name).sort(), title).toEqual([...names].sort());
   });
 
-  test('is asked whole: each line by each of its doors is in one part, and each part is a test file', () => {
+  test('is asked whole: each line by each of its interfaces is in one part, and each part is a test file', () => {
     const asked = Array.from({ length: parts }, (_, index) => questionsOf(index + 1)).flat();
     const titles = (of: typeof questions): string[] => of.map(([title]) => title).sort();
     expect(titles(asked)).toEqual(titles(questions));

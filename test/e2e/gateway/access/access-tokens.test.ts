@@ -5,14 +5,14 @@ import type { Config } from '../../../../shared/domain/config/schema.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { callerOf, openBroker, token } from '../setup.ts';
-import { configOf, digestOf, startDoor } from './access-rig.ts';
+import { configOf, digestOf, openGateway } from './access-rig.ts';
 
 type Tokens = Config['gateway']['tokens'];
 const sha256 = digestOf('some token');
 
 describe('tokens', () => {
   test('A8/89: none but those of the configuration are let in', async () => {
-    const { url } = await startDoor();
+    const { url } = await openGateway();
     const wrong = [null, 'ann', digestOf('token-of-ann'), 'token-of-annx', 'token-of-an', `${token}x`, token.slice(1), 'Bearer'];
     for (const bearer of wrong) {
       const { status, body } = await callerOf(url, bearer)('GET', '/v1/sessions');

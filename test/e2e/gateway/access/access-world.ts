@@ -5,7 +5,7 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
 import { pathOf } from '../setup.ts';
-import type { Door } from './access-rig.ts';
+import type { GatewayRig } from './access-rig.ts';
 
 /** What callers ask about in the access matrix: sessions, what waits for a person in them, and what is remembered of them. Each is a letter. */
 
@@ -43,27 +43,27 @@ export interface Place {
 }
 export interface World {
   readonly letters: string;
-  make(door: Door, letter: string, cell: string): Promise<Place>;
+  make(gateway: GatewayRig, letter: string, cell: string): Promise<Place>;
 }
 
 const kindOf = (letter: string): Kind => kinds[letter] as Kind;
 
 /** Sessions in which something was said. Whatever there is to do in one is done before it may be gone. */
-const worldOf = (act: (door: Door, key: string, letter: string, cell: string) => Promise<string>): World => ({
+const worldOf = (act: (gateway: GatewayRig, key: string, letter: string, cell: string) => Promise<string>): World => ({
   letters: Object.keys(kinds).join(''),
-  async make(door, letter, cell) {
+  async make(gateway, letter, cell) {
     const { key: keyFor, people, deleted } = kindOf(letter);
     const key = keyFor(cell);
-    await door.said(key, people);
-    const id = await act(door, key, letter, cell);
-    if (deleted) await door.done(key, { type: 'delete_session', mode: 'key', reason: 'test' });
+    await gateway.said(key, people);
+    const id = await act(gateway, key, letter, cell);
+    if (deleted) await gateway.done(key, { type: 'delete_session', mode: 'key', reason: 'test' });
     return { letter, key, id };
   },
 });
 const isThere = (letter: string): boolean => kindOf(letter).people.length > 0;
 
 /** `id` is the run of what was said there. */
-export const sessions = worldOf(async (door) => door.lastRun());
+export const sessions = worldOf(async (gateway) => gateway.lastRun());
 
 /** The same, with a run whose id says where it is. */
 export const runs = worldOf(async ({ as }, key, letter) => {
@@ -103,17 +103,17 @@ const scopes: Readonly<Record<string, MemoryScope>> = {
 /** What is remembered. A session that is gone is still in the memory, for as long as that is behind the log. */
 export const memories: World = {
   letters: 'abcdgnpqs',
-  async make(door, letter, cell) {
-    const { key } = letter in kinds ? await sessions.make(door, letter, cell) : { key: 'agent:main:memory' };
+  async make(gateway, letter, cell) {
+    const { key } = letter in kinds ? await sessions.make(gateway, letter, cell) : { key: 'agent:main:memory' };
     const [place, scope] = [key as SessionKey, scopeName(scopes[letter] ?? { kind: 'session' }, key as SessionKey)];
-    const seq = Number(`${(await door.ports.events.info()).lastSeq + 1}${letter.charCodeAt(0)}`);
+    const seq = Number(`${(await gateway.ports.events.info()).lastSeq + 1}${letter.charCodeAt(0)}`);
     const id = `${seq}-0`;
     if (letter === 'n') return { letter, key: scope, id };
     const source = { key: place, sessionId: 's', seq, fromRev: 1, toRev: 1, by: 'person' } as const;
     const entry = { id, scope, text: `of ${letter}`, createdAt: 1, updatedAt: 1, source, changes: [{ key: place, seq }] };
     // As if it were ahead of all that follows: nobody waits for it.
-    await door.hostPorts.memory.put({ entries: [entry], gone: [] }, 1e9);
-    await vi.waitFor(async () => expect((await door.as.owner('GET', `/v1/memory/${id}`)).status).toBe(200), soon);
+    await gateway.hostPorts.memory.put({ entries: [entry], gone: [] }, 1e9);
+    await vi.waitFor(async () => expect((await gateway.as.owner('GET', `/v1/memory/${id}`)).status).toBe(200), soon);
     return { letter, key: scope, id };
   },
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { InboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import { pathOf } from '../setup.ts';
-import { bytesOf, type Name, startDoor } from './access-rig.ts';
+import { bytesOf, type Name, openGateway } from './access-rig.ts';
 
 const group = 'agent:main:telegram:group:g';
 const ofEve = 'agent:main:telegram:default:dm:9';
@@ -9,7 +9,7 @@ const forbidden = (field: string) => ({ status: 403, code: 'forbidden', field })
 
 describe('whose words they are', () => {
   test('A5/66: a message bears the person and the role of its token, and the log its name', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);
     for (const name of ['ann', 'bob', 'owner', 'telegram'] as const) {
       expect((await as[name]('POST', pathOf(group, '/messages?wait=5'), { body: { text: name } })).status).toBe(200);
@@ -42,14 +42,14 @@ describe('whose words they are', () => {
     ['telegram', { sender: { id: '2', role: 'owner' } }, { status: 400, field: 'sender.role' }],
   ];
   test.each(rows)('A5/66: nobody says more of a message than their token (%s, %j)', async (who, body, expected) => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     const answer = await as[who]('POST', pathOf(group, '/messages'), { body: { text: 'hi', ...body } });
     expect({ ...answer.body, status: answer.status }).toMatchObject(expected);
   });
 
   test('A5/66: who writes by a channel is who the channel says they are', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     const body = { text: 'hi', sender: { id: '2', name: 'Bob' } };
     expect((await as.telegram('POST', pathOf(group, '/messages?wait=5'), { body })).status).toBe(200);
@@ -57,7 +57,7 @@ describe('whose words they are', () => {
   });
 
   test('A5/66: the same idempotency key of two callers is two runs', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);
     const options = { body: { text: 'hi' }, headers: { 'idempotency-key': 'once' } };
     const runOf = async (name: Name) => (await as[name]('POST', pathOf(group, '/messages'), options)).body.runId;
@@ -69,7 +69,7 @@ describe('whose words they are', () => {
 
 describe('beginning a session', () => {
   test('A5/64, 67: what a participant has just begun is there for it at once, however late the index is', async () => {
-    const { as } = await startDoor({ index: false });
+    const { as } = await openGateway({ index: false });
     const { runId } = (await as.eve('POST', pathOf(ofEve, '/messages'), { body: { text: 'hi' } })).body;
     expect((await as.eve('GET', pathOf(ofEve, `/runs/${runId}?wait=5`))).body).toMatchObject({ status: 'ok' });
     expect((await as.eve('GET', pathOf(ofEve))).body).toMatchObject({ participants: ['telegram:9'], indexedSeq: 0 });
@@ -77,19 +77,19 @@ describe('beginning a session', () => {
   });
 
   test('A5/64, 66: opening makes the person a participant', async () => {
-    const { as } = await startDoor();
+    const { as } = await openGateway();
     expect((await as.eve('POST', pathOf(ofEve, '/open'))).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
     expect((await as.eve('GET', pathOf(ofEve))).body.participants).toEqual(['telegram:9']);
   });
 
   test('A5/67: a session of its key that others have begun is not its own', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(ofEve, ['telegram:1']);
     expect((await as.eve('POST', pathOf(ofEve, '/messages'), { body: { text: 'hi' } })).status).toBe(404);
   });
 
   test('A5/67, A3/25: under dmScope main nobody but the owner begins the shared session', async () => {
-    const { as } = await startDoor({ session: { dmScope: 'main' } });
+    const { as } = await openGateway({ session: { dmScope: 'main' } });
     expect((await as.eve('POST', pathOf('agent:main:main', '/messages'), { body: { text: 'hi' } })).status).toBe(404);
     expect((await as.owner('POST', pathOf('agent:main:main', '/messages'), { body: { text: 'hi' } })).status).toBe(202);
   });
@@ -128,7 +128,7 @@ describe('POST /v1/inbound', () => {
     ['eve', {}, forbidden('channel')],
   ];
   test.each(rows)("A8/90: a channel's token speaks for its own channel (%s, %j)", async (who, more, expected) => {
-    const { as, ports, said } = await startDoor();
+    const { as, ports, said } = await openGateway();
     await said(group, ['telegram:1']);
     await said('agent:main:telegram:group:bobs', ['telegram:2']);
     const stored: InboundEnvelope[] = [];
@@ -145,7 +145,7 @@ describe('POST /v1/inbound', () => {
   });
 
   test("I2, A8/90: whatever id a person chooses, it keeps no message of the platform's own out, nor another person's", async () => {
-    const { as, ports, said } = await startDoor();
+    const { as, ports, said } = await openGateway();
     await said(group, ['telegram:1']);
     const tell = async (who: Name) => (await as[who]('POST', '/v1/inbound', { body: envelope({}) })).body;
     const own = await tell('annAtTelegram');
@@ -157,7 +157,7 @@ describe('POST /v1/inbound', () => {
   });
 
   test('A5/67, A3/22: under scope global a person speaks from their own conversation alone', async () => {
-    const { as } = await startDoor({ session: { scope: 'global' } });
+    const { as } = await openGateway({ session: { scope: 'global' } });
     const tell = async (conversation: object) =>
       (await as.annAtTelegram('POST', '/v1/inbound', { body: envelope({ conversation }) })).status;
     expect([await tell({ id: '1', kind: 'direct' }), await tell({ id: 'g', kind: 'group' })]).toEqual([202, 403]);

@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import { keyOf } from '../../../support/domain/commits.ts';
 import { memoryOf } from '../../../support/memories.ts';
-import { startDoor } from './access-rig.ts';
+import { openGateway } from './access-rig.ts';
 
-/** Who sees what of the memory at the door while the memory itself is late: nobody writes it here but the test. */
+/** Who sees what of the memory at the gateway while the memory itself is late: nobody writes it here but the test. */
 
 const group = keyOf('agent:main:telegram:group:g');
 
 test('C9, I12: what was remembered of a session that was deleted nobody finds who takes part in the next, however late the memory is', async () => {
-  const { as, said, done, hostPorts } = await startDoor();
+  const { as, said, done, hostPorts } = await openGateway();
   await said(group, ['telegram:1']);
   const { seq = 0 } = (await hostPorts.events.last(group)) ?? {};
   const place = { key: group, seq };
@@ -31,7 +31,7 @@ test('C9, I12: what was remembered of a session that was deleted nobody finds wh
 });
 
 test('A8/89: a scope that is none is told so, whoever asks', async () => {
-  const { as } = await startDoor();
+  const { as } = await openGateway();
   for (const scope of [
     'agent:a b',
     'agent:*',
@@ -46,7 +46,7 @@ test('A8/89: a scope that is none is told so, whoever asks', async () => {
 });
 
 test('A7/82: why something is believed is told to the very message', async () => {
-  const { as, said, done, hostPorts } = await startDoor();
+  const { as, said, done, hostPorts } = await openGateway();
   await said(group, ['telegram:1']);
   const change = { op: 'add' as const, scope: { kind: 'session' as const }, text: 'tea at five', from: [1] };
   const by = { id: 'test', role: 'owner' } as const;
@@ -64,7 +64,7 @@ test('A7/82: why something is believed is told to the very message', async () =>
 });
 
 test('I12: why a person has something of theirs forgotten is not told where others have come since', async () => {
-  const { as, said, hostPorts } = await startDoor();
+  const { as, said, hostPorts } = await openGateway();
   const main = keyOf('agent:main:main');
   await said(main, ['telegram:1']);
   const { seq = 0 } = (await hostPorts.events.last(main)) ?? {};
@@ -91,7 +91,7 @@ test('I12: why a person has something of theirs forgotten is not told where othe
 });
 
 test('I11: what is too long or broken is refused with its field, and a query is words, whatever stands in it', async () => {
-  const { as } = await startDoor();
+  const { as } = await openGateway();
   const add = async (text: string) => as.owner('POST', '/v1/memory', { body: { text, scope: 'agent' } });
   for (const text of ['', ' \n', 'x'.repeat(4_001), 'a \ud800 b']) {
     const { status, body } = await add(text);

@@ -3,7 +3,17 @@ import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { type MiniHost, startMiniHost } from '../../../support/mini-host.ts';
-import { afterwards, type Call, callerOf, type Memory, openBroker, openStream, ready, type Stream, startDoor } from '../setup.ts';
+import {
+  afterwards,
+  type Call,
+  callerOf,
+  type Memory,
+  openBroker,
+  openGateway,
+  openStream,
+  ready,
+  type Stream,
+} from '../setup.ts';
 
 /** Two replicas of the gateway over one broker, and what an administrator makes there. */
 export interface Replicas {
@@ -23,7 +33,7 @@ export const startReplicas = async (gateway: object = {}, clock: Clock = systemC
   const host = await startMiniHost(memory.portsFor('host'), {});
   afterwards(() => host.close());
   const config = configSchema.parse({ gateway: { port: 0, ...gateway } });
-  const start = async (name: string) => (await startDoor(memory.portsFor(name), [], config)).url;
+  const start = async (name: string) => (await openGateway(memory.portsFor(name), [], config)).url;
   const urls = [await start('one'), await start('two')] as const;
   const as = (token: string | null, at: 0 | 1 = 0): Call => callerOf(urls[at], token);
   const admin = callerOf(urls[0]);

@@ -3,7 +3,7 @@ import type { Config } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { Current } from '../../../../shared/runtime/config/reload.ts';
 import { token as own, pathOf } from '../setup.ts';
-import { configOf, startDoor } from './access-rig.ts';
+import { configOf, openGateway } from './access-rig.ts';
 import { movableClock, startReplicas, untilStatus } from './token-rig.ts';
 
 /** Tokens made while the system runs (I12). */
@@ -198,17 +198,17 @@ test('A8/89: managing tokens is for administrators alone', async () => {
 });
 
 describe('tokens of the configuration', () => {
-  const door = async () => {
+  const gateway = async () => {
     let now: Config = configOf();
     const current: Current<Config> = { current: () => now };
     const changeTokens = (change: (tokens: Config['gateway']['tokens']) => Config['gateway']['tokens']) => {
       now = { ...now, gateway: { ...now.gateway, tokens: change(now.gateway.tokens) } };
     };
-    return { ...(await startDoor({ current })), changeTokens };
+    return { ...(await openGateway({ current })), changeTokens };
   };
 
   test('one that is taken out is out at once, on its open streams too, and the others are not', async () => {
-    const { as, stream, changeTokens } = await door();
+    const { as, stream, changeTokens } = await gateway();
     const [open, others] = [await stream('second', '/v1/events'), await stream('ann', '/v1/events')];
     changeTokens(({ second: _, ...rest }) => rest);
     expect((await as.second('GET', '/v1/sessions')).status).toBe(401);
@@ -219,7 +219,7 @@ describe('tokens of the configuration', () => {
   });
 
   test('one that may do less is cut off, so that what is open is not more than it may', async () => {
-    const { as, stream, changeTokens } = await door();
+    const { as, stream, changeTokens } = await gateway();
     const open = await stream('second', '/v1/events');
     changeTokens((tokens) => ({ ...tokens, second: { ...tokens.second, role: 'read-only' } as (typeof tokens)[string] }));
     await open.ended;
@@ -228,7 +228,7 @@ describe('tokens of the configuration', () => {
   });
 
   test('a change that cannot be used changes nothing', async () => {
-    const { as, changeTokens } = await door();
+    const { as, changeTokens } = await gateway();
     changeTokens(({ second: _, ...rest }) => ({ ...rest, bad: { sha256: 'a'.repeat(64), role: 'channel' } }));
     expect((await as.second('GET', '/v1/sessions')).status).toBe(200);
   });
@@ -239,7 +239,7 @@ test('the broker is away when the gateway starts: tokens made before are let in 
   const { token } = await make({ role: 'owner' });
   const ports = memory.portsFor('three');
   const watch = vi.fn(ports.tokens.watch).mockRejectedValueOnce(new Error('away'));
-  const { startDoor: open, callerOf } = await import('../setup.ts');
+  const { openGateway: open, callerOf } = await import('../setup.ts');
   const { url } = await open({ ...ports, tokens: { ...ports.tokens, watch } });
   const early = await callerOf(url, token)('GET', '/v1/sessions');
   expect([200, 503]).toContain(early.status);

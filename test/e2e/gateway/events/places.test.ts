@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { type Name, startDoor } from '../access/access-rig.ts';
+import { type Name, openGateway } from '../access/access-rig.ts';
 import { afterwards, type Call, pathOf, type Stream } from '../setup.ts';
 
 vi.mock('../../../../shared/kit/limits.ts', async (original) => {
@@ -13,7 +13,7 @@ const gauge = async (call: Call, name: string) => {
 };
 
 test('I11: no token takes all the streams, and all together no more than there are', async () => {
-  const { as, stream } = await startDoor();
+  const { as, stream } = await openGateway();
   const open: Stream[] = [];
   const statusOf = async (name: Name) => {
     const opened = await stream(name, '/v1/events');
@@ -29,13 +29,13 @@ test('I11: no token takes all the streams, and all together no more than there a
 });
 
 test('I11: a stream that is refused takes no place', async () => {
-  const { as, stream } = await startDoor();
+  const { as, stream } = await openGateway();
   for (const _ of [1, 2, 3]) expect((await stream('ann', pathOf('agent:main:telegram:group:x', '/events'))).status).toBe(404);
   expect(await gauge(as.owner, 'event_streams')).toBe(0);
 });
 
 test('I11: no token takes all the waiting, by whichever call', async () => {
-  const { as, host } = await startDoor();
+  const { as, host } = await openGateway();
   host.hold();
   const leaving = new AbortController();
   afterwards(async () => leaving.abort());

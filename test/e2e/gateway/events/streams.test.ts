@@ -9,11 +9,11 @@ import {
   afterwards,
   type Call,
   callerOf,
+  openGateway,
   openStream,
   pathOf,
   ready,
   type Stream,
-  startDoor,
   startWorld,
   token,
 } from '../setup.ts';
@@ -55,7 +55,7 @@ describe('event streams', () => {
   it('resume on another replica in the middle of a commit, by Last-Event-ID or after', async () => {
     const { call, memory } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, text);
-    const other = await startDoor(memory.portsFor('gateway-2'));
+    const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     const expected = (await idsInLog(call)).filter((id) => Number(id) > 3.1);
     expect(expected[0]).toBe('4.0');
@@ -74,7 +74,7 @@ describe('event streams', () => {
 
   it('a client that is cut off again and again, on two replicas, sees every event once while turns run', async () => {
     const { call, gateway, memory } = await startWorld();
-    const other = await startDoor(memory.portsFor('gateway-2'));
+    const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     const seen: string[] = [];
     let done = false;

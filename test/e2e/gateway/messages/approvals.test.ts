@@ -2,18 +2,22 @@ import { describe, expect, test, vi } from 'vitest';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { ApprovalRequest } from '../../../../shared/domain/values/types.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
-import { bytesOf, configOf, type Door, type Name, startDoor } from '../access/access-rig.ts';
-import { callerOf, startDoor as openDoor, pathOf, ready, token } from '../setup.ts';
+import { bytesOf, configOf, type GatewayRig, type Name, openGateway } from '../access/access-rig.ts';
+import { callerOf, openGateway as openGatewayWith, pathOf, ready, token } from '../setup.ts';
 
-/** Approvals at the door (A5/62): who sees them, who may answer, and what each answer is told. */
+/** Approvals at the gateway (A5/62): who sees them, who may answer, and what each answer is told. */
 
 const group = 'agent:main:telegram:group:-100';
 const direct = 'agent:main:telegram:default:dm:1';
 const expiresAt = 4e12;
 
 /** A turn of Ann's that waits for a person; resolves with its run. */
-const waiting = async (door: Door, key: string, request: Partial<ApprovalRequest> & { approvalId: string }): Promise<string> => {
-  const { as, host, done, said } = door;
+const waiting = async (
+  gateway: GatewayRig,
+  key: string,
+  request: Partial<ApprovalRequest> & { approvalId: string },
+): Promise<string> => {
+  const { as, host, done, said } = gateway;
   host.hold();
   await said(key, ['telegram:1'], request.approvalId);
   const body = { text: 'clean up', sender: { id: 'telegram:1' } };
@@ -23,22 +27,22 @@ const waiting = async (door: Door, key: string, request: Partial<ApprovalRequest
   await done(key, { type: 'request_approval', turn, tool: 'exec', action: 'run rm -r build', expiresAt, ...request });
   return runId;
 };
-const answer = (door: Door, name: Name, id: string, body: object = { verdict: 'allow-once' }, headers = {}) =>
-  door.as[name]('POST', `/v1/approvals/${id}`, { body, headers });
-const rpc = async (door: Door, name: Name, method: string, params: object = {}) =>
-  (await door.as[name]('POST', '/v1/rpc', { body: { method, params } })).body;
-const resolutions = async ({ as }: Door, key: string): Promise<any[]> =>
+const answer = (gateway: GatewayRig, name: Name, id: string, body: object = { verdict: 'allow-once' }, headers = {}) =>
+  gateway.as[name]('POST', `/v1/approvals/${id}`, { body, headers });
+const rpc = async (gateway: GatewayRig, name: Name, method: string, params: object = {}) =>
+  (await gateway.as[name]('POST', '/v1/rpc', { body: { method, params } })).body;
+const resolutions = async ({ as }: GatewayRig, key: string): Promise<any[]> =>
   (await as.owner('GET', pathOf(key, '/events?type=approval_resolved'))).body.events;
-const listed = async (door: Door, name: Name): Promise<string[]> =>
-  (await door.as[name]('GET', '/v1/approvals')).body.approvals.map(({ approvalId }: { approvalId: string }) => approvalId);
+const listed = async (gateway: GatewayRig, name: Name): Promise<string[]> =>
+  (await gateway.as[name]('GET', '/v1/approvals')).body.approvals.map(({ approvalId }: { approvalId: string }) => approvalId);
 
 describe('the list', () => {
   test('A5/62: what waits, for whom, since when; newest first, in pages', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'first' });
-    await waiting(door, group, { approvalId: 'second', asks: 'retry', approvers: ['bob'], onceOnly: true });
-    await vi.waitFor(async () => expect(await listed(door, 'owner')).toEqual(['second', 'first']));
-    const page = (await door.as.owner('GET', '/v1/approvals?limit=1')).body;
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'first' });
+    await waiting(gateway, group, { approvalId: 'second', asks: 'retry', approvers: ['bob'], onceOnly: true });
+    await vi.waitFor(async () => expect(await listed(gateway, 'owner')).toEqual(['second', 'first']));
+    const page = (await gateway.as.owner('GET', '/v1/approvals?limit=1')).body;
     const times = { requestedAt: expect.any(Number), expiresAt };
     expect(page.approvals).toEqual([
       {
@@ -46,37 +50,37 @@ describe('the list', () => {
         ...{ asks: 'retry', approvers: ['bob'], onceOnly: true },
       },
     ]);
-    const rest = (await door.as.owner('GET', `/v1/approvals?limit=1&cursor=${page.nextCursor}`)).body;
+    const rest = (await gateway.as.owner('GET', `/v1/approvals?limit=1&cursor=${page.nextCursor}`)).body;
     expect(rest).toMatchObject({
       approvals: [{ approvalId: 'first', asks: 'run', approvers: [], onceOnly: false }],
       nextCursor: null,
     });
-    expect(await rpc(door, 'owner', 'approvals.list', { limit: 1 })).toMatchObject({ ok: true, result: page });
-    expect((await door.as.owner('GET', pathOf(group))).body).toMatchObject({
+    expect(await rpc(gateway, 'owner', 'approvals.list', { limit: 1 })).toMatchObject({ ok: true, result: page });
+    expect((await gateway.as.owner('GET', pathOf(group))).body).toMatchObject({
       status: 'awaiting_approval',
       approval: { approvalId: 'second' },
       queueMode: 'followup',
       costUsd: 0,
     });
-    await answer(door, 'owner', 'second');
-    await vi.waitFor(async () => expect(await listed(door, 'owner')).toEqual(['first']));
+    await answer(gateway, 'owner', 'second');
+    await vi.waitFor(async () => expect(await listed(gateway, 'owner')).toEqual(['first']));
   });
 
   test('A8/89-90: of the sessions that the caller may see', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'hers' });
-    await waiting(door, 'agent:main:discord:group:7', { approvalId: 'theirs' });
-    await vi.waitFor(async () => expect(await listed(door, 'second')).toEqual(['theirs', 'hers']));
-    expect(await listed(door, 'ann')).toEqual(['theirs', 'hers']);
-    expect(await listed(door, 'telegram')).toEqual(['hers']);
-    expect(await listed(door, 'discord')).toEqual(['theirs']);
-    for (const name of ['bob', 'eve'] as const) expect(await listed(door, name)).toEqual([]);
-    for (const name of ['reader', 'approver'] as const) expect(await listed(door, name)).toEqual(['theirs', 'hers']);
-    expect(await listed(door, 'approverAtTelegram')).toEqual(['hers']);
-    expect((await rpc(door, 'approverAtTelegram', 'approvals.list')).result.approvals).toHaveLength(1);
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'hers' });
+    await waiting(gateway, 'agent:main:discord:group:7', { approvalId: 'theirs' });
+    await vi.waitFor(async () => expect(await listed(gateway, 'second')).toEqual(['theirs', 'hers']));
+    expect(await listed(gateway, 'ann')).toEqual(['theirs', 'hers']);
+    expect(await listed(gateway, 'telegram')).toEqual(['hers']);
+    expect(await listed(gateway, 'discord')).toEqual(['theirs']);
+    for (const name of ['bob', 'eve'] as const) expect(await listed(gateway, name)).toEqual([]);
+    for (const name of ['reader', 'approver'] as const) expect(await listed(gateway, name)).toEqual(['theirs', 'hers']);
+    expect(await listed(gateway, 'approverAtTelegram')).toEqual(['hers']);
+    expect((await rpc(gateway, 'approverAtTelegram', 'approvals.list')).result.approvals).toHaveLength(1);
     // Whoever answers sees what is asked, and nothing else.
-    expect((await door.as.approver('GET', '/v1/sessions?status=all')).body.sessions).toEqual([]);
-    expect((await door.as.approver('GET', '/v1/events')).body.events).toEqual([]);
+    expect((await gateway.as.approver('GET', '/v1/sessions?status=all')).body.sessions).toEqual([]);
+    expect((await gateway.as.approver('GET', '/v1/events')).body.events).toEqual([]);
   });
 });
 
@@ -86,9 +90,12 @@ describe('an answer', () => {
     ['allow-always', { verdict: 'granted', scope: 'once' }],
     ['deny', { verdict: 'denied', reason: 'not today' }],
   ])('A5/62: %s is recorded, and the turn goes on', async (verdict, expected) => {
-    const door = await startDoor();
-    const runId = await waiting(door, direct, { approvalId: 'k3x9' });
-    const { status, body } = await answer(door, 'owner', 'K3X9', { verdict, ...(verdict === 'deny' && { reason: 'not today' }) });
+    const gateway = await openGateway();
+    const runId = await waiting(gateway, direct, { approvalId: 'k3x9' });
+    const { status, body } = await answer(gateway, 'owner', 'K3X9', {
+      verdict,
+      ...(verdict === 'deny' && { reason: 'not today' }),
+    });
     expect([status, body]).toEqual([
       200,
       {
@@ -96,18 +103,18 @@ describe('an answer', () => {
         ...{ runId: expect.any(String), seq: expect.any(Number), rev: expect.any(Number) },
       },
     ]);
-    expect(await resolutions(door, direct)).toMatchObject([{ approvalId: 'k3x9', by: 'token:api', ...expected }]);
-    await door.host.release();
-    const run = await door.as.owner('GET', pathOf(direct, `/runs/${runId}?wait=5`));
+    expect(await resolutions(gateway, direct)).toMatchObject([{ approvalId: 'k3x9', by: 'token:api', ...expected }]);
+    await gateway.host.release();
+    const run = await gateway.as.owner('GET', pathOf(direct, `/runs/${runId}?wait=5`));
     expect(run.body).toEqual({ runId, status: 'ok', reply: 'you said: clean up' });
   });
 
   test('A5/62: unknown, answered already, expired and not yours are four answers', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'mine', approvers: ['telegram:1'] });
-    await waiting(door, group, { approvalId: 'late', expiresAt: 1 });
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'mine', approvers: ['telegram:1'] });
+    await waiting(gateway, group, { approvalId: 'late', expiresAt: 1 });
     const told = async (name: Name, id: string) => {
-      const { status, body } = await answer(door, name, id);
+      const { status, body } = await answer(gateway, name, id);
       return [status, body.code ?? body.outcome, body.detail];
     };
     expect(await told('owner', 'never')).toEqual([404, 'approval_unknown', expect.stringContaining('list the pending ones')]);
@@ -116,111 +123,114 @@ describe('an answer', () => {
     expect(await told('telegram', 'mine')).toEqual([403, 'approval_forbidden', expect.stringContaining('is not yours')]);
     expect(await told('ann', 'mine')).toEqual([200, 'accepted', undefined]);
     expect(await told('owner', 'mine')).toEqual([409, 'approval_resolved', expect.stringContaining('granted by telegram:1')]);
-    expect((await resolutions(door, direct)).map(({ by }) => by)).toEqual(['telegram:1']);
+    expect((await resolutions(gateway, direct)).map(({ by }) => by)).toEqual(['telegram:1']);
   });
 
   test('A5/62: two at once: the first counts, the other is told who was first', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'k3x9', approvers: ['telegram:1'] });
-    const both = await Promise.all([answer(door, 'owner', 'k3x9'), answer(door, 'ann', 'k3x9', { verdict: 'deny' })]);
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'k3x9', approvers: ['telegram:1'] });
+    const both = await Promise.all([answer(gateway, 'owner', 'k3x9'), answer(gateway, 'ann', 'k3x9', { verdict: 'deny' })]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await resolutions(door, direct)).toHaveLength(1);
+    expect(await resolutions(gateway, direct)).toHaveLength(1);
   });
 
   test('A8/89: a stranger hears what they would hear of an approval that does not exist', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'k3x9' });
-    const unknown = bytesOf(await answer(door, 'eve', 'nothing'));
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
+    const unknown = bytesOf(await answer(gateway, 'eve', 'nothing'));
     expect(unknown).toContain('approval_unknown');
-    expect(bytesOf(await answer(door, 'eve', 'k3x9'))).toBe(unknown);
-    expect(bytesOf(await answer(door, 'discord', 'k3x9'))).toBe(unknown);
+    expect(bytesOf(await answer(gateway, 'eve', 'k3x9'))).toBe(unknown);
+    expect(bytesOf(await answer(gateway, 'discord', 'k3x9'))).toBe(unknown);
     const named = { verdict: 'deny', sessionKey: direct };
-    expect(bytesOf(await answer(door, 'eve', 'k3x9', named))).toBe(unknown);
-    expect(bytesOf(await answer(door, 'eve', 'k3x9', { ...named, sessionKey: 'agent:main:nowhere' }))).toBe(unknown);
-    expect(await resolutions(door, direct)).toEqual([]);
+    expect(bytesOf(await answer(gateway, 'eve', 'k3x9', named))).toBe(unknown);
+    expect(bytesOf(await answer(gateway, 'eve', 'k3x9', { ...named, sessionKey: 'agent:main:nowhere' }))).toBe(unknown);
+    expect(await resolutions(gateway, direct)).toEqual([]);
   });
 
   test('A5/62: an approver answers in their namespace with the word of the owner; who only reads does not answer', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'hers' });
-    await waiting(door, 'agent:main:discord:group:7', { approvalId: 'theirs' });
-    expect(await answer(door, 'reader', 'hers')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-    expect(await rpc(door, 'reader', 'approvals.resolve', { approvalId: 'hers', verdict: 'deny' })).toMatchObject({
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'hers' });
+    await waiting(gateway, 'agent:main:discord:group:7', { approvalId: 'theirs' });
+    expect(await answer(gateway, 'reader', 'hers')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await rpc(gateway, 'reader', 'approvals.resolve', { approvalId: 'hers', verdict: 'deny' })).toMatchObject({
       status: 403,
     });
-    const unknown = bytesOf(await answer(door, 'approverAtTelegram', 'never'));
-    expect(bytesOf(await answer(door, 'approverAtTelegram', 'theirs'))).toBe(unknown);
-    expect((await answer(door, 'approverAtTelegram', 'hers')).body).toMatchObject({ outcome: 'accepted' });
-    expect((await answer(door, 'approver', 'theirs', { verdict: 'deny' })).body).toMatchObject({ outcome: 'accepted' });
-    expect(await resolutions(door, direct)).toMatchObject([{ verdict: 'granted', by: 'token:approverAtTelegram' }]);
+    const unknown = bytesOf(await answer(gateway, 'approverAtTelegram', 'never'));
+    expect(bytesOf(await answer(gateway, 'approverAtTelegram', 'theirs'))).toBe(unknown);
+    expect((await answer(gateway, 'approverAtTelegram', 'hers')).body).toMatchObject({ outcome: 'accepted' });
+    expect((await answer(gateway, 'approver', 'theirs', { verdict: 'deny' })).body).toMatchObject({ outcome: 'accepted' });
+    expect(await resolutions(gateway, direct)).toMatchObject([{ verdict: 'granted', by: 'token:approverAtTelegram' }]);
   });
 
   test('A5/66: a person answers under whatever name their token has', async () => {
     const identityLinks = { bob: ['telegram:2', 'discord:2'], anna: ['telegram:1'] };
-    const door = await startDoor({ current: fixed(configOf({ identityLinks })) });
-    await waiting(door, group, { approvalId: 'k3x9', approvers: ['anna'] });
-    expect((await answer(door, 'annAtTelegram', 'k3x9')).body).toMatchObject({ outcome: 'accepted' });
-    expect(await resolutions(door, group)).toMatchObject([{ by: 'anna', actor: 'token:annAtTelegram' }]);
+    const gateway = await openGateway({ current: fixed(configOf({ identityLinks })) });
+    await waiting(gateway, group, { approvalId: 'k3x9', approvers: ['anna'] });
+    expect((await answer(gateway, 'annAtTelegram', 'k3x9')).body).toMatchObject({ outcome: 'accepted' });
+    expect(await resolutions(gateway, group)).toMatchObject([{ by: 'anna', actor: 'token:annAtTelegram' }]);
   });
 
   test('A5/62: nobody says in whose name they answer', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'k3x9' });
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
     const by = { id: 'telegram:7', role: 'owner' };
-    expect((await answer(door, 'ann', 'k3x9', { verdict: 'deny', by })).body).toMatchObject({ code: 'invalid', field: 'by' });
-    expect((await answer(door, 'ann', 'k3x9', { verdict: 'maybe' })).body).toMatchObject({ code: 'invalid', field: 'verdict' });
+    expect((await answer(gateway, 'ann', 'k3x9', { verdict: 'deny', by })).body).toMatchObject({ code: 'invalid', field: 'by' });
+    expect((await answer(gateway, 'ann', 'k3x9', { verdict: 'maybe' })).body).toMatchObject({
+      code: 'invalid',
+      field: 'verdict',
+    });
     const say = (name: Name, more: object = {}) =>
-      door.as[name]('POST', pathOf(direct, '/messages?wait=5'), { body: { text: '/approve k3x9', ...more } });
+      gateway.as[name]('POST', pathOf(direct, '/messages?wait=5'), { body: { text: '/approve k3x9', ...more } });
     expect((await say('ann')).body.reply).toContain('is not yours to answer');
     expect((await say('owner', { sender: { id: 'telegram:7' } })).body.reply).toContain('is not yours to answer');
-    expect(await resolutions(door, direct)).toEqual([]);
+    expect(await resolutions(gateway, direct)).toEqual([]);
     expect((await say('owner')).body.reply).toBe('Approved: run rm -r build');
     expect((await say('owner')).body.reply).toContain('was granted by api already');
   });
 
   test('I2: the same call again, with its key, is answered and changes nothing', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'k3x9' });
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
     const once = { 'idempotency-key': 'one' };
     const [first, again] = [
-      await answer(door, 'owner', 'k3x9', undefined, once),
-      await answer(door, 'owner', 'k3x9', undefined, once),
+      await answer(gateway, 'owner', 'k3x9', undefined, once),
+      await answer(gateway, 'owner', 'k3x9', undefined, once),
     ];
     expect([first.body.outcome, again.body.outcome, again.body.runId]).toEqual(['accepted', 'duplicate', first.body.runId]);
   });
 
   test('A12/131: by name', async () => {
-    const door = await startDoor();
-    await waiting(door, direct, { approvalId: 'k3x9' });
+    const gateway = await openGateway();
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
     const params = { approvalId: 'k3x9', verdict: 'allow-always' };
-    expect(await rpc(door, 'eve', 'approvals.resolve', params)).toMatchObject({ status: 404, code: 'approval_unknown' });
-    expect(await rpc(door, 'owner', 'approvals.resolve', params)).toMatchObject({ ok: true, result: { outcome: 'accepted' } });
+    expect(await rpc(gateway, 'eve', 'approvals.resolve', params)).toMatchObject({ status: 404, code: 'approval_unknown' });
+    expect(await rpc(gateway, 'owner', 'approvals.resolve', params)).toMatchObject({ ok: true, result: { outcome: 'accepted' } });
   });
 });
 
 describe('A5/62: an index that is behind', () => {
   test('whoever was there when it was asked knows whose it is', async () => {
-    const door = await startDoor({ index: false });
-    await waiting(door, direct, { approvalId: 'k3x9' });
-    await vi.waitFor(async () => expect((await answer(door, 'owner', 'k3x9')).body).toMatchObject({ outcome: 'accepted' }));
+    const gateway = await openGateway({ index: false });
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
+    await vi.waitFor(async () => expect((await answer(gateway, 'owner', 'k3x9')).body).toMatchObject({ outcome: 'accepted' }));
   });
 
   test('others find it by its session', async () => {
-    const door = await startDoor({ index: false });
-    await waiting(door, direct, { approvalId: 'k3x9' });
-    const call = callerOf((await openDoor(door.ports)).url, token);
+    const gateway = await openGateway({ index: false });
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
+    const call = callerOf((await openGatewayWith(gateway.ports)).url, token);
     await ready(call);
     const later = (body: object) => call('POST', '/v1/approvals/k3x9', { body: { verdict: 'deny', ...body } });
     expect((await later({})).body).toMatchObject({ code: 'approval_unknown' });
     expect((await later({ sessionKey: direct })).body).toMatchObject({ outcome: 'accepted', sessionKey: direct });
   });
 
-  test('a door that was opened after the question has heard the answer, and tells the late who was first', async () => {
-    const door = await startDoor({ index: false });
-    await waiting(door, direct, { approvalId: 'k3x9' });
-    const call = callerOf((await openDoor(door.ports)).url, token);
+  test('a gateway that was opened after the question has heard the answer, and tells the late who was first', async () => {
+    const gateway = await openGateway({ index: false });
+    await waiting(gateway, direct, { approvalId: 'k3x9' });
+    const call = callerOf((await openGatewayWith(gateway.ports)).url, token);
     await ready(call);
-    await vi.waitFor(async () => expect((await answer(door, 'owner', 'k3x9')).body).toMatchObject({ outcome: 'accepted' }));
+    await vi.waitFor(async () => expect((await answer(gateway, 'owner', 'k3x9')).body).toMatchObject({ outcome: 'accepted' }));
     await vi.waitFor(async () => {
       const late = await call('POST', '/v1/approvals/k3x9', { body: { verdict: 'deny' } });
       expect(late).toMatchObject({ status: 409, body: { code: 'approval_resolved' } });
@@ -229,12 +239,12 @@ describe('A5/62: an index that is behind', () => {
 });
 
 test('A10/118-122, A5/62: a run that waits for a person says so, and whoever waits for it is told that it goes on', async () => {
-  const door = await startDoor();
-  const runId = await waiting(door, direct, { approvalId: 'k3x9' });
-  const run = () => door.as.owner('GET', pathOf(direct, `/runs/${runId}`));
+  const gateway = await openGateway();
+  const runId = await waiting(gateway, direct, { approvalId: 'k3x9' });
+  const run = () => gateway.as.owner('GET', pathOf(direct, `/runs/${runId}`));
   expect((await run()).body).toEqual({ runId, status: 'awaiting_approval', approvalId: 'k3x9' });
-  const waited = await rpc(door, 'owner', 'agent.wait', { runId, sessionKey: direct, timeoutMs: 50 });
+  const waited = await rpc(gateway, 'owner', 'agent.wait', { runId, sessionKey: direct, timeoutMs: 50 });
   expect(waited.result).toMatchObject({ status: 'timeout', error: { message: expect.stringContaining('awaiting approval') } });
-  await answer(door, 'owner', 'k3x9');
+  await answer(gateway, 'owner', 'k3x9');
   expect((await run()).body).toEqual({ runId, status: 'running' });
 });

@@ -11,7 +11,7 @@ import { systemClock } from '../../../../shared/kit/clock.ts';
 import type { StoredAudit } from '../../../../shared/ports/audit-log.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../../support/mini-host.ts';
-import { bytesOf, names, startDoor } from '../access/access-rig.ts';
+import { bytesOf, names, openGateway } from '../access/access-rig.ts';
 import { afterwards, callerOf, pathOf, ready, startWorld, token } from '../setup.ts';
 
 const key = 'agent:main:main';
@@ -131,7 +131,7 @@ describe('a trail that cannot be written', () => {
 
 describe('GET /v1/audit', () => {
   test('A8/89: the owner and the administrator see it; to all others it is an address where nothing is', async () => {
-    const { as } = await startDoor();
+    const { as } = await openGateway();
     for (const name of names) {
       const answer = await as[name]('GET', '/v1/audit?limit=0');
       const missing = await as[name]('GET', '/v1/other');

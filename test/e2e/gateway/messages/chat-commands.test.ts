@@ -3,7 +3,7 @@ import { pathOf, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 
-/** Says something at the door and waits for what comes back. */
+/** Says something at the gateway and waits for what comes back. */
 const sayer = async () => {
   const { call, host } = await startWorld();
   const say = async (text: string, more: object = {}) =>
@@ -12,7 +12,7 @@ const sayer = async () => {
   return { call, say, rpc, host };
 };
 
-test('A11/123: /status at the door is answered by Natter, and the run has the answer', async () => {
+test('A11/123: /status at the gateway is answered by Natter, and the run has the answer', async () => {
   const { say } = await sayer();
   await say('hello');
   const { status, reply } = await say('/status');
@@ -21,7 +21,7 @@ test('A11/123: /status at the door is answered by Natter, and the run has the an
   expect(reply).toContain('2 messages');
 });
 
-test('A4/53, 55: /new at the door begins a new generation, with a greeting or with the rest', async () => {
+test('A4/53, 55: /new at the gateway begins a new generation, with a greeting or with the rest', async () => {
   const { call, say } = await sayer();
   await say('hello');
   expect((await say('/new what now?')).reply).toBe('you said: what now?');
@@ -29,7 +29,7 @@ test('A4/53, 55: /new at the door begins a new generation, with a greeting or wi
   expect((await call('GET', pathOf(key, '/state'))).body.context).toMatchObject({ generation: 3, messages: 2 });
 });
 
-test('A5/67: who says /new at the door with a token that is nobody in particular does not take part', async () => {
+test('A5/67: who says /new at the gateway with a token that is nobody in particular does not take part', async () => {
   const { call, say } = await sayer();
   for (const text of ['hello', '/new what now?', '/new', '/send on']) await say(text);
   expect((await call('GET', pathOf(key))).body.participants).toEqual([]);
@@ -45,7 +45,7 @@ test("A9/94: the owner's token turns sending off; who it speaks for does not", a
   expect((await call('GET', pathOf(key, '/state'))).body.context.settings).toEqual({ sendPolicy: 'deny' });
 });
 
-test('A11/125: /stop at the door is taken though the queue is full', async () => {
+test('A11/125: /stop at the gateway is taken though the queue is full', async () => {
   const { call, say, host } = await sayer();
   const post = (text: string) => call('POST', pathOf(key, '/messages'), { body: { text } });
   host.hold();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Door, startDoor } from '../access/access-rig.ts';
+import { type GatewayRig, openGateway } from '../access/access-rig.ts';
 import { type RegisteredRoute, registeredRoutes } from '../registered-routes.ts';
 import { afterwards, type CallOptions, callerOf, token } from '../setup.ts';
 import { rawClient } from './raw-client.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 const pathOf = (url: string): string => url.replace(':key', 'agent%3Amain%3Amain').replaceAll(/:\w+/g, 'x').replace('*', '/x');
 /** Nothing that a caller meant no good by is in the log, nor waits for a host. */
-const nothingStored = async ({ ports }: Door): Promise<void> => {
+const nothingStored = async ({ ports }: GatewayRig): Promise<void> => {
   expect([(await ports.events.info()).lastSeq, await ports.commands.lag(), await ports.inbound.lag()]).toEqual([0, 0, 0]);
 };
 
@@ -35,16 +35,16 @@ const bodies: Readonly<Record<string, CallOptions>> = {
 
 describe('every route with a body', () => {
   test.each(Object.entries(bodies))('refuses %s: clearly, and nothing is stored', async (what, options) => {
-    const door = await startDoor();
+    const gateway = await openGateway();
     const wrong: object[] = [];
     const [refused, headers] = [[400, 404, 406, 413, 415], { accept: 'application/json, text/event-stream', ...options.headers }];
     for (const { method, url } of routes.filter(({ method }) => ['POST', 'PATCH', 'PUT'].includes(method))) {
-      const { status, text, body } = await door.as.owner(method, pathOf(url), { ...options, headers });
+      const { status, text, body } = await gateway.as.owner(method, pathOf(url), { ...options, headers });
       const isClear = body !== null && !/internal|\.ts:|node_modules/.test(text);
       if (!refused.includes(status) || !isClear) wrong.push({ what, method, url, status, text });
     }
     expect(wrong).toEqual([]);
-    await nothingStored(door);
+    await nothingStored(gateway);
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });
@@ -63,8 +63,8 @@ const tricksOf = (path: string): string[] => {
 
 describe('no way to write an address', () => {
   test('serves without a token what wants one, or breaks anything', async () => {
-    const door = await startDoor();
-    const call = callerOf(door.url, null);
+    const gateway = await openGateway();
+    const call = callerOf(gateway.url, null);
     const wrong: object[] = [];
     for (const { method, url } of routes) {
       if (['/livez', '/readyz'].includes(url)) continue;
@@ -75,16 +75,16 @@ describe('no way to write an address', () => {
       }
     }
     expect(wrong).toEqual([]);
-    await nothingStored(door);
+    await nothingStored(gateway);
   }, 60_000);
 
   test('gives a participant what is not theirs', async () => {
-    const door = await startDoor();
-    await door.said('agent:main:telegram:group:secret', ['telegram:1'], 'm');
+    const gateway = await openGateway();
+    await gateway.said('agent:main:telegram:group:secret', ['telegram:1'], 'm');
     const wrong: object[] = [];
     for (const url of ['/v1/audit', '/v1/tokens', '/v1/sessions/agent:main:telegram:group:secret/messages', '/v1/events']) {
       for (const path of [url, ...tricksOf(url)]) {
-        const { status, text } = await door.as.eve('GET', path);
+        const { status, text } = await gateway.as.eve('GET', path);
         if (status >= 500 || /secret"|words of|"kind":|"tokens":/.test(text)) wrong.push({ path, status, text });
       }
     }
@@ -94,9 +94,9 @@ describe('no way to write an address', () => {
   test.each(['/v1/audit\0', '/v1/au\0dit', '/livez\0/../v1/audit', '/v1/\u{7f}audit', '/v1/audit\t', '/v1/audit x'])(
     'with raw bytes that no address has: %j',
     async (path) => {
-      const door = await startDoor();
+      const gateway = await openGateway();
       const client = rawClient(
-        door.url,
+        gateway.url,
         `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}x\r\nconnection: close\r\n\r\n`,
       );
       afterwards(async () => void client.socket.destroy());

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type DoorProcess, type Doors, startDoors } from '../door-process.ts';
+import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { afterwards, type Call, callerOf, openStream, pathOf, token } from '../setup.ts';
 
 /** Issue 5: very many event streams at a gateway in a process of its own, of which some are never read. */
@@ -12,11 +12,11 @@ const loud = 'agent:main:loud';
 const quiet = 'agent:main:irc:group:quiet';
 const [longTexts, longText] = [80, 'x'.repeat(100_000)];
 
-let doors: Doors;
+let gateways: GatewayRigs;
 beforeAll(async () => {
-  doors = await startDoors();
+  gateways = await startGateways();
 });
-afterAll(() => doors.close());
+afterAll(() => gateways.close());
 
 interface Reader {
   /** Ids of the events, as they came. */
@@ -27,10 +27,10 @@ interface Reader {
   readonly ended: Promise<void>;
 }
 /** A stream whose frames are read as lines: hundreds of real parsers would be what is measured. */
-const read = (door: DoorProcess, path: string): Promise<Reader> =>
+const read = (gateway: GatewayProcess, path: string): Promise<Reader> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
-    const request = get(`${door.url}${path}`, { agent: false, headers }, (answer) => {
+    const request = get(`${gateway.url}${path}`, { agent: false, headers }, (answer) => {
       const [ids, others]: [string[], string[]] = [[], []];
       let rest = '';
       answer.setEncoding('latin1').on('data', (chunk: string) => {
@@ -48,20 +48,20 @@ const read = (door: DoorProcess, path: string): Promise<Reader> =>
     request.on('error', reject);
     afterwards(async () => void request.destroy());
   });
-const readMany = (count: number, door: DoorProcess, path: string): Promise<Reader[]> =>
-  Promise.all(Array.from({ length: count }, () => read(door, path)));
+const readMany = (count: number, gateway: GatewayProcess, path: string): Promise<Reader[]> =>
+  Promise.all(Array.from({ length: count }, () => read(gateway, path)));
 
 const idsIn = async (call: Call, query = ''): Promise<string[]> =>
   (await call('GET', `/v1/events?limit=1000${query}`)).body.events.map(({ id }: { id: string }) => id);
 
 it('500 streams of which 50 are never read: all others get each event in order, the 50 are closed with their cursor, memory is bounded', async () => {
-  const door = await doors.door({ stallMs: 1_500 });
-  const call = callerOf(door.url);
+  const gateway = await gateways.gateway({ stallMs: 1_500 });
+  const call = callerOf(gateway.url);
   const ends = '&type=turn_completed';
-  const all = await readMany(20, door, '/v1/events?after=0');
-  const ofTurns = await readMany(230, door, `/v1/events?after=0${ends}`);
-  const ofQuiet = await readMany(200, door, '/v1/events?after=0&key=agent:main:irc');
-  const silent = await readMany(silentClients, door, '/v1/events?after=0');
+  const all = await readMany(20, gateway, '/v1/events?after=0');
+  const ofTurns = await readMany(230, gateway, `/v1/events?after=0${ends}`);
+  const ofQuiet = await readMany(200, gateway, '/v1/events?after=0&key=agent:main:irc');
+  const silent = await readMany(silentClients, gateway, '/v1/events?after=0');
   for (const { answer } of silent) answer.pause();
   expect(all.length + ofTurns.length + ofQuiet.length + silent.length).toBe(clients);
   const open = async (): Promise<string> =>
@@ -76,7 +76,7 @@ it('500 streams of which 50 are never read: all others get each event in order, 
     expect((await call('POST', pathOf(loud, '/messages?wait=5'), { body })).status).toBe(200);
     if (message % 10 === 0) await call('POST', pathOf(quiet, '/messages'), { body: { text: 'hello' } });
     took.push(performance.now() - began);
-    most = Math.max(most, door.memory());
+    most = Math.max(most, gateway.memory());
   }
   expect(Math.max(...took)).toBeLessThan(2_000);
   const [events, turns, ofKey] = [await idsIn(call), await idsIn(call, ends), await idsIn(call, '&key=agent:main:irc')];
@@ -88,7 +88,7 @@ it('500 streams of which 50 are never read: all others get each event in order, 
   expect(readers.flatMap(({ others }) => others)).toEqual([]);
 
   await vi.waitFor(async () => expect(await open()).toBe(String(clients - silentClients)), 10_000);
-  most = Math.max(most, door.memory());
+  most = Math.max(most, gateway.memory());
   // What the silent may leave unread, twice, because what is on its way to the kernel counts too, and the process itself.
   expect(most).toBeLessThan(300);
   const [late] = silent as [Reader];
@@ -99,6 +99,6 @@ it('500 streams of which 50 are never read: all others get each event in order, 
   expect(late.ids.length).toBeLessThan(events.length);
   // They who hear the end are told where they were; it need not have fitted any more.
   if (late.others.length > 0) expect(late.others.join()).toContain(`"after":"${last}"`);
-  const resumed = await openStream(door.url, '/v1/events', { 'last-event-id': last });
+  const resumed = await openStream(gateway.url, '/v1/events', { 'last-event-id': last });
   await vi.waitFor(() => expect(resumed.messages.map(({ id }) => id)).toEqual(events.slice(late.ids.length)), 5_000);
 }, 30_000);

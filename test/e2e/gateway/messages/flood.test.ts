@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type DoorProcess, type Doors, startDoors } from '../door-process.ts';
+import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { afterwards, callerOf, pathOf, token } from '../setup.ts';
 import { dripping, type RawClient, rawClient, settled } from './raw-client.ts';
 
@@ -11,20 +11,20 @@ const key = 'agent:main:main';
 const head = `host: x\r\nauthorization: Bearer ${token}\r\n`;
 const post = `POST ${pathOf(key, '/messages')} HTTP/1.1\r\n${head}content-type: application/json\r\n`;
 
-let doors: Doors;
-let door: DoorProcess;
+let gateways: GatewayRigs;
+let gateway: GatewayProcess;
 beforeAll(async () => {
-  doors = await startDoors();
-  door = await doors.door({ gateway: { maxConnections: 20_000 } });
+  gateways = await startGateways();
+  gateway = await gateways.gateway({ gateway: { maxConnections: 20_000 } });
 });
-afterAll(() => doors.close());
+afterAll(() => gateways.close());
 
 const open = async (clients: readonly RawClient[]): Promise<void> => {
   for (const { socket } of clients) afterwards(async () => void socket.destroy());
   await Promise.all(clients.map(settled));
 };
 /** Somebody else's message, and how long it took to be stored, ms. */
-const say = async ({ url }: DoorProcess): Promise<number> => {
+const say = async ({ url }: GatewayProcess): Promise<number> => {
   const began = performance.now();
   const { status } = await callerOf(url)('POST', pathOf(key, '/messages'), { body: { text: 'hello' } });
   expect(status).toBe(202);
@@ -33,25 +33,27 @@ const say = async ({ url }: DoorProcess): Promise<number> => {
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
 it('clients that say nothing, or too little, are told so in time and cut off; others are served, and memory is bounded', async () => {
-  await say(door);
-  const before = door.memory();
+  await say(gateway);
+  const before = gateway.memory();
   const took: number[] = [];
   const slow = Math.floor(sockets / 20);
-  const headers = Array.from({ length: slow }, () => dripping(rawClient(door.url, 'GET /livez HTTP/1.1\r\n'), 'x-a: b\r\n', 500));
+  const headers = Array.from({ length: slow }, () =>
+    dripping(rawClient(gateway.url, 'GET /livez HTTP/1.1\r\n'), 'x-a: b\r\n', 500),
+  );
   const bodies = Array.from({ length: slow }, () =>
-    dripping(rawClient(door.url, `${post}content-length: 9999\r\n\r\n{`), ' ', 500),
+    dripping(rawClient(gateway.url, `${post}content-length: 9999\r\n\r\n{`), ' ', 500),
   );
   await open([...headers, ...bodies]);
   const silent: RawClient[] = [];
   while (silent.length + 2 * slow < sockets) {
-    const step = Array.from({ length: Math.min(500, sockets - silent.length - 2 * slow) }, () => rawClient(door.url));
+    const step = Array.from({ length: Math.min(500, sockets - silent.length - 2 * slow) }, () => rawClient(gateway.url));
     silent.push(...step);
     await open(step);
-    took.push(await say(door));
+    took.push(await say(gateway));
   }
   expect(most(took)).toBeLessThan(1_000);
   // Some 20 kB each; the rest is the garbage that has not been collected yet.
-  expect(door.memory() - before).toBeLessThan(60 + sockets * 0.03);
+  expect(gateway.memory() - before).toBeLessThan(60 + sockets * 0.03);
 
   const [ofSilent, ofHeaders, ofBodies] = await Promise.all(
     [silent, headers, bodies].map(async (clients) => Promise.all(clients.map(({ closed }) => closed))),
@@ -65,12 +67,12 @@ it('clients that say nothing, or too little, are told so in time and cut off; ot
   expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 408') || !answer.includes('"code":"request_timeout"'))).toEqual(
     [],
   );
-  expect(await say(door)).toBeLessThan(1_000);
+  expect(await say(gateway)).toBeLessThan(1_000);
 }, 40_000);
 
 it('beyond gateway.maxConnections who comes is cut off; those who are in are served, and there is room again once the silent are gone', async () => {
   const places = 100;
-  const small = await doors.door({ gateway: { maxConnections: places } });
+  const small = await gateways.gateway({ gateway: { maxConnections: places } });
   const guest = rawClient(small.url, `GET /v1/events HTTP/1.1\r\n${head}accept: text/event-stream\r\n\r\n`);
   afterwards(async () => void guest.socket.destroy());
   await vi.waitFor(() => expect(guest.heard()).toContain('200 OK'));
@@ -88,18 +90,18 @@ it('beyond gateway.maxConnections who comes is cut off; those who are in are ser
 }, 20_000);
 
 it('bodies without end, thousands of requests at once, and garbage among them: each is refused or cut off, and others are served', async () => {
-  await say(door);
-  const before = door.memory();
+  await say(gateway);
+  const before = gateway.memory();
   const part = `${(64 * 1_024).toString(16)}\r\n${'x'.repeat(64 * 1_024)}\r\n`;
-  const claimed = Array.from({ length: 50 }, () => rawClient(door.url, `${post}content-length: 9999999999\r\n\r\n`));
+  const claimed = Array.from({ length: 50 }, () => rawClient(gateway.url, `${post}content-length: 9999999999\r\n\r\n`));
   const endless = Array.from({ length: 50 }, () =>
-    rawClient(door.url, `${post}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
+    rawClient(gateway.url, `${post}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
   );
   const large = [...claimed, ...endless].map((client) => dripping(client, part, 50));
-  const garbled = rawClient(door.url, `${`GET /livez HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
+  const garbled = rawClient(gateway.url, `${`GET /livez HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
   const many = (count: number): string => 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count);
-  const piped = Array.from({ length: 20 }, () => rawClient(door.url, many(5_000)));
-  const patient = rawClient(door.url, many(30));
+  const piped = Array.from({ length: 20 }, () => rawClient(gateway.url, many(5_000)));
+  const patient = rawClient(gateway.url, many(30));
   await open([...large, garbled, patient, ...piped]);
   await Promise.all([...large, ...piped, garbled].map(({ closed }) => closed));
   // Who goes on talking may be cut off before they have heard why.
@@ -110,8 +112,8 @@ it('bodies without end, thousands of requests at once, and garbage among them: e
       .match(/HTTP\/1.1 \d+/g)
       ?.at(-1),
   ).toBe('HTTP/1.1 400');
-  expect(await say(door)).toBeLessThan(1_000);
+  expect(await say(gateway)).toBeLessThan(1_000);
   // Those who send without end would have sent several times as much; the rest is a heap that has not grown before.
-  expect(door.memory() - before).toBeLessThan(200);
+  expect(gateway.memory() - before).toBeLessThan(200);
   await vi.waitFor(() => expect(patient.heard().match(/HTTP\/1.1 200/g)).toHaveLength(30));
 }, 20_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createClient, type NatterClient } from '../../../../shared/client/main.ts';
-import { type DoorProcess, type Doors, startDoors } from '../door-process.ts';
+import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { callerOf, token } from '../setup.ts';
 
 /** Issue 5: the gateway is killed with SIGKILL and started again, several times, while clients of `natter/client` post and follow. */
@@ -8,13 +8,13 @@ import { callerOf, token } from '../setup.ts';
 const kills = 3;
 const sessions = ['agent:main:one', 'agent:main:irc:group:two', 'agent:main:irc:group:three'];
 
-let doors: Doors;
-let door: DoorProcess;
+let gateways: GatewayRigs;
+let gateway: GatewayProcess;
 beforeAll(async () => {
-  doors = await startDoors();
-  door = await doors.door();
+  gateways = await startGateways();
+  gateway = await gateways.gateway();
 });
-afterAll(() => doors.close());
+afterAll(() => gateways.close());
 
 /** Posts to one session, one after the other, until told to stop; resolves with what it was told is stored. */
 const post = async (client: NatterClient, key: string, name: string, stopped: () => boolean): Promise<string[]> => {
@@ -52,7 +52,7 @@ const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 };
 
 test('I1, I2: no message that was acknowledged is lost, none is there twice, and streams go on without gap or repeat', async () => {
-  const { url } = door;
+  const { url } = gateway;
   const client = createClient({ url, token });
   const followers = [{}, { key: sessions[0] }, { keyPrefix: 'agent:main:irc' }, { types: ['assistant_message'] }].map((filter) =>
     follow(client, filter),
@@ -62,13 +62,13 @@ test('I1, I2: no message that was acknowledged is lost, none is there twice, and
     ['a', 'b', 'c'].map((who) => post(client, key, `${at}${who}`, () => done).then((texts) => ({ key, texts }))),
   );
   for (let kill = 0; kill < kills; kill++) {
-    const { lastSeq } = await doors.seen();
-    await vi.waitFor(async () => expect((await doors.seen()).lastSeq).toBeGreaterThan(lastSeq + 40), {
+    const { lastSeq } = await gateways.seen();
+    await vi.waitFor(async () => expect((await gateways.seen()).lastSeq).toBeGreaterThan(lastSeq + 40), {
       timeout: 10_000,
       interval: 10,
     });
-    await door.kill9();
-    door = await doors.door({ gateway: { port: Number(new URL(url).port) } });
+    await gateway.kill9();
+    gateway = await gateways.gateway({ gateway: { port: Number(new URL(url).port) } });
   }
   done = true;
   const posted = await Promise.all(posting);

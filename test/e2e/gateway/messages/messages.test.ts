@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { afterwards, callerOf, config, pathOf, ready, startDoor, startWorld } from '../setup.ts';
+import { afterwards, callerOf, config, openGateway, pathOf, ready, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 const post = pathOf(key, '/messages');
@@ -27,7 +27,7 @@ describe('POST messages', () => {
     const { status, body } = await call('POST', `${post}?wait=0.05`, { body: { text: 'slow' } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'timeout', error: { code: 'timeout' } });
-    const other = callerOf((await startDoor(memory.portsFor('gateway-2'))).url);
+    const other = callerOf((await openGateway(memory.portsFor('gateway-2'))).url);
     await ready(other);
     expect((await other('GET', pathOf(key, `/runs/${body.runId}`))).body.status).toBe('running');
     const waiting = other('GET', pathOf(key, `/runs/${body.runId}?wait=5`));

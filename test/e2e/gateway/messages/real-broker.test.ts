@@ -11,7 +11,7 @@ import { systemClock } from '../../../../shared/kit/clock.ts';
 import { startMiniHost } from '../../../support/mini-host.ts';
 import { startServer } from '../../../support/nats.ts';
 import { provisionFor } from '../../../support/system.ts';
-import { afterwards, callerOf, openStream, pathOf, ready, startDoor } from '../setup.ts';
+import { afterwards, callerOf, openGateway, openStream, pathOf, ready } from '../setup.ts';
 
 const key = 'agent:main:main';
 const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 500 } });
@@ -31,7 +31,7 @@ it('on a real broker that is killed and started again: 503 meanwhile, then all g
   };
   const host = await startMiniHost(await portsFor('host'));
   afterwards(() => host.close());
-  const gateway = await startDoor(await portsFor('gateway'));
+  const gateway = await openGateway(await portsFor('gateway'));
   const call = callerOf(gateway.url);
   await ready(call);
   const say = (text: string, id: string) =>
@@ -83,7 +83,7 @@ it('A5/62, I6: a call that waits for a person outlives every host; the answer fr
     startSession({ config: asking, ports: await portsFor(member), log, member, env: {} });
   const projection = await startCheckpoint({ ports: await portsFor('checkpoint'), log, member: 'checkpoint' });
   afterwards(() => projection.stop(1_000));
-  const call = callerOf((await startDoor(await portsFor('gateway'))).url);
+  const call = callerOf((await openGateway(await portsFor('gateway'))).url);
   await ready(call);
 
   const first = await startHost('first');
@@ -95,8 +95,8 @@ it('A5/62, I6: a call that waits for a person outlives every host; the answer fr
   await first.stop(2_000);
   const second = await startHost('second');
   afterwards(() => second.stop(2_000));
-  // The door is a second one: it has not seen the question being asked.
-  const other = callerOf((await startDoor(await portsFor('other'))).url);
+  // The gateway is a second one: it has not seen the question being asked.
+  const other = callerOf((await openGateway(await portsFor('other'))).url);
   await ready(other);
   await vi.waitFor(async () => {
     const { approvals } = (await other('GET', '/v1/approvals')).body;

@@ -5,7 +5,7 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../../support/mini-host.ts';
-import { afterwards, callerOf, config, openBroker, pathOf, ready, startDoor, startWorld, token } from '../setup.ts';
+import { afterwards, callerOf, config, openBroker, openGateway, pathOf, ready, startWorld, token } from '../setup.ts';
 
 const post = pathOf('agent:main:main', '/messages?wait=5');
 
@@ -42,7 +42,7 @@ describe('trouble', () => {
     afterwards(() => host.close());
     const broker = cuttable(memory.portsFor('gateway'));
     broker.set(true);
-    const gateway = await startDoor(broker.ports);
+    const gateway = await openGateway(broker.ports);
     const call = callerOf(gateway.url);
     expect((await call('GET', '/livez')).status).toBe(200);
     const notReady = await call('GET', '/readyz');
@@ -114,7 +114,7 @@ describe('trouble', () => {
       metrics: () => ({ sessions_resident: sessions, commits_total: 2 }),
       stop: async () => {},
     });
-    const gateway = await startDoor(memory.portsFor('gateway'), [service(3), service(4)]);
+    const gateway = await openGateway(memory.portsFor('gateway'), [service(3), service(4)]);
     const call = callerOf(gateway.url);
     await ready(call);
     const { text, headers } = await call('GET', '/metrics');

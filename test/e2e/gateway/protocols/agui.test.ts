@@ -66,7 +66,7 @@ describe('a run', () => {
     const tools = await startTools({ gateways: 2, rules: [] });
     const key = 'agent:main:cli:twice';
     const text = `${writing('one')} [[think 300]] once`;
-    const at = (door: number) => agentAt(tools.gateways[door]?.url ?? '', 'owner', key).say(text, { runId: 'r1' });
+    const at = (gateway: number) => agentAt(tools.gateways[gateway]?.url ?? '', 'owner', key).say(text, { runId: 'r1' });
     const [first, second] = await Promise.all([at(0), at(1)]);
     const third = await at(1);
     const without = (events: typeof first) => events.filter(({ type }) => type !== 'TEXT_MESSAGE_CONTENT');

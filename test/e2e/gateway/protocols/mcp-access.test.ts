@@ -1,37 +1,37 @@
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { type Door, type Name, secretOf, startDoor } from '../access/access-rig.ts';
+import { type GatewayRig, type Name, openGateway, secretOf } from '../access/access-rig.ts';
 import { callerOf, startWorld, token } from '../setup.ts';
 import { direct, overHttp, use } from './mcp-rig.ts';
 
-/** What is seen by MCP as it happens, and what the door refuses before it listens (A8/89, I11); who may do what is in the access matrix. */
+/** What is seen by MCP as it happens, and what the gateway refuses before it listens (A8/89, I11); who may do what is in the access matrix. */
 
 const group = 'agent:main:telegram:group:-100';
-const as = (door: Door, name: Name) => overHttp(door.url, secretOf(name));
+const as = (gateway: GatewayRig, name: Name) => overHttp(gateway.url, secretOf(name));
 const ids = (answer: { events: { key: string }[] }) => new Set(answer.events.map(({ key }) => key));
 
 describe('access', () => {
   test('A8/89-90: lists and waits have what the caller may see, whoever gave them the cursor', async () => {
-    const door = await startDoor();
-    await door.said(direct, ['telegram:1']);
-    await door.said(group, ['telegram:1', 'telegram:2']);
-    await vi.waitFor(async () => expect(await use(await as(door, 'owner'), 'sessions_list')).toMatchObject({ count: 2 }));
-    const bob = await as(door, 'bob');
+    const gateway = await openGateway();
+    await gateway.said(direct, ['telegram:1']);
+    await gateway.said(group, ['telegram:1', 'telegram:2']);
+    await vi.waitFor(async () => expect(await use(await as(gateway, 'owner'), 'sessions_list')).toMatchObject({ count: 2 }));
+    const bob = await as(gateway, 'bob');
     expect(await use(bob, 'sessions_list')).toMatchObject({ count: 1 });
-    const { next } = await use(await as(door, 'owner'), 'events_wait', { after: '0', timeoutSeconds: 0 });
+    const { next } = await use(await as(gateway, 'owner'), 'events_wait', { after: '0', timeoutSeconds: 0 });
     expect(ids(await use(bob, 'events_wait', { after: '0', timeoutSeconds: 0 }))).toEqual(new Set([group]));
     const waited = use(bob, 'events_wait', { after: next, timeoutSeconds: 10 });
     // It waits, beyond what was recorded already.
-    await vi.waitFor(async () => expect((await door.as.owner('GET', '/metrics')).text).toMatch(/waiting_calls\S* 1\n/));
-    await door.said(direct, ['telegram:1'], 'hidden');
-    await door.said(group, ['telegram:2'], 'shown');
+    await vi.waitFor(async () => expect((await gateway.as.owner('GET', '/metrics')).text).toMatch(/waiting_calls\S* 1\n/));
+    await gateway.said(direct, ['telegram:1'], 'hidden');
+    await gateway.said(group, ['telegram:2'], 'shown');
     expect(await waited).toMatchObject({ events: [{ key: group }] });
-    expect(await use(await as(door, 'eve'), 'events_wait', { after: '0', timeoutSeconds: 0 })).toMatchObject({ events: [] });
+    expect(await use(await as(gateway, 'eve'), 'events_wait', { after: '0', timeoutSeconds: 0 })).toMatchObject({ events: [] });
   });
 
   test('A5/67: who may begin their own session may wait at it before it is there', async () => {
-    const door = await startDoor();
-    const ann = await as(door, 'annAtTelegram');
+    const gateway = await openGateway();
+    const ann = await as(gateway, 'annAtTelegram');
     const waited = use(ann, 'events_wait', { sessionKey: direct, after: '0', timeoutSeconds: 10 });
     await use(ann, 'sessions_send', { sessionKey: direct, message: 'hello', timeoutSeconds: 0 });
     expect(ids(await waited)).toEqual(new Set([direct]));

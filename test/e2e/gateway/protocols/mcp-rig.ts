@@ -5,7 +5,7 @@ import { Client as PreviousClient } from '@modelcontextprotocol/sdk/client/index
 import { StdioClientTransport as PreviousStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as PreviousHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, vi } from 'vitest';
-import type { Door } from '../access/access-rig.ts';
+import type { GatewayRig } from '../access/access-rig.ts';
 import { afterwards, pathOf } from '../setup.ts';
 
 /** The official clients, unmodified: of the current protocol and of the previous one, over both transports. */
@@ -63,7 +63,11 @@ export const use = async (client: McpClient, name: string, given: object = {}): 
 export const direct = 'agent:main:telegram:default:dm:1';
 
 /** A turn there that waits for a person. */
-export const asked = async ({ as, host, done, said }: Door, approvalId: string, approvers: string[] = []): Promise<void> => {
+export const asked = async (
+  { as, host, done, said }: GatewayRig,
+  approvalId: string,
+  approvers: string[] = [],
+): Promise<void> => {
   host.hold();
   await said(direct, ['telegram:1'], approvalId);
   const body = { text: 'clean up', sender: { id: 'telegram:1' } };

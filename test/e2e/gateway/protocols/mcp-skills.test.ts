@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const put = (name: string, more = '') => folder.write(`work/skills/${name}/SKILL.md`, skillText(name, more));
-const openDoor = async (settings: object = {}): Promise<string> => {
+const openGatewayWith = async (settings: object = {}): Promise<string> => {
   const log = pino({ level: 'silent' });
   const skills = { allowBundled: [], load: { watch: false }, ...settings };
   const config = configOf({}, { agent: { workspace: folder.at('work') }, skills });
@@ -40,7 +40,7 @@ test("A15/142: the owner's clients list and read the skills that the model is to
   folder.write('work/skills/greet/references/words.txt', 'hello');
   put('hidden', 'disable-model-invocation: true');
   put('elsewhere', 'metadata: {natter: "{os: [nowhere]}"}');
-  const skills = new SkillsClient(await overHttp(await openDoor(), secretOf('owner')));
+  const skills = new SkillsClient(await overHttp(await openGatewayWith(), secretOf('owner')));
   expect(skills.supported).toBe(true);
   const { skills: listed } = await skills.list();
   expect(listed.map(({ uri }) => uri)).toEqual(['skill://greet/SKILL.md']);
@@ -58,7 +58,7 @@ test('A15/173: of one that is pinned nothing is offered that was changed since',
   const [found] = await loadSkills({ roots: [{ source: 'workspace', path: folder.at('work/skills'), inWorkspace: 'skills' }] });
   const entries = { greet: { digest: found?.skill?.digest } };
   // What has changed is not noticed before the end of the test.
-  const url = await openDoor({ entries, load: { watch: true, watchDebounceMs: 60_000 } });
+  const url = await openGatewayWith({ entries, load: { watch: true, watchDebounceMs: 60_000 } });
   const client = await overHttp(url, secretOf('owner'));
   const read = () => client.readResource({ uri: 'skill://greet/SKILL.md' });
   expect(JSON.stringify(await read())).toContain('Do greet.');
@@ -70,7 +70,7 @@ test('A15/173: of one that is pinned nothing is offered that was changed since',
 test('I12: nothing else can be read, and nobody else is offered anything', async () => {
   put('greet');
   folder.write('work/secret', 'secret');
-  const url = await openDoor();
+  const url = await openGatewayWith();
   const client = await overHttp(url, secretOf('owner'));
   for (const path of ['../../secret', '..%2F..%2Fsecret', 'missing', '']) {
     await expect(client.readResource({ uri: `skill://greet/${path}` }), path).rejects.toThrow();

@@ -3,15 +3,15 @@ import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { startDoor } from '../access/access-rig.ts';
-import { openBroker, startDoor as openDoor, startWorld, token } from '../setup.ts';
+import { openGateway } from '../access/access-rig.ts';
+import { openBroker, openGateway as openGatewayWith, startWorld, token } from '../setup.ts';
 import { overHttp, overStdio, served, use } from './mcp-rig.ts';
 
 /** The MCP server when something is in the way. */
 
 test('I11: long events come in several answers, each event once', async () => {
-  const door = await startDoor();
-  const client = await overHttp(door.url, token);
+  const gateway = await openGateway();
+  const client = await overHttp(gateway.url, token);
   const long = 'x'.repeat(limits.waitedEventsCharacters / 3);
   for (let n = 0; n < 5; n++) await use(client, 'sessions_send', { sessionKey: 'main', message: `append ${n} ${long}` });
   const seen: string[] = [];
@@ -24,7 +24,7 @@ test('I11: long events come in several answers, each event once', async () => {
     after = next;
   }
   expect(answers).toBeGreaterThan(2);
-  const page = await door.as.owner('GET', '/v1/events?after=0&limit=1000');
+  const page = await gateway.as.owner('GET', '/v1/events?after=0&limit=1000');
   expect(seen).toEqual(page.body.events.map(({ id }: { id: string }) => id));
 });
 
@@ -40,7 +40,7 @@ test('an answer that is too large is refused with what helps', async () => {
 test('while the broker is away each call says so at once', async () => {
   const ports = openBroker().portsFor('gateway');
   let problems: string[] = [];
-  const gateway = await openDoor({ ...ports, problems: () => problems });
+  const gateway = await openGatewayWith({ ...ports, problems: () => problems });
   const client = await overHttp(gateway.url, token);
   problems = ['the broker is away'];
   expect(await use(client, 'sessions_send', { sessionKey: 'main', message: 'x' })).toBe('unavailable: the broker is away');
@@ -59,13 +59,13 @@ test('A10/122: a gateway that stops answers those that wait', async () => {
 
 test('natter mcp serve says that the gateway is gone, and serves again once another one is there', async () => {
   const memory = openBroker();
-  const gateway = await openDoor(memory.portsFor('gateway'));
+  const gateway = await openGatewayWith(memory.portsFor('gateway'));
   const client = await overStdio(gateway.url, token);
   expect(await use(client, 'sessions_list')).toEqual({ count: 0, sessions: [] });
   await gateway.stop(1_000);
   expect(await use(client, 'sessions_list')).toMatch(/^unreachable: /);
   const port = Number(new URL(gateway.url).port);
-  await openDoor(memory.portsFor('another gateway'), [], configSchema.parse({ gateway: { port } }));
+  await openGatewayWith(memory.portsFor('another gateway'), [], configSchema.parse({ gateway: { port } }));
   await vi.waitFor(async () => expect(await use(client, 'sessions_list')).toEqual({ count: 0, sessions: [] }));
 });
 

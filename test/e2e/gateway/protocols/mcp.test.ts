@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { startDoor } from '../access/access-rig.ts';
-import { callerOf, startDoor as openReplica, ready, token } from '../setup.ts';
+import { openGateway } from '../access/access-rig.ts';
+import { callerOf, openGateway as openReplica, ready, token } from '../setup.ts';
 import { asked, clients, overHttp, overHttpBefore, use } from './mcp-rig.ts';
 
 /** The MCP server (A10/100-122, A5/62), asked by the official clients. */
@@ -16,8 +16,8 @@ const parameters = {
 
 describe.each(Object.entries(clients))('%s', (_, connect) => {
   test('A10/100-122, A5/62: finds the tools and uses each of them', async () => {
-    const door = await startDoor();
-    const client = await connect(door.url, token);
+    const gateway = await openGateway();
+    const client = await connect(gateway.url, token);
     const { tools } = await client.listTools();
     expect(Object.fromEntries(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]))).toEqual(
       parameters,
@@ -44,7 +44,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
       }),
     );
 
-    await asked(door, 'k3x9');
+    await asked(gateway, 'k3x9');
     await vi.waitFor(async () =>
       expect(await use(client, 'approvals_list')).toMatchObject({ approvals: [{ approvalId: 'k3x9', tool: 'exec' }] }),
     );
@@ -54,7 +54,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
   });
 
   test('A10/100: what is wrong with a call is a result that names the part; a tool that is not there is an error of the protocol', async () => {
-    const client = await connect((await startDoor()).url, token);
+    const client = await connect((await openGateway()).url, token);
     expect(await use(client, 'sessions_send', { sessionKey: 'main' })).toMatch(/^invalid: message: /);
     expect(await use(client, 'sessions_list', { extra: 1 })).toBe(
       'invalid: extra: is not a known field; remove it or correct its name',
@@ -66,7 +66,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
   });
 
   test('a token that is not valid here connects nobody', async () => {
-    const { url } = await startDoor();
+    const { url } = await openGateway();
     await expect(connect(url, 'wrong')).rejects.toThrow();
   });
 });
@@ -76,10 +76,10 @@ describe.each([
   ['previous', overHttpBefore],
 ] as const)('events_wait of the %s client', (_, connect) => {
   test('answers as soon as something happens, and goes on from there at another gateway without gap or repeat', async () => {
-    const door = await startDoor();
-    const replica = await openReplica(door.ports);
+    const gateway = await openGateway();
+    const replica = await openReplica(gateway.ports);
     await ready(callerOf(replica.url));
-    const [here, there] = [await connect(door.url, token), await connect(replica.url, token)];
+    const [here, there] = [await connect(gateway.url, token), await connect(replica.url, token)];
     const { next: from } = await use(here, 'events_wait', { timeoutSeconds: 0 });
     const waited = use(here, 'events_wait', { after: from, timeoutSeconds: 20 });
     for (const text of ['one', 'two', 'three']) await use(there, 'sessions_send', { sessionKey: 'main', message: text });
@@ -94,17 +94,17 @@ describe.each([
       seen.push(...events.map(({ id }: { id: string }) => id));
       after = next;
     }
-    const page = await door.as.owner('GET', `/v1/events?after=${from}&limit=1000`);
+    const page = await gateway.as.owner('GET', `/v1/events?after=${from}&limit=1000`);
     expect(seen).toEqual(page.body.events.map(({ id }: { id: string }) => id));
   });
 
   test('says nothing has happened when the time is up, with a cursor that has moved on', async () => {
-    const door = await startDoor();
-    const client = await connect(door.url, token);
+    const gateway = await openGateway();
+    const client = await connect(gateway.url, token);
     const { next } = await use(client, 'events_wait', { timeoutSeconds: 0 });
     const waited = use(client, 'events_wait', { after: next, types: ['session_reset'], timeoutSeconds: 0.5 });
     await use(client, 'sessions_send', { sessionKey: 'main', message: 'hello' });
-    const { lastSeq } = await door.ports.events.info();
+    const { lastSeq } = await gateway.ports.events.info();
     const { events, next: later } = await waited;
     expect(events).toEqual([]);
     expect(Number(later)).toBeGreaterThan(Number(next));

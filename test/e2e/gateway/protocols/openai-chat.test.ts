@@ -204,7 +204,7 @@ describe('streams', () => {
     const { whole } = await start();
     const isFirstStep = ({ events }: RecordedCommit) => events.some((event) => event.type === 'model_step' && event.step === 1);
     const late = heldFeed(whole.memory.portsFor('late'), isFirstStep);
-    const { url } = await whole.openDoor(late.ports);
+    const { url } = await whole.openGatewayWith(late.ports);
     const { data, response } = await streamed(clientFor(url), '[[steps 2]] [[think 100]] a b c').withResponse();
     await whole.until(async () => expect(await whole.eventsOf(keyIn(response), 'turn_completed')).toHaveLength(1));
     late.letGo();

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { fakeTools } from '../../../support/fake-tools.ts';
 import { startWhole } from '../../system/whole.ts';
-import { callerOf, openBroker, pathOf, startDoor } from '../setup.ts';
+import { callerOf, openBroker, openGateway, pathOf } from '../setup.ts';
 import { chatAt, framesOf, shown, startTools } from './ui-rig.ts';
 
 /** Issue 5: what UI message streams do when things go wrong that their clients cannot see. */
@@ -27,7 +27,7 @@ test.each([
 ])('%s: a gateway that stops before there is anything to tell gives no empty answer', async (path, body) => {
   const memory = openBroker();
   const ports = memory.portsFor('gateway');
-  const gateway = await startDoor(ports);
+  const gateway = await openGateway(ports);
   const call = callerOf(gateway.url);
   await vi.waitFor(async () => expect((await call('GET', '/readyz')).status).toBe(200));
   const answer = call('POST', path, { body });

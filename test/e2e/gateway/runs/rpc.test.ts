@@ -1,6 +1,6 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { methods } from '../../../../services/gateway/protocols/rpc/table.ts';
-import { startDoor } from '../access/access-rig.ts';
+import { openGateway } from '../access/access-rig.ts';
 import { type Call, config, startWorld } from '../setup.ts';
 
 const post = (call: Call, body: unknown) => call('POST', '/v1/rpc', { body });
@@ -59,7 +59,7 @@ describe('POST /v1/rpc', () => {
   });
 
   it('A12/128: status tells whether all is well, where the mirror is, and the recent sessions', async () => {
-    const { as } = await startDoor({ session: { store: '~/mirror/{agentId}/sessions.json' } });
+    const { as } = await openGateway({ session: { store: '~/mirror/{agentId}/sessions.json' } });
     await say(as.owner, 'main');
     await vi.waitFor(async () => expect((await rpc(as.owner, 'status')).sessions).toHaveLength(1));
     expect(await rpc(as.owner, 'status')).toMatchObject({
@@ -71,7 +71,7 @@ describe('POST /v1/rpc', () => {
   });
 
   it('A10/112: where a transcript is on the host is told to the owner alone', async () => {
-    const { as, said } = await startDoor({ session: { store: '/var/mirror/{agentId}/sessions.json' } });
+    const { as, said } = await openGateway({ session: { store: '/var/mirror/{agentId}/sessions.json' } });
     await said('agent:main:telegram:group:g', ['telegram:1']);
     for (const method of ['sessions.list', 'status']) {
       const rowsFor = (name: 'owner' | 'ann' | 'telegram') =>
@@ -123,7 +123,7 @@ describe('chat.send', () => {
   });
 });
 
-describe('the send policy at the door', () => {
+describe('the send policy at the gateway', () => {
   const sendPolicy = {
     rules: [
       { action: 'deny', match: { channel: 'telegram', chatType: 'group' } },
@@ -132,7 +132,7 @@ describe('the send policy at the door', () => {
   };
 
   test.each(['chat.send', 'agent'])('A9/98: %s is refused with the rule, and nothing is recorded', async (method) => {
-    const { as, ports } = await startDoor({ session: { sendPolicy } });
+    const { as, ports } = await openGateway({ session: { sendPolicy } });
     const refused = { status: 403, code: 'send_denied', detail: expect.stringContaining('session.sendPolicy.rules[0]') };
     expect(await rpc(as.owner, method, { sessionKey: group, message: 'x' })).toMatchObject(refused);
     expect(await rpc(as.owner, method, { sessionKey: 'cron:daily', message: 'x' })).toMatchObject({
@@ -145,7 +145,7 @@ describe('the send policy at the door', () => {
   });
 
   it('A9/96-97: sessions.patch overrides it, and null inherits again', async () => {
-    const { as } = await startDoor({ session: { sendPolicy } });
+    const { as } = await openGateway({ session: { sendPolicy } });
     await say(as.owner, 'main');
     const patched = await rpc(as.owner, 'sessions.patch', { key: 'main', sendPolicy: 'deny' });
     expect(patched).toMatchObject({ key: main, status: 'ok', outcome: 'accepted', settings: { sendPolicy: 'deny' } });
@@ -155,7 +155,7 @@ describe('the send policy at the door', () => {
   });
 
   it('A9/94, 97: the send policy of a session is for its owner to change', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(dm, ['telegram:1']);
     expect(await rpc(as.ann, 'sessions.patch', { key: dm, sendPolicy: 'allow' })).toMatchObject({ code: 'forbidden' });
     expect(await rpc(as.ann, 'sessions.patch', { key: dm, displayName: 'Mine' })).toMatchObject({
@@ -198,7 +198,7 @@ describe('sessions.*', () => {
   });
 
   it('A8/87-88, C9: a session is deleted where the rules allow it, a key by its owner whatever it is', async () => {
-    const { as, said, host } = await startDoor();
+    const { as, said, host } = await openGateway();
     await said(dm, ['telegram:1']);
     await said(group, ['telegram:1']);
     expect(await rpc(as.ann, 'sessions.delete', { key: group })).toMatchObject({ status: 409, code: 'session_retained' });

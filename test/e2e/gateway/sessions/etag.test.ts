@@ -9,8 +9,8 @@ import { systemClock } from '../../../../shared/kit/clock.ts';
 import { command, stateAfter } from '../../../support/domain/given.ts';
 import { startServer } from '../../../support/nats.ts';
 import { provisionFor } from '../../../support/system.ts';
-import { startDoor as startAccessDoor } from '../access/access-rig.ts';
-import { afterwards, type Call, callerOf, pathOf, ready, startDoor, startWorld } from '../setup.ts';
+import { openGateway as startAccessGateway } from '../access/access-rig.ts';
+import { afterwards, type Call, callerOf, openGateway, pathOf, ready, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 const say = (call: Call, text: string) => call('POST', pathOf(key, '/messages?wait=5'), { body: { text } });
@@ -77,7 +77,7 @@ describe('If-Match', () => {
     expect(body).toMatchObject({ status: 400, code: 'invalid', field: 'if-match' });
   });
 
-  it('of two calls that mean the same session one is done, whichever way the door has seen it', async () => {
+  it('of two calls that mean the same session one is done, whichever way the gateway has seen it', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const tag = await tagOf(call);
@@ -133,15 +133,15 @@ describe('If-Match', () => {
   });
 
   it('A8/89: tells strangers nothing: theirs is the answer of a session that is not there', async () => {
-    const door = await startAccessDoor();
+    const gateway = await startAccessGateway();
     const group = 'agent:main:telegram:group:1';
-    await door.said(group, ['telegram:1']);
+    await gateway.said(group, ['telegram:1']);
     for (const match of ['"1"', '"9"', '*']) {
       const headers = { 'if-match': match };
       for (const method of ['PATCH', 'DELETE', 'POST'] as const) {
         const path = pathOf(group, method === 'POST' ? '/stop' : '');
         const body = method === 'PATCH' ? { displayName: 'x' } : {};
-        expect((await door.as.eve(method, path, { headers, ...(method !== 'DELETE' && { body }) })).body).toMatchObject({
+        expect((await gateway.as.eve(method, path, { headers, ...(method !== 'DELETE' && { body }) })).body).toMatchObject({
           status: 404,
           code: 'not_found',
         });
@@ -150,7 +150,7 @@ describe('If-Match', () => {
   });
 });
 
-it('A5/70: on a real broker, of many calls through two doors that mean the same session one is done', async () => {
+it('A5/70: on a real broker, of many calls through two gateways that mean the same session one is done', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
   const real = configSchema.parse({ nats: { partitions: 4 } });
@@ -163,9 +163,9 @@ it('A5/70: on a real broker, of many calls through two doors that mean the same 
   };
   const host = await startSession({ config: real, ports: await portsFor('host'), log, member: 'host', env: {} });
   afterwards(() => host.stop(2_000));
-  const doors = await Promise.all(['one', 'two'].map(async (name) => callerOf((await startDoor(await portsFor(name))).url)));
-  await Promise.all(doors.map(ready));
-  const [one, two] = doors as [Call, Call];
+  const gateways = await Promise.all(['one', 'two'].map(async (name) => callerOf((await openGateway(await portsFor(name))).url)));
+  await Promise.all(gateways.map(ready));
+  const [one, two] = gateways as [Call, Call];
   expect((await say(one, 'begin')).body.status).toBe('ok');
   for (let round = 1; round <= 3; round++) {
     const tag = await tagOf(one);

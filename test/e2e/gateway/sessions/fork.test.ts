@@ -6,8 +6,8 @@ import { checkpointCommand } from '../../../../services/cli/commands/sessions/ch
 import { forkCommand } from '../../../../services/cli/commands/sessions/fork.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { natterWith } from '../../../support/natter.ts';
-import { startDoor as startAccessDoor } from '../access/access-rig.ts';
-import { type Call, callerOf, config, pathOf, startDoor, startWorld, token } from '../setup.ts';
+import { openGateway as startAccessGateway } from '../access/access-rig.ts';
+import { type Call, callerOf, config, openGateway, pathOf, startWorld, token } from '../setup.ts';
 
 const key = 'agent:main:main';
 const say = async (call: Call, text: string) =>
@@ -81,7 +81,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
   });
 
   it('A8/87, B21: what a deletion has left behind is the owner’s to go back to, and nobody else’s', async () => {
-    const { as } = await startAccessDoor();
+    const { as } = await startAccessGateway();
     const path = pathOf('agent:main:telegram:dm:1');
     const own = async (text: string) =>
       (await as.owner('POST', `${path}/messages?wait=5`, { body: { text, sender: { id: 'telegram:1' } } })).status;
@@ -117,7 +117,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
 describe('POST /v1/sessions/{key}/checkpoint', () => {
   const checkpoint = (call: Call) => call('POST', pathOf(key, '/checkpoint'), { body: {} });
 
-  it('A7/80–81: says whether there was anything to look back on', async () => {
+  it('A7/80–81: says whether there was anything to introspect', async () => {
     const { call } = await startWorld();
     expect((await checkpoint(call)).status).toBe(404);
     await say(call, 'one');
@@ -136,12 +136,12 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect(body).toMatchObject({ ok: true, result: { key, requested: false } });
   });
 
-  it('A7/81: is refused, with what to do, where sessions are not looked back on', async () => {
+  it('A7/81: is refused, with what to do, where sessions are not introspected', async () => {
     const { call: calling, memory } = await startWorld();
     await say(calling, 'one');
     const off = configSchema.parse({ ...config, introspection: { enabled: false } });
-    const door = await startDoor(memory.portsFor('off'), [], off);
-    const call = callerOf(door.url);
+    const gateway = await openGateway(memory.portsFor('off'), [], off);
+    const call = callerOf(gateway.url);
     await vi.waitFor(async () => expect((await row(call)).messageCount).toBe(2));
     const refusal = { code: 'introspection_disabled', detail: expect.stringContaining('introspection.enabled') };
     expect(await checkpoint(call)).toMatchObject({ status: 409, body: refusal });
@@ -149,7 +149,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect(body).toMatchObject(refusal);
     expect(await say(call, '/checkpoint')).toContain('introspection.enabled');
     const natter = natterWith([checkpointCommand], { home: tmpdir(), now: () => Date.now() });
-    await expect(natter('checkpoint', key, '--url', door.url, '--token', token)).rejects.toMatchObject({
+    await expect(natter('checkpoint', key, '--url', gateway.url, '--token', token)).rejects.toMatchObject({
       code: 'introspection_disabled',
     });
     expect((await call('GET', pathOf(key, '/events?type=checkpoint_requested'))).body.events).toEqual([]);

@@ -12,8 +12,8 @@ import {
 } from '../../../../shared/domain/projections/schemas.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { EventLog } from '../../../../shared/ports/event-log.ts';
-import { startDoor } from '../access/access-rig.ts';
-import { afterwards, type Call, callerOf, config, ready, startDoor as startReplica, startWorld } from '../setup.ts';
+import { openGateway } from '../access/access-rig.ts';
+import { afterwards, type Call, callerOf, config, ready, openGateway as startReplica, startWorld } from '../setup.ts';
 
 /** Calls a method; the result, or the problem. */
 const rpc = async (call: Call, method: string, params: object = {}): Promise<any> => {
@@ -53,7 +53,7 @@ describe('sessions_list', () => {
   });
 
   it('A3/22, 40, C2: under scope global the one session is main, and nobody sees global', async () => {
-    const { as } = await startDoor({ session: { scope: 'global' } });
+    const { as } = await openGateway({ session: { scope: 'global' } });
     await say(as.owner, 'main');
     await vi.waitFor(async () =>
       expect((await rpc(as.owner, 'sessions.list')).sessions).toMatchObject([{ key: 'main', kind: 'main' }]),
@@ -78,22 +78,22 @@ describe('sessions_list', () => {
       ['three', 'you said: three'],
     ]);
     expect((await rpc(call, 'sessions.list')).sessions[0]).not.toHaveProperty('messages');
-    const door = memory.portsFor('gateway-2');
+    const gateway = memory.portsFor('gateway-2');
     const read: EventLog['read'] = (key, options) => {
       if (key === 'agent:main:cli:work') throw new NatterError('invalid', 'no such event');
-      return door.events.read(key, options);
+      return gateway.events.read(key, options);
     };
-    const events = new Proxy(door.events, {
+    const events = new Proxy(gateway.events, {
       get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
     });
-    const other = callerOf((await startReplica({ ...door, events })).url);
+    const other = callerOf((await startReplica({ ...gateway, events })).url);
     await ready(other);
     const left = (await rpc(other, 'sessions.list', { messageLimit: 2 })).sessions;
     expect(left.map((one: any) => one.messages.length)).toEqual([0, 2]);
   });
 
   it('A8/89, A10/101: a caller is listed what they may see', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);
     await said('agent:main:telegram:default:dm:1', ['telegram:1']);
     const keysOf = async (call: Call) => (await rpc(call, 'sessions.list')).sessions.map(({ key }: any) => key);
@@ -177,7 +177,7 @@ describe('sessions_history', () => {
   });
 
   it('A8/89, A5/67: a stranger hears of no session, whether there is one or not', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     const foreign = await rpc(as.eve, 'chat.history', { sessionKey: group });
     const missing = await rpc(as.eve, 'chat.history', { sessionKey: 'telegram:group:-1' });
@@ -236,7 +236,7 @@ describe('sessions_send', () => {
     expect(await rpc(call, 'agent.wait', { runId: body.runId, sessionKey: 'main' })).toMatchObject({ status: 'ok' });
     expect(await rpc(call, 'agent.wait', { runId: body.runId })).toMatchObject({ status: 404, field: 'runId' });
     expect(await rpc(call, 'agent.wait', { runId: 'x', sessionKey: 'main', timeoutMs: 0 })).toMatchObject({ status: 404 });
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     const { runId } = await rpc(as.ann, 'chat.send', { sessionKey: group, message: 'hello' });
     expect(await rpc(as.eve, 'agent.wait', { runId })).toMatchObject({ status: 404, code: 'not_found' });
@@ -244,7 +244,7 @@ describe('sessions_send', () => {
   });
 
   it('A5/66-67: a message is from the person the token stands for, in sessions they may write to', async () => {
-    const { as, said } = await startDoor();
+    const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     expect(await say(as.eve, group)).toMatchObject({ status: 404, code: 'not_found' });
     await say(as.ann, group);

@@ -10,7 +10,7 @@ import { fold, initialState, toPlain } from '../../../../shared/domain/session/e
 import { differences } from '../../../../shared/kit/comparison.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { natterWith } from '../../../support/natter.ts';
-import { startDoor } from '../access/access-rig.ts';
+import { openGateway } from '../access/access-rig.ts';
 import { afterwards, type Call, pathOf, startWorld, token } from '../setup.ts';
 
 const key = 'agent:main:main';
@@ -95,25 +95,25 @@ describe('GET /v1/sessions/{key}/diff', () => {
   });
 
   it('A8/87, 89: is told to those who see the session, and nothing of what was before its deletion but to the owner', async () => {
-    const door = await startDoor();
+    const gateway = await openGateway();
     const group = 'agent:main:telegram:group:1';
-    await door.said(group, ['telegram:1'], 'secret');
-    await door.done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
-    const missing = await door.as.bob('GET', pathOf('agent:main:telegram:group:never', '/diff?from=0'));
-    expect((await door.as.ann('GET', pathOf(group, '/diff?from=0'))).body.code).toBe('not_found');
-    await door.said(group, ['telegram:1'], 'later');
-    const ann = (await door.as.ann('GET', pathOf(group, '/diff?from=1'))).body;
+    await gateway.said(group, ['telegram:1'], 'secret');
+    await gateway.done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
+    const missing = await gateway.as.bob('GET', pathOf('agent:main:telegram:group:never', '/diff?from=0'));
+    expect((await gateway.as.ann('GET', pathOf(group, '/diff?from=0'))).body.code).toBe('not_found');
+    await gateway.said(group, ['telegram:1'], 'later');
+    const ann = (await gateway.as.ann('GET', pathOf(group, '/diff?from=1'))).body;
     expect(ann).toMatchObject({ from: { seq: 0, rev: 0, at: 0 } });
     expect(JSON.stringify(ann)).not.toContain('secret');
     expect(ann.events.map(({ type }: any) => type)).toEqual(['session_opened', 'user_message']);
-    expect((await door.as.ann('GET', pathOf(group, '/diff?from=0&to=1'))).body.code).toBe('not_found');
-    expect(JSON.stringify((await door.as.owner('GET', pathOf(group, '/diff?from=0'))).body)).toContain('secret');
-    const bob = await door.as.bob('GET', pathOf(group, '/diff?from=0'));
+    expect((await gateway.as.ann('GET', pathOf(group, '/diff?from=0&to=1'))).body.code).toBe('not_found');
+    expect(JSON.stringify((await gateway.as.owner('GET', pathOf(group, '/diff?from=0'))).body)).toContain('secret');
+    const bob = await gateway.as.bob('GET', pathOf(group, '/diff?from=0'));
     expect({ ...bob.body, requestId: '' }).toEqual({ ...missing.body, requestId: '' });
   });
 });
 
-describe('bounds of looking back', () => {
+describe('bounds of introspection', () => {
   it(`I11: a history of more than ${limits.replayCommits} commits is refused, one that is not read to its end is not told`, async () => {
     const last = { key, seq: limits.replayCommits + 1 } as RecordedCommit;
     const events = (count: number) => ({
@@ -131,7 +131,7 @@ describe('bounds of looking back', () => {
     expect(await reading(10, { ...last, seq: 10 })).toBe(10);
   });
 
-  it('I11: only so many calls of one token look back at a time', async () => {
+  it('I11: only so many calls of one token fold a history at a time', async () => {
     const { call, ports } = await threeTurns();
     // Otherwise the row would be brought up to date from the log, which is held up from here on.
     await vi.waitFor(async () => {

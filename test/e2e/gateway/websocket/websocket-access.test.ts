@@ -1,5 +1,5 @@
 import { expect, it, test, vi } from 'vitest';
-import { secretOf, startDoor } from '../access/access-rig.ts';
+import { openGateway, secretOf } from '../access/access-rig.ts';
 import { startWorld } from '../setup.ts';
 import { type Client, connect, knock } from './websocket-client.ts';
 
@@ -12,22 +12,22 @@ const refusal = async (client: Client, method: string, params: object) => {
 };
 
 test('A8/89: a foreign session answers a subscription as a missing one does', async () => {
-  const door = await startDoor();
-  await door.said(group, ['telegram:1']);
-  const eve = await connect(door.url, secretOf('eve'));
+  const gateway = await openGateway();
+  await gateway.said(group, ['telegram:1']);
+  const eve = await connect(gateway.url, secretOf('eve'));
   const foreign = await refusal(eve, 'subscribe', { sessionKey: group });
   expect(foreign).toMatchObject({ ok: false, code: 'not_found' });
   expect(await refusal(eve, 'subscribe', { sessionKey: 'agent:main:telegram:group:none' })).toEqual(foreign);
 });
 
 test('A8/89: a subscription to everything has what the token may see, and what it may see from then on', async () => {
-  const door = await startDoor();
+  const gateway = await openGateway();
   const other = 'agent:main:telegram:group:y';
-  await door.said(group, ['telegram:1']);
-  await door.said(other, ['telegram:9']);
-  const [ann, bob] = [await connect(door.url, secretOf('ann')), await connect(door.url, secretOf('bob'))];
+  await gateway.said(group, ['telegram:1']);
+  await gateway.said(other, ['telegram:9']);
+  const [ann, bob] = [await connect(gateway.url, secretOf('ann')), await connect(gateway.url, secretOf('bob'))];
   for (const client of [ann, bob]) await client.call('subscribe', { after: '0' });
-  await door.said(group, ['telegram:2']);
+  await gateway.said(group, ['telegram:2']);
   const keysOf = ({ frames }: Client) => [
     ...new Set(frames.filter(({ type }) => type === 'event').map(({ event }) => event.key)),
   ];
@@ -37,19 +37,19 @@ test('A8/89: a subscription to everything has what the token may see, and what i
 });
 
 test('A8/89: a subscription to a session that is not theirs any more ends, and the others go on', async () => {
-  const door = await startDoor();
+  const gateway = await openGateway();
   const own = 'agent:main:telegram:default:dm:1';
-  await door.said(group, ['telegram:1']);
-  await door.said(own, ['telegram:1']);
-  const ann = await connect(door.url, secretOf('ann'));
+  await gateway.said(group, ['telegram:1']);
+  await gateway.said(own, ['telegram:1']);
+  const ann = await connect(gateway.url, secretOf('ann'));
   await ann.call('subscribe', { sessionKey: group, after: '0' });
   await ann.call('subscribe', { sessionKey: own, after: '0' });
   await vi.waitFor(() => expect(new Set(ann.ids('1').map((id) => id.split('.')[0]))).toEqual(new Set(['1'])));
-  await door.done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
+  await gateway.done(group, { type: 'delete_session', mode: 'key', reason: 'test' });
   expect(await ann.next('end')).toMatchObject({ subscription: '1', after: ann.ids('1').at(-1), error: { code: 'not_found' } });
   expect(ann.ids('1').at(-1)).toMatch(/^1\./);
   expect(await refusal(ann, 'unsubscribe', { subscription: '1' })).toMatchObject({ code: 'not_found' });
-  await door.said(own, ['telegram:1'], 'later');
+  await gateway.said(own, ['telegram:1'], 'later');
   await vi.waitFor(() => expect(ann.ids('2').at(-1)).toMatch(/^4\./));
 });
 

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
-import { type Call, callerOf, pathOf, ready, startDoor, startWorld, token } from '../setup.ts';
+import { type Call, callerOf, openGateway, pathOf, ready, startWorld, token } from '../setup.ts';
 import { connect, knock, opened } from './websocket-client.ts';
 
 vi.mock('../../../../shared/kit/limits.ts', async (original) => {
@@ -32,7 +32,7 @@ it('I11: a client that does not read is closed with its cursors, resumes without
   const last = slow.ids().at(-1);
   expect([code, reason]).toEqual([4408, `reads too slowly; after 1=${last} 2=0`]);
   expect(last).not.toBe(ids.at(-1));
-  const other = await startDoor(memory.portsFor('gateway-2'));
+  const other = await openGateway(memory.portsFor('gateway-2'));
   await ready(callerOf(other.url));
   const again = await connect(other.url);
   await again.call('subscribe', { after: last as string });

@@ -6,7 +6,7 @@ import { closeCodes } from '../../../../services/gateway/protocols/ws/frames.ts'
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { afterwards, callerOf, openStream, pathOf, ready, startDoor, startWorld, token } from '../setup.ts';
+import { afterwards, callerOf, openGateway, openStream, pathOf, ready, startWorld, token } from '../setup.ts';
 import { type Client, connect, knock, opened } from './websocket-client.ts';
 
 const key = 'agent:main:main';
@@ -145,7 +145,7 @@ describe('calls', () => {
 
   it('A10/122: a run is waited for after a new connection, on another replica', async () => {
     const { gateway, memory, host } = await startWorld();
-    const other = await startDoor(memory.portsFor('gateway-2'));
+    const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     host.hold();
     const client = await connect(gateway.url);
@@ -244,7 +244,7 @@ describe('subscriptions', () => {
 
   it('go on on another replica, cut off again and again, without gap or repeat', async () => {
     const { gateway, memory, call } = await startWorld();
-    const other = await startDoor(memory.portsFor('gateway-2'));
+    const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
     const speaker = await connect(gateway.url);
     const seen: string[] = [];

@@ -62,7 +62,7 @@ const open = () => {
   };
 };
 
-describe('A7/80: requests to look back are found in the log', () => {
+describe('A7/80: requests for introspection are found in the log', () => {
   it('wherever in a commit they stand; an older one does not say where to begin to read', () => {
     const commit = commitTo(keyOf('agent:main:main'), {
       rev: 9,

@@ -11,7 +11,7 @@ const failedRanges = (events: readonly EventOf<'introspection_failed'>[]): strin
 const isPoisoned = ({ prompt }: ModelRequest): boolean => prompt.includes('poison');
 const long = (text: string): string => `${text} ${'x'.repeat(3_000)}`;
 
-describe('A7/80: a slice on which nobody can look back', () => {
+describe('A7/80: a slice that nobody can introspect', () => {
   it('is recorded as failed, the slices behind it go on, and so does what is said later', async () => {
     const room = await openRoom();
     for (let index = 0; index < 8; index++) await room.say(dm, long(index === 3 ? 'poison' : `message ${index}`));
@@ -33,7 +33,7 @@ describe('A7/80: a slice on which nobody can look back', () => {
     expect((await room.eventsOf(dm, 'introspected')).at(-1)?.fromRev).toBe(9);
   });
 
-  it('is looked back on when a person asks again and the model answers by then, also after its generation has ended', async () => {
+  it('is introspected when a person asks again and the model answers by then, also after its generation has ended', async () => {
     const room = await openRoom();
     let isBroken = true;
     const { model, asked } = scripted(() => (isBroken ? failure('model_auth') : answerOf({ description: 'at last' })));
@@ -55,7 +55,7 @@ describe('A7/80: a slice on which nobody can look back', () => {
     expect(await room.askFor(dm)).toBe('nothing');
   });
 
-  it('is tried again in the middle of what was looked back on, and its neighbours are not', async () => {
+  it('is tried again in the middle of what was introspected, and its neighbours are not', async () => {
     const room = await openRoom();
     let isBroken = true;
     const { model, asked } = scripted((request) => (isBroken && isPoisoned(request) ? reply('no') : answerOf()), 12_000);

@@ -130,7 +130,7 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
       afterwards(() => service.stop(1_000));
       return service;
     },
-    /** Nothing waits to be looked back on. */
+    /** Nothing waits to be introspected. */
     settled: async (): Promise<void> => {
       const { lastSeq } = await ports.events.info();
       await until(async () => {
@@ -144,6 +144,6 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
 export const until = <T>(check: () => T): Promise<Awaited<T>> =>
   vi.waitFor(check, { timeout: 15_000, interval: 5 }) as Promise<Awaited<T>>;
 
-/** What was looked back on, as `from-to` of each event. */
+/** What was introspected, as `from-to` of each event. */
 export const rangesOf = (events: readonly EventOf<'introspected'>[]): string[] =>
   events.map(({ fromRev, toRev }) => `${fromRev}-${toRev}`);

@@ -7,7 +7,7 @@ const dm = 'agent:main:irc:dm:ann';
 const group = 'agent:main:irc:group:#natter';
 const remember = (text: string) => answerOf({ memory: [{ op: 'add', text }] });
 
-describe('A7/80-84: what was said since the last look back is looked back on once', () => {
+describe('A7/80-84: what was said since the last introspection is introspected once', () => {
   it('each request covers what the one before left, also where they overlap', async () => {
     const room = await openRoom();
     await room.say(dm, 'one');
@@ -82,7 +82,7 @@ describe('A7/80-84: what was said since the last look back is looked back on onc
     expect(asked).toEqual([]);
   });
 
-  it('a long history is looked back on in slices that join, each with the notes of the one before', async () => {
+  it('a long history is introspected in slices that join, each with the notes of the one before', async () => {
     const room = await openRoom();
     const { model, asked } = watched(12_000);
     for (let index = 0; index < 30; index++) await room.say(dm, `message ${index} ${'x'.repeat(2_000)}`);
@@ -222,7 +222,7 @@ describe('A7/82: answers of the model', () => {
     expect(await room.eventsOf(dm, 'memory_changed')).toEqual([]);
   });
 
-  it('what failed is tried again with the next look back', async () => {
+  it('what failed is tried again with the next introspection', async () => {
     const room = await openRoom();
     const { model } = scripted((_, count) => (count === 1 ? failure('model_auth') : answerOf()));
     await room.start(model);
@@ -284,7 +284,7 @@ describe('A7/82: answers of the model', () => {
   });
 });
 
-describe('A7/82, I12: what a look back sees and may change', () => {
+describe('A7/82, I12: what an introspection sees and may change', () => {
   const memories = memoriesFrom([
     { id: '1-0', scope: 'person:main:irc:ann', text: 'Ann likes tea.' },
     { id: '2-0', scope: 'person:main:irc:bob', text: 'Bob keeps bees.' },

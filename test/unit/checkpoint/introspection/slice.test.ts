@@ -12,7 +12,7 @@ const portsOf = (...story: Parameters<typeof tell>) => {
   return { requests: commits.flatMap(requestsOf), ports: { events, clock: log.clock } };
 };
 
-describe('what is looked back on next', () => {
+describe('what is introspected next', () => {
   test.each([
     [[], '1-6'],
     [['introspect 1 3'], '4-6'],

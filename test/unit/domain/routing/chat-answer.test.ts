@@ -165,7 +165,7 @@ describe('/send', () => {
   });
 });
 
-test('A7/81: /checkpoint asks for a look back; where there are none it says so', () => {
+test('A7/81: /checkpoint asks for an introspection; where there are none it says so', () => {
   const notice = { code: 'checkpoint', deliverTo };
   expect(said('/checkpoint')).toEqual({ type: 'request_checkpoint', why: { reason: 'manual' }, notice });
   expect(said('/checkpoint', { settings: { introspection: { enabled: false } } })).toEqual({

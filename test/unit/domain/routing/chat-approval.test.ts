@@ -37,7 +37,7 @@ describe('answers to an approval', () => {
     ['A5/62: no, and why', '/deny k3x9 too late', { ...answer, verdict: 'denied', reason: 'too late' }],
     ['A11/126: a summary', '/compact', { type: 'compact', notice: { code: 'compacted', deliverTo } }],
     [
-      'A7/81: a look back',
+      'A7/81: an introspection',
       '/checkpoint',
       { type: 'request_checkpoint', why: { reason: 'manual' }, notice: { code: 'checkpoint', deliverTo } },
     ],

@@ -133,7 +133,7 @@ describe('a range whose introspection failed (A7/80, 84)', () => {
           if (event.type === 'session_opened') for (let past = 1; past < rev; past++) open.delete(past);
           if (event.type !== 'introspected' && event.type !== 'introspection_failed') continue;
           for (let past = event.fromRev; past <= event.toRev; past++) {
-            expect(open.get(past), `rev ${past} is looked back on again`).not.toBe(false);
+            expect(open.get(past), `rev ${past} is introspected again`).not.toBe(false);
             open.set(past, event.type === 'introspection_failed');
           }
         }

@@ -32,38 +32,39 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...original, ...Object.fromEntries(watched) };
 });
 
-/** A workspace with the folder `door`, and what it is swapped for: a link to a folder outside. */
+/** A workspace with the folder `gateway`, and what it is swapped for: a link to a folder outside. */
 const makePlace = () => {
   const base = mkdtempSync(join(tmpdir(), 'natter-test-'));
   const at = (...path: string[]) => join(base, ...path);
-  for (const folder of ['workspace', 'workspace/door', 'workspace/door/sub', 'outside', 'outside/sub']) mkdirSync(at(folder));
-  writeFileSync(at('workspace/door/file'), 'harmless');
-  writeFileSync(at('workspace/door/sub/file'), 'harmless');
+  for (const folder of ['workspace', 'workspace/gateway', 'workspace/gateway/sub', 'outside', 'outside/sub'])
+    mkdirSync(at(folder));
+  writeFileSync(at('workspace/gateway/file'), 'harmless');
+  writeFileSync(at('workspace/gateway/sub/file'), 'harmless');
   writeFileSync(at('outside/file'), 'SECRET');
   writeFileSync(at('outside/sub/file'), 'SECRET');
   writeFileSync(at('outside/other'), 'SECRET');
-  const [door, aside] = [at('workspace/door'), at('workspace/aside')];
+  const [gateway, aside] = [at('workspace/gateway'), at('workspace/aside')];
   return {
     at,
     swap: () => {
-      renameSync(door, aside);
-      symlinkSync(at('outside'), door);
+      renameSync(gateway, aside);
+      symlinkSync(at('outside'), gateway);
     },
     swapBack: () => {
-      unlinkSync(door);
-      renameSync(aside, door);
+      unlinkSync(gateway);
+      renameSync(aside, gateway);
     },
   };
 };
 
 const calls = [
-  ['read_file', { path: 'door/file' }],
-  ['read_file', { path: 'door/sub/file' }],
-  ['list_files', { path: 'door' }],
-  ['write_file', { path: 'door/file', content: 'new' }],
-  ['write_file', { path: 'door/sub/file', content: 'new' }],
-  ['write_file', { path: 'door/new', content: 'new' }],
-  ['write_file', { path: 'door/deep/new', content: 'new' }],
+  ['read_file', { path: 'gateway/file' }],
+  ['read_file', { path: 'gateway/sub/file' }],
+  ['list_files', { path: 'gateway' }],
+  ['write_file', { path: 'gateway/file', content: 'new' }],
+  ['write_file', { path: 'gateway/sub/file', content: 'new' }],
+  ['write_file', { path: 'gateway/new', content: 'new' }],
+  ['write_file', { path: 'gateway/deep/new', content: 'new' }],
 ] as const;
 
 /** Runs the call with the swap before its `from`-th step and, if given, back before its `to`-th. Answers how many steps there were. */

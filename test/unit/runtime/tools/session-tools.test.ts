@@ -169,7 +169,7 @@ describe('parameters', () => {
     expect(schema.safeParse(given).success).toBe(false);
   });
 
-  it('A10/100: other doors can describe them as JSON Schema', () => {
+  it('A10/100: other interfaces can describe them as JSON Schema', () => {
     for (const schema of [sessionsListParameters, sessionsHistoryParameters, sessionsSendParameters])
       expect(z.toJSONSchema(schema, { io: 'input' })).toMatchObject({ type: 'object', additionalProperties: false });
     expect(z.toJSONSchema(sessionsSendResult)).toMatchObject({ oneOf: expect.anything() });

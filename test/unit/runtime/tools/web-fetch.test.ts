@@ -275,7 +275,7 @@ describe('I12: only addresses of the public internet', () => {
     expect(end.outcome).toBe('ok');
     expect(lookups).toEqual(['a.test']);
   });
-  test('without the door for tests this machine is refused, by name and by address', async () => {
+  test('without the gateway for tests this machine is refused, by name and by address', async () => {
     const hosts = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `[::ffff:7f00:1]:${port}`];
     for (const host of hosts) {
       const end = await calling([webFetchTool(hosts)])('web_fetch', { url: `http://${host}/` });

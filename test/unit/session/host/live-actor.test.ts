@@ -112,7 +112,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(of(homeKey).map(({ received }) => received)).toEqual([receivedBefore, recorded(made).slice(-1)]);
   });
 
-  it('starts no turn when it is restored in the middle of one: only a recorded resume does (idea 2, idea 3)', async () => {
+  it('starts no turn when it is restored in the middle of one: only a recorded resume does (I6, B16)', async () => {
     const steps: string[] = [];
     const made = rig();
     await made.take(post('[[think 60000]]', 'a'));

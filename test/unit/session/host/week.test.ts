@@ -68,7 +68,7 @@ const faultsOf = (commits: readonly RecordedCommit[]): { readonly faults: string
     const asks = events.find((event) => event.type === 'checkpoint_requested')?.reason;
     // A silence that is over must have led to a checkpoint while it lasted.
     if (unasked > 0 && !isBusy && asks !== 'idle' && at - quietSince > idleMs + lateMs)
-      faults.push(`rev ${rev}: nobody looked back on a silence of ${at - quietSince} ms`);
+      faults.push(`rev ${rev}: nobody introspected a silence of ${at - quietSince} ms`);
     if (limitAt > 0 && asks !== 'turn_limit' && at - limitAt > lateMs)
       faults.push(`rev ${rev}: turn limit reached at ${limitAt}`);
     for (const event of events) {
@@ -89,7 +89,7 @@ const faultsOf = (commits: readonly RecordedCommit[]): { readonly faults: string
       [unasked, turns, limitAt] = [0, 0, 0];
     }
   }
-  if (unasked > 0) faults.push(`${unasked} messages that nobody ever looked back on`);
+  if (unasked > 0) faults.push(`${unasked} messages that nobody ever introspected`);
   return { faults, counts };
 };
 

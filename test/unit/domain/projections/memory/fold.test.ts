@@ -206,7 +206,7 @@ test('whatever is asked of a session, no commit that changes the memory is overl
   holds(
     intents,
     allRead(memoryHeadlines),
-    { 'no deletions': without('session_deleted'), 'no look backs': without('introspected') },
+    { 'no deletions': without('session_deleted'), 'no introspections': without('introspected') },
     200,
   );
   const { commits } = tell('post m1', 'call m1/1 1 memory_add run', 'remember m1/1 m1.1.0', 'forget 4-0', 'introspect 1 1');

@@ -223,7 +223,7 @@ describe('A7/82: the sections of the system prompt', () => {
       return { ...entry, source: { ...entry.source, by } };
     });
     const text = memorySection(entries, bounds());
-    expect(text.match(/(?<=\(session, ).*(?=, 1970)/g)).toEqual(['from a look back', 'noted by you', 'added by hand']);
+    expect(text.match(/(?<=\(session, ).*(?=, 1970)/g)).toEqual(['from an introspection', 'noted by you', 'added by hand']);
     expect(text).toContain('notes, not instructions');
   });
   test('A11/124: as many as fit, the newest; nothing makes no section', () => {

@@ -13,24 +13,24 @@ import { callerOf, ready, token } from './setup.ts';
 
 /** Gateways in processes of their own, before a real broker and a session host. */
 
-const program = fileURLToPath(new URL('../../../dist/test/support/door-process.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../dist/test/support/gateway-process.js', import.meta.url));
 const config = configSchema.parse({ nats: { partitions: 4 } });
 
-export interface DoorProcess {
+export interface GatewayProcess {
   readonly url: string;
   /** Resident memory, MB. */
   memory(): number;
   kill9(): Promise<void>;
 }
-export interface DoorOptions {
+export interface GatewayRigOptions {
   /** The part `gateway` of its configuration. Default: any free port. */
   readonly gateway?: object;
   /** How long a client may leave a full buffer unread. Default: as the product has it. */
   readonly stallMs?: number;
 }
 
-/** A broker and a host; `door` starts a gateway and waits until it is ready. */
-export const startDoors = async () => {
+/** A broker and a host; `gateway` starts a gateway and waits until it is ready. */
+export const startGateways = async () => {
   const server = await startServer();
   const children = new Set<ChildProcess>();
   const opened: Ports[] = [];
@@ -43,7 +43,7 @@ export const startDoors = async () => {
   const hostPorts = await ports('host');
   const host = await startMiniHost(hostPorts);
 
-  const door = async ({ gateway = {}, stallMs }: DoorOptions = {}): Promise<DoorProcess> => {
+  const gateway = async ({ gateway = {}, stallMs }: GatewayRigOptions = {}): Promise<GatewayProcess> => {
     const env = {
       ...process.env,
       ...{ NATS_URL: server.url, DOOR_TOKEN: token, ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }) },
@@ -69,6 +69,6 @@ export const startDoors = async () => {
     for (const each of opened) await each.close();
     await server.stop();
   };
-  return { door, close, /** Where the log is. */ seen: () => hostPorts.events.info() };
+  return { gateway, close, /** Where the log is. */ seen: () => hostPorts.events.info() };
 };
-export type Doors = Awaited<ReturnType<typeof startDoors>>;
+export type GatewayRigs = Awaited<ReturnType<typeof startGateways>>;

@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { Ports } from '../../shared/ports/index.ts';
 import { freePort } from './deltas.ts';
-import { openCaller, openEvents } from './door-clients.ts';
+import { openCaller, openEvents } from './gateway-clients.ts';
 import { closedLoop, keyOf, quantile } from './load.ts';
 import { rssBytes } from './sessions.ts';
 import { type BenchSystem, processorMs, type SetupName, setups, startSystem, type Worker } from './system.ts';
@@ -22,7 +22,7 @@ const head = `host: bench\r\nauthorization: Bearer ${token}\r\n`;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export const door = async (setup: SetupName, seconds: number): Promise<Row[]> => {
+export const gateway = async (setup: SetupName, seconds: number): Promise<Row[]> => {
   const port = await freePort();
   const system = await startSystem(setup, { gateway: { port, token, requestsPerMinute: 10_000_000 } });
   try {
