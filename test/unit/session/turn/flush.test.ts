@@ -5,7 +5,7 @@ import type { TurnContext } from '../../../../services/session/turn/turn-context
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 
 const attemptWith = (more: object) => ({ services: { config: configSchema.parse(more) } }) as unknown as Attempt;
-const sceneWith = (usual: string | null, flushed = false) =>
+const contextWith = (usual: string | null, flushed = false) =>
   ({
     view: { flush: flushed ? [{}] : [] },
     tools: usual === null ? [] : [{ name: 'memory_add', usual }],
@@ -19,6 +19,6 @@ test.each<[string, object, string | null, boolean]>([
   ['not where it can only read files', { agent: { workspace: 'work', workspaceAccess: 'read-only' } }, null, false],
   ['not where nobody wants it', { ...writable, context: { memoryFlush: false } }, 'allow', false],
 ])('A7/85: before a compaction the model saves what it wants to remember %s', (_, config, usual, expected) => {
-  expect(mayFlush(attemptWith(config), sceneWith(usual))).toBe(expected);
-  expect(mayFlush(attemptWith(config), sceneWith(usual, true))).toBe(false);
+  expect(mayFlush(attemptWith(config), contextWith(usual))).toBe(expected);
+  expect(mayFlush(attemptWith(config), contextWith(usual, true))).toBe(false);
 });
