@@ -26,7 +26,7 @@ test('an exporter that is not known is told, and there are no traces', async () 
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   await startTracing({ OTEL_TRACES_EXPORTER: 'zipkin' }, 'natter', log);
   expect(isTracing()).toBe(false);
-  expect(lines.join('')).toContain('only \\"otlp\\" and \\"none\\" are known');
+  expect(lines.join('')).toContain('only \\"otlp\\" and \\"none\\" are supported');
 });
 
 test('without tracing there is no span, no description of one, and no field in any message', async () => {

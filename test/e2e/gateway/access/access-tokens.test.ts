@@ -31,7 +31,7 @@ describe('tokens', () => {
     ['a participant who is nobody', { a: { sha256, role: 'participant' } }, 'gateway.tokens.a.principal', /<channel>:<id>/],
     ['a stranger', { a: { sha256, role: 'participant', principal: 'zoe' } }, 'gateway.tokens.a.principal', /identityLinks/],
     ['a channel of all', { a: { sha256, role: 'channel' } }, 'gateway.tokens.a.namespace', /name the channel/],
-    ['a pattern', { a: { sha256, role: 'channel', namespace: 'tele*' } }, 'gateway.tokens.a.namespace', /channel's name/],
+    ['a pattern', { a: { sha256, role: 'channel', namespace: 'tele*' } }, 'gateway.tokens.a.namespace', /channel name/],
     ['a limited owner', { a: { sha256, role: 'owner', namespace: 'irc' } }, 'gateway.tokens.a.namespace', /remove it/],
     ['the own token again', { a: { sha256: digestOf(token), role: 'owner' } }, 'gateway.tokens.a.sha256', /make one for each/],
     [
