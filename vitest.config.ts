@@ -13,7 +13,7 @@ const project = (name: string, test: TestProjectInlineConfiguration['test'] & ob
     pool: 'forks',
     isolate: false,
     exclude: mocking,
-    setupFiles: ['test/support/gate/patience.ts', ...(runsFactor > 1 ? ['test/support/long.ts'] : [])],
+    setupFiles: ['test/support/gate/patience.ts', ...(runsFactor > 1 ? ['test/support/gate/long.ts'] : [])],
     testTimeout: 30_000 * runsFactor,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },

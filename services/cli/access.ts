@@ -40,16 +40,16 @@ export const gatewayOf = (world: World, options: CommonOptions): { url: string; 
   const config = configOf(world, options);
   const written = installationIn(config.dataDir).gateway();
   const here = written?.url ?? `http://${config.gateway.host}:${config.gateway.port}`;
-  const url = options.url ?? world.env.NATTER_URL ?? here;
+  const url = options.url ?? (world.env.NATTER_URL || here);
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw new NatterError(
       'invalid',
       `"${url}" is not the address of a gateway; set --url or NATTER_URL to one such as http://127.0.0.1:4600`,
     );
   // The token of the installation here is for the gateway here; another one never gets to see it.
-  const own = url === here ? (config.gateway.token ?? written?.token) : undefined;
+  const own = new URL(url).origin === new URL(here).origin ? (config.gateway.token ?? written?.token) : undefined;
   const given = options.token ?? (options.tokenFile === undefined ? undefined : tokenIn(options.tokenFile));
-  return { url, token: given ?? world.env.NATTER_TOKEN ?? own ?? '' };
+  return { url, token: given ?? (world.env.NATTER_TOKEN || own || '') };
 };
 
 const tokenIn = (file: string): string => {

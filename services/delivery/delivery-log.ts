@@ -5,9 +5,7 @@ import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyLog, CustodyRecord, Outbound } from '../../shared/ports/custody-log.ts';
-
 import type { DeliveryState } from './delivery-state.ts';
-
 import { retryMs } from './retry.ts';
 
 /** Identifies a conversation: two targets have the same name only if they are equal. */

@@ -5,9 +5,7 @@ import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Outlet } from '../../shared/ports/outlet.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
-
 import { startLeasedWork } from '../../shared/runtime/leased-work.ts';
-
 import type { Service } from '../../shared/runtime/service.ts';
 import { encode } from '../../shared/wire/codec.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';

@@ -65,13 +65,17 @@ export class LogFollower {
    * Like `run`, but never rejects: after a failure it pauses, with growing delays, and continues after the last commit handled.
    */
   async runResuming(until: AbortSignal, take: Take, { clock, retries, reading, failed }: Resuming): Promise<void> {
-    for (let failures = 0; !until.aborted; failures += 1) {
+    let failures = 0;
+    const succeeded = (): void => {
+      failures = 0;
+    };
+    for (; !until.aborted; failures += 1) {
       try {
         await this.start();
         reading();
         await this.run(until, (commit) => {
-          failures = 0;
-          return take(commit);
+          const taken = take(commit);
+          return taken ? taken.then(succeeded) : succeeded();
         });
       } catch (error) {
         failed(error);

@@ -46,12 +46,12 @@ const begin = ({ faults, clock }: Stage, kind: Fault['kind'], target: string, pi
   return fault;
 };
 
-/** Waits, for a few seconds at most, until the host has turns under way. */
+/** Waits, for a few seconds at most, until the host has several turns under way: what is read here may lag, and some of them end meanwhile. */
 const untilMidTurn = async ({ system, clock, ledger }: Stage, { pid }: ServiceProcess): Promise<void> => {
   const { commands } = system.ports;
   const giveUpAt = clock.monotonic() + 5_000;
   while (clock.monotonic() < giveUpAt) {
-    if (turnsOn({ pid, at: clock.now() }, ledger.commits, (key) => commands.partitionOf(key)).size >= 2) return;
+    if (turnsOn({ pid, at: clock.now() }, ledger.commits, (key) => commands.partitionOf(key)).size >= 4) return;
     await clock.sleep(50);
   }
 };

@@ -17,7 +17,7 @@ const retries = { firstMs: 500, mostMs: 500 };
 const catchUpCommits = 64;
 
 /** Where one reader waits for the next commit. */
-class Bell {
+class CommitWaiter {
   #heard: ((commit: RecordedCommit | null) => void) | undefined;
 
   /** The next commit; `null` when there will be none. */
@@ -27,7 +27,7 @@ class Bell {
     });
   }
 
-  ring(commit: RecordedCommit | null): void {
+  wake(commit: RecordedCommit | null): void {
     this.#heard?.(commit);
     this.#heard = undefined;
   }
@@ -43,7 +43,7 @@ export class EventFeed {
   readonly #log: Logger;
   readonly #seen: (commit: RecordedCommit) => void;
   readonly #closing = new AbortController();
-  readonly #bells = new Map<SessionKey | '*', Set<Bell>>();
+  readonly #waiters = new Map<SessionKey | '*', Set<CommitWaiter>>();
   readonly #running: Promise<void>;
   /** The last commits, oldest first: all of the log after `#floor`. */
   #recent: RecordedCommit[] = [];
@@ -74,8 +74,8 @@ export class EventFeed {
   /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */
   async *follow(options: { after: number; key?: SessionKey; signal: AbortSignal }): AsyncGenerator<RecordedCommit, void> {
     const { key, signal } = options;
-    const bell = this.#hang(key ?? '*');
-    const stop = () => bell.ring(null);
+    const waiter = this.#hang(key ?? '*');
+    const stop = () => waiter.wake(null);
     signal.addEventListener('abort', stop, { once: true });
     try {
       let position = options.after;
@@ -88,7 +88,7 @@ export class EventFeed {
         const fresh = this.#since(position, key);
         if (fresh.length === 0) {
           // No commit can arrive between this check and the wait: both run in one step.
-          const commit = await bell.next();
+          const commit = await waiter.next();
           if (commit) position = Math.max(position, commit.seq - 1);
         } else {
           // Not `yield*`, which makes five promises of each.
@@ -98,13 +98,13 @@ export class EventFeed {
       }
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#takeDown(key ?? '*', bell);
+      this.#takeDown(key ?? '*', waiter);
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const bells of this.#bells.values()) for (const bell of bells) bell.ring(null);
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.wake(null);
     await this.#running;
   }
 
@@ -150,20 +150,20 @@ export class EventFeed {
 
   /** One reader after the other: each flushes its writes before the next one starts. */
   #announce(group: SessionKey | '*', commit: RecordedCommit): void {
-    for (const bell of this.#bells.get(group) ?? []) setImmediate(() => bell.ring(commit));
+    for (const waiter of this.#waiters.get(group) ?? []) setImmediate(() => waiter.wake(commit));
   }
 
-  #hang(group: SessionKey | '*'): Bell {
-    const bells = this.#bells.get(group) ?? new Set();
-    const bell = new Bell();
-    this.#bells.set(group, bells.add(bell));
-    return bell;
+  #hang(group: SessionKey | '*'): CommitWaiter {
+    const waiters = this.#waiters.get(group) ?? new Set();
+    const waiter = new CommitWaiter();
+    this.#waiters.set(group, waiters.add(waiter));
+    return waiter;
   }
 
-  #takeDown(group: SessionKey | '*', bell: Bell): void {
-    const bells = this.#bells.get(group);
-    bells?.delete(bell);
-    if (bells?.size === 0) this.#bells.delete(group);
+  #takeDown(group: SessionKey | '*', waiter: CommitWaiter): void {
+    const waiters = this.#waiters.get(group);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.#waiters.delete(group);
   }
 
   #since(position: number, key: SessionKey | undefined): RecordedCommit[] {

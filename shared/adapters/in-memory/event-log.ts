@@ -122,7 +122,7 @@ export class InMemoryEventLog implements EventLog {
       clock: this.#clock,
       batch: (after) => this.#batch(after, limits.readCommits, wanted),
       info: () => this.info(),
-      nudges: (wake) => {
+      wakeUps: (wake) => {
         let latest = 0;
         const watcher = (message: KeptMessage): void => {
           if (!wanted(message)) return;

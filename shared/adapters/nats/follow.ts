@@ -2,7 +2,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../kit/clock.ts';
 import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
-import type { FollowedLog, Nudges } from '../streams/follow.ts';
+import type { FollowedLog, WakeUps } from '../streams/follow.ts';
 import { commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
 
 interface EventStream {
@@ -29,7 +29,7 @@ export const followedStream = (stream: EventStream, { key, headlines }: FollowOp
     clock,
     info: stream.info,
     batch: (after) => stream.batch(after, unfiltered ? undefined : filter),
-    nudges: (wake) => new StoredNudges(connection, subjects.stored(filter), wake),
+    wakeUps: (wake) => new StoredWakeUps(connection, subjects.stored(filter), wake),
     commitOf: (message) =>
       wanted === undefined || wanted.some((start) => message.subject.startsWith(start))
         ? commitOrNull(message, subjects, onBad)
@@ -39,7 +39,7 @@ export const followedStream = (stream: EventStream, { key, headlines }: FollowOp
 };
 
 /** The sequence of the latest stored commit, as announced by its writer. Under load only the last of many is parsed. */
-class StoredNudges implements Nudges {
+class StoredWakeUps implements WakeUps {
   readonly #stop: () => void;
   #newest: Msg | null = null;
   #latest = 0;

@@ -6,7 +6,7 @@ import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
 /** Hints that something was stored. A lost hint costs a second, never a commit. */
-export interface Nudges {
+export interface WakeUps {
   /** The greatest announced sequence, 0 if none. */
   latest(): number;
   stop(): void;
@@ -21,7 +21,7 @@ export interface FollowedLog {
    */
   batch(after: number): Promise<MessageBatch>;
   info(): Promise<LogInfo>;
-  nudges(wake: () => void): Nudges;
+  wakeUps(wake: () => void): WakeUps;
   /** `null` if the message is not selected or not a commit. */
   commitOf(message: StoredMessage): RecordedCommit | null;
   /** True when the log will never answer again, because we closed it. */
@@ -44,13 +44,13 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
   const { signal, pauseMs = 0 } = options;
   const witness = new Witness(log);
   const sleeper = new Sleeper(log.clock, signal);
-  const nudges = log.nudges(() => sleeper.wake());
+  const wakeUps = log.wakeUps(() => sleeper.wake());
   let position = options.after;
   let stuckReads = 0;
   let idleMs = firstIdleMs;
   try {
     while (!signal.aborted) {
-      const nudged = nudges.latest();
+      const woken = wakeUps.latest();
       const startedAt = log.clock.monotonic();
       const batch = await readIfIntact(log, witness, position);
       for (const message of batch?.messages ?? []) {
@@ -60,20 +60,20 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
         if (commit !== null) yield commit;
       }
       if (batch?.more) continue;
-      const behind = nudges.latest() > position;
-      const stuck = behind && nudges.latest() === nudged && batch?.messages.length === 0;
+      const behind = wakeUps.latest() > position;
+      const stuck = behind && wakeUps.latest() === woken && batch?.messages.length === 0;
       // The hinted commit is not on this replica yet, or has been erased: polls again with growing delays.
       stuckReads = stuck ? stuckReads + 1 : 0;
       if (batch === null) await sleeper.sleep(pollMs);
-      else if (stuck) await sleeper.sleepUnless(() => nudges.latest() > nudged, backoffMs(lagWaits, stuckReads - 1));
+      else if (stuck) await sleeper.sleepUnless(() => wakeUps.latest() > woken, backoffMs(lagWaits, stuckReads - 1));
       else if (!behind) {
-        await sleeper.sleepUnless(() => nudges.latest() > position, idleMs);
+        await sleeper.sleepUnless(() => wakeUps.latest() > position, idleMs);
         idleMs = Math.min(pollMs, 2 * idleMs);
       }
       await sleeper.sleep(startedAt + pauseMs - log.clock.monotonic());
     }
   } finally {
-    nudges.stop();
+    wakeUps.stop();
     sleeper.stop();
   }
 }

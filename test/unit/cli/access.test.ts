@@ -35,8 +35,11 @@ describe.each([
     ['without another address', {}, {}],
     ['with the same address as --url', { url: here }, {}],
     ['with the same address in NATTER_URL', {}, { NATTER_URL: here }],
+    ['with the same address and a slash', { url: `${here}/` }, {}],
+    ['with an empty NATTER_URL and NATTER_TOKEN', {}, { NATTER_URL: '', NATTER_TOKEN: '' }],
   ])('is sent to the gateway here: %s', (_, options, env) => {
-    expect(asked({ ...given(), ...options }, env)).toEqual({ url: here, token: 'token of here' });
+    const { url, token } = asked({ ...given(), ...options }, env);
+    expect([new URL(url).origin, token]).toEqual([here, 'token of here']);
   });
 
   it.each<[string, CommonOptions, Record<string, string>]>([

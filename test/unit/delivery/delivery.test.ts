@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-
 import { nextState, stateAfter } from '../../../services/delivery/delivery-state.ts';
-
 import { createOutbox } from '../../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../../services/delivery/outlets/terminal.ts';
 import { signatureOf } from '../../../services/delivery/outlets/webhook.ts';

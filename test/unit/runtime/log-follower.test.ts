@@ -125,6 +125,24 @@ describe('runResuming', () => {
     await running;
   });
 
+  test('pauses longer while the same commit fails, and forgets the failures once it is handled', async () => {
+    const { follower, stop, clock, resuming } = following(logOf(5, [5]));
+    const triedAt: number[] = [];
+    const running = follower.runResuming(
+      stop.signal,
+      async ({ seq }) => {
+        triedAt.push(clock.monotonic());
+        if (seq === 3 && triedAt.length < 5) throw new Error('not yet');
+      },
+      resuming,
+    );
+    await clock.pass(1_600);
+    // Four times in vain, then 3 and 4; the log breaks before 5, and the pause is the first one again.
+    expect(triedAt).toEqual([0, 100, 300, 700, 1_100, 1_100, 1_200]);
+    stop.abort();
+    await running;
+  });
+
   test('a stop during a pause ends it at once', async () => {
     const { follower, taken, stop, clock, take, resuming } = following(logOf(5, [4]));
     const running = follower.runResuming(stop.signal, take, resuming);
