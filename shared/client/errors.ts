@@ -47,10 +47,7 @@ export class NatterApiError extends Error {
 /** Codes of errors that may go away when the call is repeated later. */
 const laterCodes = ['unreachable', 'timeout', 'overloaded', 'unavailable'];
 
-/**
- * True for errors that a retry may fix: "later", and a proxy's answers while the gateway behind it is down (502, 504 and other
- * 5xx).
- */
+/** True for errors that a retry may fix: "later", and a proxy's 5xx answers (such as 502 and 504) while the gateway is down. */
 export const isTransient = (error: unknown): error is NatterApiError => {
   if (!(error instanceof NatterApiError)) return false;
   const { status, code } = error;

@@ -24,12 +24,10 @@ export interface CallOptions {
 export interface HttpOptions {
   /** The gateway's address, such as `http://127.0.0.1:4600`. */
   readonly url: string;
-  /**
-   * An access token, or a function that returns one. The function is called for each request, so that the token can be renewed.
-   */
+  /** An access token, or a function that returns one. It is called for each request, so that the token can be renewed. */
   readonly token: string | (() => string | Promise<string>);
   readonly fetch?: typeof fetch;
-  /** How long repeatable calls are retried if they do not say so themselves. Default 10 s. */
+  /** How long repeatable calls are retried unless the call sets its own time. Default 10 s. */
   readonly patienceMs?: number;
 }
 
@@ -46,10 +44,7 @@ export interface Http {
 const defaultTimeoutMs = 15_000;
 const defaultPatienceMs = 10_000;
 
-/**
- * Adds a query to a path, or extends the one it has: lists are repeated, booleans become `1` and `0`, and `undefined` is left
- * out.
- */
+/** Adds a query to a path or extends its query: lists are repeated, booleans become `1` and `0`, `undefined` is left out. */
 export const withQuery = (path: string, query: Query = {}): string => {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))

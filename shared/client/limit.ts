@@ -46,10 +46,7 @@ export class Limit {
 /** Limits a delay to the longest that a timer supports, about 24 days. A longer one would fire at once. */
 export const timerMs = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
-/**
- * Settles as the promise does, or rejects with the signal's reason, whichever comes first. Needed because not every promise takes
- * a signal.
- */
+/** Settles as the promise does, or rejects with the signal's reason, whichever comes first. Not every promise takes a signal. */
 export const unlessAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

@@ -25,8 +25,8 @@ export interface WriteOptions extends ReadOptions {
   /** Calls with the same key for the same session are the same run, on any replica. Default: a new key. */
   readonly idempotencyKey?: string;
   /**
-   * Takes effect only if nothing was recorded since this sequence, the `seq` of the session's row. 0: only if the session does
-   * not exist; `*`: only if it does.
+   * Requires that nothing was recorded since this sequence, the `seq` of the session's row. 0: the session must not exist; `*`:
+   * it must.
    */
   readonly ifMatch?: number | '*';
 }
@@ -132,7 +132,7 @@ export const createSessions = (http: Http) => {
     /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
     export: (key: string, options: PageOptions = {}): AsyncGenerator<LogEntry> =>
       paged(http, 'readCommits', key, 'commits', options),
-    /** Posts a message that wants an answer. Without `wait` it resolves when the run has started. */
+    /** Posts a message that wants an answer. Without `wait` it resolves as soon as the message is accepted. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
     /** Appends a message without a turn. */
     append: (key: string, message: string | NewMessage, options: RunOptions = {}) =>
@@ -158,10 +158,7 @@ export const createSessions = (http: Http) => {
     /** Continues the session from an earlier point: a sequence or an ISO time. Default: its current state. */
     fork: (key: string, { at, ...options }: WriteOptions & { readonly at?: Cursor | undefined } = {}): Promise<Forked> =>
       call('forkSession', key, { ...writing(options), body: forkPlace(at) }),
-    /**
-     * Deletes the session; its next message starts a new one. `mode: 'key'` deletes any key, even during a turn; only for the
-     * owner.
-     */
+    /** Deletes the session; its next message starts a new one. `mode: 'key'`: any key, even during a turn; only for the owner. */
     delete: (key: string, { mode, ...options }: WriteOptions & { readonly mode?: 'session' | 'key' } = {}): Promise<Taken> =>
       call('deleteSession', key, { ...writing(options), query: { mode } }),
     /** The session's state, now or at a sequence or an ISO time. */

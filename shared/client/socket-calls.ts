@@ -3,10 +3,7 @@ import type { Frame } from './socket-frames.ts';
 
 /** How many calls of one connection the gateway runs at a time. */
 export const callsAtOnce = 32;
-/**
- * Maximum size of a frame in bytes. A larger one, or one that is not valid Unicode, would end the connection and everything on
- * it.
- */
+/** Maximum size of a frame in bytes. A larger one, or one that is not valid Unicode, would end the whole connection. */
 export const frameBytes = 256 * 1024;
 /** Methods that may be repeated. So may any call with an `idempotencyKey`. */
 export const reading = ['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'chat.history', 'agent.wait', 'status'];

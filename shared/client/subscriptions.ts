@@ -108,10 +108,7 @@ export class Subscriptions {
     this.#unsubscribe(name);
   }
 
-  /**
-   * Unsubscribes. Later frames are ignored anyway, but the subscription occupies a slot at the gateway, so transient failures are
-   * retried.
-   */
+  /** Unsubscribes. Retries transient failures: later frames are ignored, but the subscription takes up a slot at the gateway. */
   #unsubscribe(subscription: string, failures = 0): void {
     const link = this.#link;
     if (link === null) return;

@@ -6,10 +6,7 @@ import type { PlainState } from '../domain/session/evolve.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
-/**
- * What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. All types come from
- * the schemas.
- */
+/** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
 
 export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
 
@@ -26,9 +23,7 @@ export type NatterEvent = SessionEvent & {
   readonly correlationId: string;
   readonly actor: string;
 };
-/**
- * A piece of live text. It is never repeated; the recorded message replaces it. Offsets are in UTF-16 units of the step's text.
- */
+/** A piece of live text. Never repeated; the recorded message replaces it. Offsets are in UTF-16 units of the step's text. */
 export interface LiveText {
   readonly type: 'delta';
   readonly key: string;

@@ -24,10 +24,7 @@ const downloadMs = 3_600_000;
 const onThisMachine = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 const shown = ({ origin, pathname }: URL): string => quoted(`${origin}${pathname}`, 300);
 
-/**
- * Parses an address that may be requested: `https`, or `http` on this machine, without credentials. Throws `invalid`, naming the
- * field.
- */
+/** Parses an address: `https`, or `http` on this machine, without credentials. Throws `invalid`, naming the field. */
 export const webAddress = (text: string, field: string, base?: URL): URL => {
   const refuse = (why: string) => new NatterError('invalid', `${field}: ${quoted(text)} ${why}`, { field });
   if (!URL.canParse(text, base?.href)) throw refuse('is no address');

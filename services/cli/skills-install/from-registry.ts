@@ -122,8 +122,8 @@ const choose = async (slug: string, wanted: string | null, { registry, force }: 
 };
 
 /**
- * Fetches a version and unpacks it into a new folder. Makes sure that it is a skill and has exactly the files that the registry
- * lists.
+ * Fetches a version and unpacks it into a new folder. Makes sure that it is a skill and matches the registry's list of its files,
+ * if there is one.
  */
 const fetchInto = async (content: string, slug: string, version: string, { registry, progress }: InstallOptions) => {
   const listed = await registry.files(slug, version);

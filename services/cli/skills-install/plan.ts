@@ -74,10 +74,7 @@ export const planOf = (spec: InstallSpec, index: number, { skill, nodeManager, p
 
 const versioned = (module: string): string => (module.includes('@') ? module : `${module}@latest`);
 
-/**
- * How each manager installs a package's programs into our folder. None runs the install scripts of packages, which are untrusted
- * code.
- */
+/** How each manager installs programs into our folder. None runs the install scripts of packages, which are untrusted code. */
 const nodeCommands: Readonly<Record<NodeManager, (name: string, places: ToolPlaces) => Pick<ProgramPlan, 'command' | 'env'>>> = {
   npm: (name, { root }) => ({
     command: ['npm', 'install', '--global', `--prefix=${root}`, '--ignore-scripts', '--no-audit', '--no-fund', name],

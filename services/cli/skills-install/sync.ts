@@ -20,10 +20,7 @@ export interface SyncRow {
   readonly problem?: string;
 }
 
-/**
- * Compares all skills of a folder with the registry (A15/164). Only what sessions would load counts as a skill; `keepOut` is as
- * for them.
- */
+/** Compares a folder's skills with the registry (A15/164). `keepOut` and what counts as a skill are as for sessions. */
 export const compareSkills = async (registry: Registry, folder: string, keepOut: readonly string[]): Promise<SyncRow[]> => {
   const { skills: installed } = readLock(lockFolder(folder));
   const rows: SyncRow[] = [];

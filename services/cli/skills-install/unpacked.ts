@@ -51,10 +51,7 @@ export class Unpacked {
     this.#mostBytes = Math.min(bounds.bytes, Math.max(freeBytes, archiveBytes * limits.archiveRatio));
   }
 
-  /**
-   * Creates a folder, remembers a link, or opens a file. Returns true for a file: the caller writes its content and then closes
-   * it.
-   */
+  /** Creates a folder, remembers a link, or opens a file. True for a file: the caller must write its content and close it. */
   add(entry: ArchiveEntry): boolean {
     this.#entries += 1;
     if (this.#entries > this.#limits.files)

@@ -2,10 +2,7 @@ import type { ModelMessage } from '../../../shared/domain/prompt/model-request.t
 import { messageCharacters } from '../../../shared/domain/prompt/tokens.ts';
 import { charactersPerToken } from '../../../shared/kit/token-estimate.ts';
 
-/**
- * The results of the last `recent` assistant messages are never pruned. The boundary advances `stride` assistant messages at a
- * time.
- */
+/** The results of the last `recent` assistant messages are kept. The boundary advances `stride` assistant messages at a time. */
 const recent = 3;
 const stride = 8;
 /** Shares of the context window above which old outputs are shortened (soft) and removed (hard). */

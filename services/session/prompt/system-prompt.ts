@@ -113,10 +113,7 @@ export class SystemPrompts {
 
 const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
 
-/**
- * The beginning of a file: as much as is ever shown, plus one character to tell if it continues. Empty for a file that may not be
- * read.
- */
+/** The beginning of a file: as much as is ever shown, plus one character to tell if it continues. Empty if it may not be read. */
 const startOf = async (workspace: Workspace, name: string): Promise<string> => {
   try {
     const file = await workspace.openFile(name);

@@ -1,9 +1,9 @@
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
 
-/** The workspace files that define the agent. Their whole content goes into prompts. */
+/** The workspace files that define the agent. Their content goes into prompts. */
 
-/** The files that go into every prompt, in this order. */
+/** The files that prompts include, in this order. */
 const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
 /** Those about the owner, which nobody else may see (I12). */
 const privateFiles: readonly string[] = ['USER.md', 'MEMORY.md'];
@@ -17,8 +17,8 @@ const isOneOf = (names: readonly string[], path: string): boolean =>
 const isParticipant = ({ role = 'participant' }: ToolScope['sender']): boolean => role === 'participant';
 
 /**
- * The files for the prompt of a turn. Those about the owner are included only in the owner's turns in a session that nobody else
- * reads.
+ * The files for the prompt of a turn. Those about the owner appear only in the owner's turns, in their own main or direct
+ * session.
  */
 export const promptFilesFor = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'>, mainKey: string): readonly string[] => {
   const { kind } = parseKey(key, mainKey);

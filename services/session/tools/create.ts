@@ -9,8 +9,8 @@ const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * All tools of a host: those of the sources, except those that `tools.disabled` matches. They are sorted by name, so that the
- * same tools make the same prompt. Of two with the same name, the earlier source's is kept. A tool that is left out for any other
- * reason than `tools.disabled` is reported as a problem.
+ * same tools make the same prompt. Of two with the same name, the earlier source's is kept. A tool that is left out without being
+ * disabled is reported as a problem.
  */
 export const createTools = (sources: readonly ToolSource[], { tools: { disabled } }: Pick<Config, 'tools'>): Tools => {
   /** Found by the last call of `of`, so that a fixed problem disappears. */

@@ -25,7 +25,7 @@ export interface ExecOptions {
 }
 
 /**
- * Runs one program. Nobody can know in advance what it does, so each call needs an approval. Throws `invalid` for a forbidden
+ * Runs one program. Its effects are not known in advance, so each call needs an approval. Throws `invalid` for a forbidden
  * variable.
  */
 export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptions): Tool => {
@@ -55,7 +55,7 @@ export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptio
     timeoutMs: exec.timeoutMs + 3 * limits.programGraceMs,
     line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
     act: async ({ command, timeoutMs = exec.timeoutMs }, { scope: { skills: had = [] } }, signal) => {
-      // A program gets the keys of all skills and may run files in their folders, so none of the pinned ones may have changed.
+      // A program gets the keys of all the session's skills and may run their files, so none of the pinned ones may have changed.
       for (const skill of had) if (isPinned(skill, skills)) unchangedFiles(skill);
       const ofSkills = skillEnvironment(had, skills, env);
       const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));

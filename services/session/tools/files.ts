@@ -11,8 +11,8 @@ import { defineTool } from './define.ts';
 import { Workspace } from './workspace.ts';
 
 /**
- * Tools that read, write and list files in the agent's workspace and nowhere else. `entries` holds the skill settings, whose
- * pinned digests are enforced.
+ * Tools that read, write and list files in the agent's workspace, and read those of the session's skills. `entries` holds the
+ * settings of the skills, whose pinned digests are enforced.
  */
 export const fileTools = (root: string, access: 'read-only' | 'read-write', entries: Entries = {}): Tool[] => {
   const workspace = new Workspace(root);
@@ -57,9 +57,7 @@ const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
 const ownersOnly = (path: string, what: 'read' | 'change') =>
   new NatterError('forbidden', `path: ${quoted(path)}: it is the owner's to ${what}; use another file`, { field: 'path' });
 
-/**
- * A part of a file as text, with a note unless it is the whole file. It ends at a line break if there is one in its second half.
- */
+/** A part of a file as text, with a note unless it is the whole file. Ends at a line break if one is in its second half. */
 const partOf = (bytes: Uint8Array, offset: number, size: number, path: string): string => {
   if (bytes.length === 0) return size === 0 ? '[the file is empty]' : `[the file ends at byte ${size}]`;
   const isLast = offset + bytes.length >= size;

@@ -59,8 +59,8 @@ const isTheirs = (row: IndexRow, { key, sender: { role, principal } }: Scope, id
 };
 
 /**
- * The session's current row. Throws `NatterError('not_found')`, with the same message for a session that does not exist and for
- * one out of reach.
+ * The session's current row. Throws `NatterError('not_found')`, with the same message for one that does not exist and one out of
+ * reach.
  */
 export const reachedRow = async (
   { config, ports, view }: SessionToolsOptions,

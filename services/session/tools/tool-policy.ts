@@ -17,18 +17,15 @@ export interface AskedCall {
   readonly sender: Sender;
 }
 /**
- * `rule` names what decided: `tools.rules[2]`, or the tool's default. `approvers` are principals who may answer besides the
- * owner.
+ * `rule` names what decided: `tools.rules[2]`, or the tool's default. Besides the owner, the principals in `approvers` may
+ * answer.
  */
 export type ToolWord =
   | { readonly action: 'allow' }
   | { readonly action: 'deny'; readonly rule: string }
   | { readonly action: 'ask'; readonly rule: string; readonly approvers: string[] };
 
-/**
- * The strictest matching rule decides; without one, the tool's default does. A tool with `onceOnly` is never allowed without
- * asking.
- */
+/** The strictest matching rule decides, or else the tool's default. A tool with `onceOnly` is never allowed without asking. */
 export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
   const matching = rules.flatMap((rule, index) => (matches(rule, asked) ? [{ ...rule, name: `tools.rules[${index}]` }] : []));
   const withAction = (wanted: Rule['action']) => matching.filter(({ action }) => action === wanted);

@@ -32,10 +32,7 @@ export class Workspace {
     });
   }
 
-  /**
-   * Replaces the file's content atomically: a reader sees the old content or the new. `id` names the write, which may be
-   * repeated.
-   */
+  /** Replaces a file atomically: a reader sees the old content or the new. `id` names the write, which may be repeated. */
   async writeFile(path: string, content: Uint8Array, id: string): Promise<void> {
     const existing = await this.#find(path).catch(absent);
     if (existing !== null && existing === (await this.#realRoot())) throw isFolder(path);
@@ -64,10 +61,7 @@ export class Workspace {
     });
   }
 
-  /**
-   * Calls `visit` for each entry of a folder, in no particular order, until it returns `false`. `size` gives a file's size in
-   * bytes.
-   */
+  /** Calls `visit` for each entry of a folder, in any order, until it returns `false`. `size` gives a file's size in bytes. */
   async list(path: string, visit: (entry: Dirent, size: () => Promise<number | null>) => Promise<boolean>): Promise<void> {
     const real = await this.#find(path);
     await inFolder(real, path, async (at) => {
