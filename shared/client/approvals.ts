@@ -4,9 +4,9 @@ import { listed, type ReadOptions, type WriteOptions, writing } from './sessions
 import type { AnsweredApproval, PendingApproval, Verdict } from './types.ts';
 
 export interface ResolveOptions extends Omit<WriteOptions, 'ifMatch'> {
-  /** The reason, which the model gets. */
+  /** A reason, passed on to the model. */
   readonly reason?: string | undefined;
-  /** The session that asks, if the list does not have it yet. */
+  /** The session that asks. Needed if the list does not contain the approval yet. */
   readonly sessionKey?: string | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** One thing that is wrong with a call; `field` names the parameter, header or part of the body. */
+/** One problem with a call. `field` names the parameter, header or part of the body. */
 export interface ProblemItem {
   readonly field?: string;
   readonly detail: string;
 }
-/** RFC 9457, with the fields that the gateway uses. `problems` comes from `/readyz`. */
+/** Problem details (RFC 9457) with the gateway's own fields. `problems` comes from `/readyz`. */
 export interface ProblemDetails {
   readonly code?: string;
   readonly title?: string;
@@ -16,8 +16,9 @@ export interface ProblemDetails {
 }
 
 /**
- * The gateway refused, or did not answer. Decide by `code`: those of docs/integrate/http-api.md, and four of the client's own: `unreachable` (no
- * answer came), `timeout` (not in time), `unexpected` (an answer that is none of the gateway's) and `closed` (by us). `status` is HTTP's; 0: none came by HTTP.
+ * The gateway refused, or did not answer. Decide by `code`: one from docs/integrate/http-api.md, or one of the client's own:
+ * `unreachable` (no answer), `timeout` (no answer in time), `unexpected` (an answer that is not a gateway's) or `closed` (the
+ * connection was closed here). `status` is the HTTP status, or 0 if there was none.
  */
 export class NatterApiError extends Error {
   override name = 'NatterApiError';
@@ -43,19 +44,19 @@ export class NatterApiError extends Error {
   }
 }
 
-/** Codes of what the same call may get another answer to, a little later. */
+/** Codes of errors that may go away when the call is repeated later. */
 const laterCodes = ['unreachable', 'timeout', 'overloaded', 'unavailable'];
 
-/** True for errors that a retry may fix: "later", and a proxy's answers while the gateway behind it is away (502, 504 and other 5xx). */
+/** True for errors that a retry may fix: "later", and a proxy's 5xx answers (such as 502 and 504) while the gateway is down. */
 export const isTransient = (error: unknown): error is NatterApiError => {
   if (!(error instanceof NatterApiError)) return false;
   const { status, code } = error;
   return laterCodes.includes(code) || status === 429 || (status >= 500 && code !== 'internal');
 };
 
-/** That no answer came from an address, and why. */
+/** The error for an address that did not answer. */
 export const unreachable = (url: string, cause: unknown): NatterApiError => {
-  // The error of `fetch` has no details, but its cause does. One name may have several addresses, each with its own failure.
+  // The error of `fetch` has no details, but its cause does. A name may have several addresses, each with its own failure.
   const failure = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const [first = failure] = failure instanceof AggregateError ? failure.errors : [];
   const reason = first instanceof Error ? first.message : String(first ?? '');
@@ -66,17 +67,17 @@ export const unreachable = (url: string, cause: unknown): NatterApiError => {
   );
 };
 
-/** An answer that started and did not end. */
+/** The error for a response that started but did not finish. */
 export const brokenOff = (cause: unknown): NatterApiError =>
   new NatterApiError(0, { code: 'unreachable', detail: 'the answer broke off' }, { cause });
 
-/** The problem in an answer: its status, headers and text. */
+/** Builds the error from an error response and its text. */
 export const problemIn = ({ status, statusText, headers, type }: Response, text: string): NatterApiError => {
   const told = problemFrom(json(text));
   const retryAfterMs = told.retryAfterMs ?? waitIn(headers.get('retry-after'));
   const title = told.title ?? `the gateway answered ${status} ${statusText}`.trim();
   const problem = { ...told, title, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A browser reveals only that it is a redirect.
+  // A browser reveals only that this is a redirect, not where it leads.
   const leads = type === 'opaqueredirect' ? 'another address' : headers.get('location');
   if (leads === null || told.code !== undefined) return new NatterApiError(status, problem);
   return new NatterApiError(status, {
@@ -85,7 +86,7 @@ export const problemIn = ({ status, statusText, headers, type }: Response, text:
   });
 };
 
-/** The fields of a JSON value that belong to a problem: proxies in between answer in formats of their own. */
+/** The problem fields of a JSON value. Other fields are dropped, because proxies in between answer in formats of their own. */
 export const problemFrom = (value: unknown): ProblemDetails => {
   const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return Object.fromEntries(
@@ -105,7 +106,7 @@ const json = (text: string): unknown => {
   }
 };
 
-/** The wait that a Retry-After names (RFC 9110, 10.2.3): seconds, or a date. */
+/** The delay in a Retry-After header (RFC 9110, 10.2.3), given in seconds or as a date. */
 const waitIn = (header: string | null): number | undefined => {
   if (header === null) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();

@@ -15,24 +15,24 @@ export interface FollowOptions extends EventFilter {
   readonly onWaiting?: (reason: string) => void;
 }
 
-/** The gateway pings every 15 s: a stream that is silent for longer than this has lost its other end. */
+/** The gateway pings every 15 s, so a stream that is silent for longer than this is dead. */
 const silentMs = 45_000;
-/** A stream that has lived so long is none of those that fail at once. */
+/** A stream that lasted this long resets the backoff. */
 const settledMs = 20_000;
-/** Characters of one event: several times what a commit may have. */
+/** Maximum length of one event in characters: several times that of a commit. */
 const eventCharacters = 4 * 1024 * 1024;
 
 /**
- * Events over SSE, from the place that `after` names, without gap or repeat, until the signal aborts or the reader leaves. Begins again by
- * itself where it was (`Last-Event-ID`), on whichever replica. Nothing is read ahead of the reader but one portion of the network's: the
- * gateway waits for it, and closes with the place where it stands when it waits too long. Throws `NatterApiError` only for what a new
- * attempt cannot mend.
+ * Events over SSE from the position `after`, without gaps or repeats, until the signal aborts or the reader leaves. Reconnects by
+ * itself where it left off (`Last-Event-ID`), to any replica. Reads at most one network chunk ahead of the reader. The gateway
+ * waits for a slow reader; if it waits too long, it closes the stream and states the position. Throws `NatterApiError` only for
+ * errors that a retry cannot fix.
  */
 export async function* followEvents(http: Http, options: FollowOptions): AsyncGenerator<StreamItem, void> {
   const { key, keyPrefix, types, after, live, onWaiting } = options;
   const signal = options.signal ?? new AbortController().signal;
   const [, address] = key === undefined ? operationAt('readEvents', {}) : operationAt('readSessionEvents', { key });
-  // What does not go together is the gateway's to refuse.
+  // The gateway refuses invalid combinations.
   const path = withQuery(address, { key: keyPrefix, deltas: live || undefined, type: types, after });
   let cursor: string | undefined;
   for (let failures = 0; !signal.aborted; failures++) {
@@ -44,7 +44,7 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
         if (signal.aborted) return;
         cursor = message.id ?? cursor;
         const data = dataOf(message);
-        // A permanent end of a stream shows at the next attempt too, as a refusal.
+        // If the stream ended for good, the next attempt is refused.
         if (message.event === 'error') reason = new NatterApiError(0, problemFrom(data)).message;
         else {
           failures = 0;
@@ -65,8 +65,8 @@ export async function* followEvents(http: Http, options: FollowOptions): AsyncGe
 }
 
 /**
- * The messages of one connection. `begun` is told the place it begins after. Who takes the call and says nothing is as far away as one who
- * falls silent later.
+ * The messages of one connection. `begun` gets the position the stream starts after. A server that accepts the request but sends
+ * nothing counts as silent too.
  */
 async function* messagesOf(
   http: Http,
@@ -81,7 +81,7 @@ async function* messagesOf(
   const parser = createParser({
     maxBufferSize: eventCharacters,
     onEvent: (message) => messages.push(message),
-    // The gateway begins with the place it starts after; the parser hands out an id only with an event.
+    // The gateway first sends its start position in a comment, because the parser returns an id only with an event.
     onComment: (comment) => {
       const place = /^\s*after (\S+)/.exec(comment)?.[1];
       if (place !== undefined) begun(place);
@@ -99,7 +99,7 @@ async function* messagesOf(
     }
     silence.begin();
     for await (const text of textOf(response, silence.signal)) {
-      // Who waits for the reader is not silent.
+      // The timer stops while the reader is busy.
       silence.rest();
       parser.feed(text);
       yield* messages.splice(0);
@@ -113,7 +113,6 @@ async function* messagesOf(
 
 const unexpected = ({ status }: Response, detail: string): NatterApiError => new NatterApiError(status, { detail });
 
-/** The JSON of a message. */
 const dataOf = ({ data }: EventSourceMessage): unknown => {
   try {
     return JSON.parse(data);

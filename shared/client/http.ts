@@ -9,22 +9,25 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 export interface CallOptions {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long one attempt may take. Default 15 s. */
+  /** Time limit of one attempt. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** How long to retry while the gateway is away or answers "later". Default: the client's. */
+  /** How long to retry while the gateway is down or answers "later". Default: the client's. */
   readonly patienceMs?: number | undefined;
-  /** It takes effect once, however often it is sent. Default: GETs and calls with an Idempotency-Key. Nothing else is retried. */
+  /**
+   * True if the call takes effect only once, however often it is sent. Default: true for GETs and calls with an Idempotency-Key.
+   * Other calls are not retried.
+   */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpOptions {
-  /** The gateway, such as `http://127.0.0.1:4600`. */
+  /** The gateway's address, such as `http://127.0.0.1:4600`. */
   readonly url: string;
-  /** Its token, or a function that returns it: called for each request, so that the token can be renewed. */
+  /** An access token, or a function that returns one. It is called for each request, so that the token can be renewed. */
   readonly token: string | (() => string | Promise<string>);
   readonly fetch?: typeof fetch;
-  /** How long repeatable calls are retried by default. Default 10 s. */
+  /** How long repeatable calls are retried unless the call sets its own time. Default 10 s. */
   readonly patienceMs?: number;
 }
 
@@ -32,16 +35,16 @@ export interface Http {
   readonly url: string;
   readonly patienceMs: number;
   token(): Promise<string>;
-  /** One call with its JSON answer. Throws `NatterApiError`, or the reason of the signal. */
+  /** Makes a call and resolves with its JSON answer. Throws `NatterApiError`, or the signal's reason. */
   call<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T>;
-  /** One attempt; resolves once the headers of a good answer have arrived. */
+  /** Makes one attempt. Resolves once the headers of a successful response have arrived. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 }
 
 const defaultTimeoutMs = 15_000;
 const defaultPatienceMs = 10_000;
 
-/** The path with a query, or with more of one: lists are repeated, flags are `1` and `0`, what is undefined is left out. */
+/** Adds a query to a path or extends its query: lists are repeated, booleans become `1` and `0`, `undefined` is left out. */
 export const withQuery = (path: string, query: Query = {}): string => {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -50,7 +53,7 @@ export const withQuery = (path: string, query: Query = {}): string => {
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 };
 
-/** A path segment that is empty, `.` or `..`: the URL would lose it and mean another address. */
+/** Matches a path with a segment that is empty, `.` or `..`: a URL drops it and then means another address. */
 const lostName = /^[^?]*(?:\/\.{1,2}(?:[/?]|$)|\/\/|[^?]\/(?:\?|$))/;
 
 /** The path of a session, with its key as one segment. */
@@ -65,11 +68,11 @@ export const createHttp = (options: HttpOptions): Http => {
     try {
       return await options.token();
     } catch (cause) {
-      // What `fetch` throws without a network: the source of the token is away, as the gateway may be.
+      // `fetch` throws this without a network: the source of the token is down, just as the gateway may be.
       throw cause instanceof TypeError ? unreachable('where the token comes from', cause) : cause;
     }
   };
-  // A token from a file ends with a line break.
+  // A token read from a file ends with a line break.
   const token = async (): Promise<string> => (await tokenGiven()).trim();
 
   const request = async (path: string, { headers: given, ...init }: RequestInit & { readonly signal: AbortSignal }) => {
@@ -79,7 +82,7 @@ export const createHttp = (options: HttpOptions): Http => {
     const address = `${url}${path}`;
     if (!/^https?:/.test(new Request(address, { headers }).url)) throw new TypeError(`${url} is no http: or https: address`);
     try {
-      // A redirect would send the token to another server.
+      // Following a redirect would send the token to another server.
       return await (options.fetch ?? fetch)(address, { ...init, headers, redirect: 'manual' });
     } catch (cause) {
       throw unreachable(url, cause);

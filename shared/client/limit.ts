@@ -1,6 +1,6 @@
 /**
- * A caller's signal and a time limit in one signal. Its reason is that of the caller's signal, or `lateness`. `AbortSignal.any` would leave a
- * listener on a long-lived signal.
+ * Combines a caller's signal and a time limit in one signal. Its reason is that of the caller's signal, or `lateness()`. The
+ * timer starts at construction. Unlike `AbortSignal.any`, it leaves no listener on a long-lived signal.
  */
 export class Limit {
   readonly #over = new AbortController();
@@ -9,7 +9,6 @@ export class Limit {
   readonly #outer: AbortSignal | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Starts the timer at once. */
   constructor(ms: number, lateness: () => unknown, outer?: AbortSignal) {
     this.#ms = ms;
     this.#lateness = lateness;
@@ -44,10 +43,10 @@ export class Limit {
   };
 }
 
-/** The longest time for which a timer can be set: beyond 24 days it would fire at once. */
+/** Limits a delay to the longest that a timer supports, about 24 days. A longer one would fire at once. */
 export const timerMs = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
-/** The result of a promise, or the reason of the signal, whichever comes first: not every promise takes a signal. */
+/** Settles as the promise does, or rejects with the signal's reason, whichever comes first. Not every promise takes a signal. */
 export const unlessAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

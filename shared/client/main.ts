@@ -8,7 +8,7 @@ import { Connection, type ConnectOptions } from './socket.ts';
 import type { WebSocketConstructor } from './socket-frames.ts';
 import type { StreamItem } from './types.ts';
 
-/** The client of Natter's gateway for browsers and Node (docs/integrate/client.md): all of its HTTP, its event streams and its WebSocket. */
+/** The client of Natter's gateway for browsers and Node (docs/integrate/client.md): its HTTP API, event streams and WebSocket. */
 
 export { NatterApiError, type ProblemItem } from './errors.ts';
 export type { FollowOptions } from './event-stream.ts';
@@ -19,38 +19,38 @@ export type { WebSocketConstructor, WebSocketLike } from './socket-frames.ts';
 export type * from './types.ts';
 
 export interface ClientOptions extends HttpOptions {
-  /** Needed for `connect` where there is no global one, as in Node 20: that of the package `ws`. */
+  /** Needed for `connect` where there is no global `WebSocket`, as in Node 20. Use the one of the package `ws`. */
   readonly WebSocket?: WebSocketConstructor;
 }
 
-/** A ticket for one event stream, once, within 30 s; `url` is what an `EventSource` opens. */
+/** A ticket opens one event stream, once, within 30 s. `url` is the address for an `EventSource`. */
 export interface Ticket {
   readonly ticket: string;
   readonly expiresAt: number;
   readonly url: string;
 }
 
-/** A client of the gateway at `url`. Throws nothing until it is used. */
+/** Creates a client of the gateway at `url`. Errors occur only when it is used. */
 export const createClient = (options: ClientOptions) => {
   const http = createHttp(options);
   return {
     url: http.url,
-    /** Any other call of docs/integrate/http-api.md, by its path. */
+    /** Makes any other call of docs/integrate/http-api.md, by its path. */
     get: <T>(path: string, given?: CallOptions): Promise<T> => http.call('GET', path, undefined, given),
     post: <T>(path: string, body: unknown, given?: CallOptions): Promise<T> => http.call('POST', path, body, given),
     delete: <T>(path: string, given?: CallOptions): Promise<T> => http.call('DELETE', path, undefined, given),
     sessions: createSessions(http),
     runs: createRuns(http),
     approvals: createApprovals(http),
-    /** Events over SSE, from history to live; connects with the first step of the reader. */
+    /** Events over SSE, from history to live. Connects when the reader asks for the first one. */
     events: (filter: FollowOptions = {}): AsyncGenerator<StreamItem, void> => followEvents(http, filter),
-    /** Lets a page open an event stream, which may have a query, without its token. */
+    /** Creates a ticket, with which a page can open an event stream without its token. The path may have a query. */
     ticket: async (path: string, given?: ReadOptions): Promise<Ticket> => {
       const [plain = '', query] = path.split('?', 2);
       const made = await http.call<Omit<Ticket, 'url'>>(...operationAt('createTicket', {}), { path: plain }, given);
       return { ...made, url: `${http.url}${plain}?${query === undefined ? '' : `${query}&`}ticket=${made.ticket}` };
     },
-    /** A WebSocket, once the gateway has let us in. */
+    /** Opens a WebSocket. Resolves once the gateway has accepted the token. */
     connect: async (given: ConnectOptions = {}): Promise<Connection> => {
       const WebSocket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
       if (WebSocket === undefined) throw new TypeError('there is no WebSocket here; give createClient one, such as that of "ws"');

@@ -7,12 +7,12 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
     : never;
 type NamesOf<Id extends OperationId> = NamesIn<(typeof routes)[Id]['path']>;
 
-/** The operations whose address has just this name in it. */
+/** The operations whose path has exactly this parameter. */
 export type OperationsOf<Name extends string> = {
   [Id in OperationId]: NamesOf<Id> extends never ? never : [NamesOf<Id>, Name] extends [Name, NamesOf<Id>] ? Id : never;
 }[OperationId];
 
-/** Method and address of an operation, with each name in the address as one segment. */
+/** The method and path of an operation, with each name encoded as one path segment. */
 export const operationAt = <Id extends OperationId>(
   id: Id,
   names: Readonly<Record<NamesOf<Id>, string>>,

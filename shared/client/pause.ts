@@ -3,7 +3,7 @@ import { timerMs } from './limit.ts';
 
 const retries = { firstMs: 250, mostMs: 5_000 };
 
-/** Milliseconds to wait before a request is sent again: longer after each failure in a row, and different for each client. */
+/** Delay before a retry, in milliseconds: longer after each consecutive failure, with random jitter. */
 export const retryMs = (failures: number): number => jittered(backoffMs(retries, failures), Math.random());
 
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
@@ -19,6 +19,6 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', done);
   });
 
-/** A unique id of 128 random bits. Unlike `crypto.randomUUID` this works on pages without TLS too. */
+/** A random id of 128 bits. Unlike `crypto.randomUUID`, this also works on pages without TLS. */
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

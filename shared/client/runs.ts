@@ -4,7 +4,7 @@ import { pause, retryMs } from './pause.ts';
 import type { ReadOptions } from './sessions.ts';
 import type { Run } from './types.ts';
 
-/** How long one call waits; the gateway's limit is 120 s. */
+/** How many seconds one call waits; the gateway's limit is 120. */
 const longestSeconds = 60;
 const overheadMs = 10_000;
 
@@ -17,8 +17,8 @@ export const createRuns = (http: Http) => {
   return {
     get: (key: string, runId: string, options?: ReadOptions) => get(key, runId, options),
     /**
-     * Resolves with the run once it is over, or as it is after `timeoutMs` (default: never). Keeps asking, whichever replica answers; the
-     * run itself does not depend on it.
+     * Resolves with the run once it is over, or with its current state after `timeoutMs` (default: no limit). Keeps asking,
+     * whichever replica answers. The run itself does not depend on it.
      */
     wait: async (
       key: string,

@@ -20,14 +20,17 @@ import type {
 
 /** Options of a call that only reads. */
 export type ReadOptions = Pick<CallOptions, 'timeoutMs' | 'patienceMs' | 'signal'>;
-/** Options of a call that writes: it is retried while the gateway is away, and takes effect once. */
+/** Options of a call that writes. It is retried while the gateway is down, and takes effect once. */
 export interface WriteOptions extends ReadOptions {
-  /** The same key for the same session is the same run, on any replica. Default: a new one. */
+  /** Calls with the same key for the same session are the same run, on any replica. Default: a new key. */
   readonly idempotencyKey?: string;
-  /** Only if nothing was recorded since this sequence, the `seq` of its row. 0: only if it does not exist; `*`: only if it does. */
+  /**
+   * Requires that nothing was recorded since this sequence, the `seq` of the session's row. 0: the session must not exist; `*`:
+   * it must.
+   */
   readonly ifMatch?: number | '*';
 }
-/** Options of a call that starts a run. `wait`: how many seconds (to 120) the answer may wait for its end. */
+/** Options of a call that starts a run. `wait` is how many seconds (up to 120) the call may wait for the run to end. */
 export interface RunOptions extends WriteOptions {
   readonly wait?: number | undefined;
 }
@@ -36,15 +39,14 @@ export interface ListOptions extends ReadOptions {
   readonly status?: 'idle' | 'running' | 'awaiting_approval' | 'inactive' | 'all' | undefined;
 }
 export interface PageOptions extends ReadOptions {
-  /** Starts after this position. Default: at the beginning. */
+  /** Starts after this position. Default: from the beginning. */
   readonly after?: Cursor | undefined;
 }
 
 const pageRows = 500;
-/** How much longer a call may take than the wait that it asks for. */
+/** Time that a call may take in addition to its `wait`. */
 const overheadMs = 10_000;
 
-/** The call options of a writing call. */
 export const writing = ({ idempotencyKey = newId(), ifMatch, ...options }: WriteOptions): CallOptions => {
   const headers: Record<string, string> = { 'idempotency-key': idempotencyKey };
   if (ifMatch !== undefined) headers['if-match'] = ifMatch === '*' ? ifMatch : `"${ifMatch}"`;
@@ -61,7 +63,7 @@ const forkPlace = (at: Cursor | undefined): object => {
   return /^\d+$/.test(String(at)) ? { atSeq: Number(at) } : { atTime: at };
 };
 
-/** All rows of a list, read page by page as they are asked for. */
+/** All rows of a list. Pages are fetched as the reader needs them. */
 export async function* listed<T>(
   http: Http,
   id: 'listSessions' | 'listApprovals',
@@ -80,7 +82,7 @@ export async function* listed<T>(
   }
 }
 
-/** All items of a history after a place, oldest first, to the end there is now. */
+/** All items of a history after a position, oldest first, up to its current end. */
 async function* paged<T>(
   http: Http,
   id: 'readMessages' | 'readCommits',
@@ -99,7 +101,7 @@ async function* paged<T>(
   }
 }
 
-/** Those about one session, named by its key alone. */
+/** The operations on one session whose only path parameter is its key. */
 type SessionOperation = OperationsOf<'key'>;
 
 /** `/v1/sessions`: reading and controlling sessions. */
@@ -122,15 +124,15 @@ export const createSessions = (http: Http) => {
     list: ({ activeMinutes, status, ...options }: ListOptions = {}): AsyncGenerator<SessionRow> =>
       listed(http, 'listSessions', 'sessions', { activeMinutes, status }, options),
     get: (key: string, options: ReadOptions = {}) => call<Session>('readSession', key, options),
-    /** `null` unsets a setting; one that is left out stays. */
+    /** Changes settings. `null` unsets one; those left out stay as they are. */
     patch: (key: string, changes: SettingsChange, options: WriteOptions = {}): Promise<Patched> =>
       call('patchSession', key, { ...writing(options), body: changes }),
     messages: (key: string, options: PageOptions = {}): AsyncGenerator<Message> =>
       paged(http, 'readMessages', key, 'messages', options),
-    /** Its log as stored, commit by commit: to archive, to fold, or to make transcripts. */
+    /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
     export: (key: string, options: PageOptions = {}): AsyncGenerator<LogEntry> =>
       paged(http, 'readCommits', key, 'commits', options),
-    /** Posts a message that wants an answer. Without `wait` the run has only started. */
+    /** Posts a message that wants an answer. Without `wait` it resolves as soon as the message is accepted. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
     /** Appends a message without a turn. */
     append: (key: string, message: string | NewMessage, options: RunOptions = {}) =>
@@ -142,7 +144,7 @@ export const createSessions = (http: Http) => {
     stop: command('stopSession'),
     /** Starts a new generation under the same key. */
     reset: command('resetSession'),
-    /** Replaces what was said so far with a summary. */
+    /** Replaces the conversation so far with a summary. */
     compact: (
       key: string,
       { instructions, ...options }: RunOptions & { readonly instructions?: string | undefined } = {},
@@ -153,16 +155,16 @@ export const createSessions = (http: Http) => {
     /** Requests a checkpoint of what was said since the last one. */
     checkpoint: (key: string, options: WriteOptions = {}): Promise<CheckpointTaken> =>
       call('checkpointSession', key, { ...writing(options), body: {} }),
-    /** Continues the session from an earlier point: a sequence or an ISO time. Default: from its current state. */
+    /** Continues the session from an earlier point: a sequence or an ISO time. Default: its current state. */
     fork: (key: string, { at, ...options }: WriteOptions & { readonly at?: Cursor | undefined } = {}): Promise<Forked> =>
       call('forkSession', key, { ...writing(options), body: forkPlace(at) }),
-    /** Deletes the session; its next message starts a new one. `mode: 'key'`: any key, at any time; only for the owner. */
+    /** Deletes the session; its next message starts a new one. `mode: 'key'`: any key, even during a turn; only for the owner. */
     delete: (key: string, { mode, ...options }: WriteOptions & { readonly mode?: 'session' | 'key' } = {}): Promise<Taken> =>
       call('deleteSession', key, { ...writing(options), query: { mode } }),
-    /** Its state, now or at a sequence or an ISO time. */
+    /** The session's state, now or at a sequence or an ISO time. */
     state: (key: string, { at, ...options }: ReadOptions & { readonly at?: Cursor | undefined } = {}) =>
       call<State>('readState', key, { ...options, query: { at } }),
-    /** Its differences between two sequences or ISO times. Default: up to now. */
+    /** The differences between two sequences or ISO times. `to` defaults to now. */
     diff: (
       key: string,
       {

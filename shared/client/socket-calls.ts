@@ -1,38 +1,38 @@
 import { NatterApiError, type ProblemDetails, problemFrom } from './errors.ts';
 import type { Frame } from './socket-frames.ts';
 
-/** Calls of one connection that the gateway makes at a time. */
+/** How many calls of one connection the gateway runs at a time. */
 export const callsAtOnce = 32;
-/** Bytes of a frame that it takes. One that is larger, or no Unicode, would end the connection and all that it carries. */
+/** Maximum size of a frame in bytes. A larger one, or one that is not valid Unicode, would end the whole connection. */
 export const frameBytes = 256 * 1024;
-/** What may be asked twice, beside what has an `idempotencyKey`. */
+/** Methods that may be repeated. So may any call with an `idempotencyKey`. */
 export const reading = ['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'chat.history', 'agent.wait', 'status'];
 
-/** Half of a surrogate pair, as JSON.stringify writes it. */
+/** Matches an unpaired surrogate as JSON.stringify writes it. */
 const halfCharacter = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 /** One call that has no answer yet. */
 interface Waiting {
   readonly frame: string;
-  /** It may be asked again on another connection. */
+  /** True if it may be repeated on another connection. */
   readonly isRepeatable: boolean;
   isSent: boolean;
-  /** Takes the answer in the very step in which it comes: what follows it on the connection may depend on it. */
+  /** Called synchronously when the answer arrives, because the next frames may depend on it. */
   settle(answer: { readonly result: unknown } | { readonly error: unknown }): void;
 }
 
-/** The calls of a connection, which may be several connections one after another. */
+/** The calls of a `Connection`, across reconnects. */
 export class Calls {
   readonly #waiting = new Map<number, Waiting>();
   readonly #send: (frame: string) => boolean;
   #count = 0;
 
-  /** `send` returns whether there is a connection to send on. */
+  /** `send` returns true if there is a connection to send on. */
   constructor(send: (frame: string) => boolean) {
     this.#send = send;
   }
 
-  /** Asks, now or once there is a connection; `settle` gets what comes of it, once. Gives the way to forget it. */
+  /** Sends a call, now or once there is a connection. `settle` gets the outcome, once. Returns a function that drops the call. */
   ask(method: string, params: object, settle: Waiting['settle']): () => void {
     this.#count += 1;
     const id = this.#count;
@@ -62,12 +62,12 @@ export class Calls {
     call?.settle(frame.ok ? { result: frame.result } : { error: new NatterApiError(0, problemFrom(frame.error)) });
   }
 
-  /** There is a connection: sends what waits for one. */
+  /** Sends all waiting calls on a new connection. */
   resume(): void {
     for (const call of this.#waiting.values()) call.isSent = this.#send(call.frame);
   }
 
-  /** The connection is gone. What may not be asked again hears so; `all`: everything does. */
+  /** The connection was lost: fails the calls that were sent and may not be repeated, or with `all` every call. */
   lost(error: unknown, all = false): void {
     for (const [id, { isSent, isRepeatable, settle }] of this.#waiting) {
       if (!all && (isRepeatable || !isSent)) continue;

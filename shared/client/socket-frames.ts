@@ -1,6 +1,6 @@
 import { NatterApiError } from './errors.ts';
 
-/** What a WebSocket has to be: that of browsers, of Node 22 or newer, or of the package `ws`. */
+/** The part of a WebSocket that is needed: browsers, Node 22 or newer, and the package `ws` have it. */
 export interface SocketEvent {
   readonly type: string;
   readonly data?: unknown;
@@ -24,20 +24,20 @@ export type Frame =
   | { readonly type: 'delta'; readonly subscription: string; readonly delta: object }
   | { readonly type: 'end'; readonly subscription: string; readonly after: string; readonly error: unknown };
 
-/** The frame in a message. Throws where it is none. */
+/** Parses a frame. Throws if the text is not one. */
 export const frameIn = (text: string): Frame => {
   const value: unknown = JSON.parse(text);
   if (typeof value === 'object' && value !== null && 'type' in value) return value as Frame;
   throw new TypeError('this is no frame');
 };
 
-/** What is wrong where a new connection would not help: the program, or its token. */
+/** Close codes for problems that a new connection cannot fix: those of the program or its token. */
 const lastingCodes: Readonly<Record<number, readonly [status: number, code: string]>> = {
   4400: [400, 'invalid'],
   4401: [401, 'unauthorized'],
 };
 
-/** Why a connection has ended. */
+/** The error for a connection that ended. */
 export const closeProblem = (
   url: string,
   { code, reason }: { code: number; reason: string },

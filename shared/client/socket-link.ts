@@ -1,31 +1,31 @@
 import type { NatterApiError } from './errors.ts';
 import { closeProblem, type Frame, frameIn, type WebSocketConstructor } from './socket-frames.ts';
 
-/** How often to look whether the other end is there, and the silence after which it is asked, and given up. */
+/** How often to check for silence, after how much silence to send a probe, and after how much to give up. */
 const lookMs = 5_000;
 const askMs = 30_000;
 const silentMs = 45_000;
-/** How long a connection may take until the gateway greets. */
+/** How long the gateway may take to greet. */
 const greetingMs = 15_000;
 
-/** One WebSocket, from its beginning to its end. */
+/** One WebSocket connection. */
 export interface Link {
   send(frame: string): void;
   close(): void;
-  /** Resolves with why it has ended. */
+  /** Resolves with the reason when the connection ends. */
   readonly ended: Promise<NatterApiError>;
 }
 export interface LinkOptions {
   readonly url: string;
   readonly token: string;
   readonly WebSocket: WebSocketConstructor;
-  /** The gateway has let us in. */
+  /** Called when the gateway has accepted the token. */
   greeted(): void;
-  /** Takes a frame, and how many characters it had. */
+  /** Called with each frame and its length in characters. */
   take(frame: Exclude<Frame, { type: 'hello' }>, characters: number): void;
 }
 
-/** Connects, sends the token in the first frame, and passes on the gateway's frames. A silent connection is given up. */
+/** Connects, sends the token in the first frame, and passes on the gateway's frames. Gives up a silent connection. */
 export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions): Link => {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
   let isGreeted = false;
@@ -41,7 +41,7 @@ export const openLink = ({ url, token, WebSocket, greeted, take }: LinkOptions):
     isOver = true;
     ending(closeProblem(url, { code, reason }, failure));
   };
-  // A network that is gone would keep a goodbye waiting.
+  // Does not wait for the close handshake, which never finishes if the network is down.
   const close = (): void => {
     socket.close(1000);
     end(1006, '');

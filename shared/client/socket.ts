@@ -10,7 +10,7 @@ import { Subscriptions } from './subscriptions.ts';
 import type { StreamItem } from './types.ts';
 
 export interface ConnectOptions {
-  /** How long to go on trying for the first connection. Default: the client's. Later ones are tried for until `close`. */
+  /** How long to try to connect for the first time. Default: the client's. Later attempts go on until `close`. */
   readonly patienceMs?: number;
   /** Called with the reason each time it has to reconnect. */
   readonly onWaiting?: (reason: string) => void;
@@ -22,12 +22,12 @@ export interface SocketCallOptions {
 }
 
 const defaultTimeoutMs = 15_000;
-/** How long the token of a connection may take. */
+/** How long to wait for the token of a connection. */
 const tokenMs = 15_000;
 
 /**
- * Calls and events over a WebSocket that connects again by itself: subscriptions go on where they were, and calls that may be made twice
- * are. Other calls fail with `unreachable`: whether they took effect is unknown.
+ * Calls and events over a WebSocket that reconnects by itself. Subscriptions resume where they were, and repeatable calls are
+ * repeated. Other calls fail with `unreachable`; whether they took effect is unknown.
  */
 export class Connection {
   readonly #http: Http;
@@ -36,7 +36,7 @@ export class Connection {
   readonly #calls = new Calls((frame) => this.#send(frame));
   readonly #closing = new AbortController();
   readonly #subscriptions = new Subscriptions(this.#calls, this.#closing.signal);
-  /** Where the gateway has let us in. */
+  /** The current connection, once the gateway has accepted the token. */
   #link: Link | null = null;
 
   constructor(http: Http, WebSocket: WebSocketConstructor, options: ConnectOptions) {
@@ -45,14 +45,14 @@ export class Connection {
     this.#options = options;
   }
 
-  /** Connects. Throws `NatterApiError` when the gateway does not let us in, or is not there in time. */
+  /** Connects. Throws `NatterApiError` if the gateway refuses or cannot be reached in time. */
   open(): Promise<this> {
     return new Promise((resolve, reject) => {
       this.#run(() => resolve(this)).then(() => reject(this.#closing.signal.reason), reject);
     });
   }
 
-  /** Makes a call (docs/integrate/http-api.md, "Methods by name"). Throws `NatterApiError`, or the reason of the signal. */
+  /** Makes a call (docs/integrate/http-api.md, "Methods by name"). Throws `NatterApiError`, or the signal's reason. */
   async call<T>(
     method: string,
     params: object = {},
@@ -72,9 +72,9 @@ export class Connection {
   }
 
   /**
-   * Events from the place that `after` names, without gap or repeat, however often the connection is lost. Resolves once the gateway has
-   * taken the subscription. It ends when its reader leaves, with the signal, or with the connection. Who reads slowly is left behind for a
-   * while and then served from the log; live text is lost meanwhile.
+   * Events from the position `after`, without gaps or repeats, however often the connection is lost. Resolves once the gateway
+   * has accepted the subscription. It ends when its reader leaves, the signal aborts, or the connection is closed. A slow reader
+   * is unsubscribed for a while and then served from the log; it misses live text meanwhile.
    */
   async subscribe(filter: Omit<FollowOptions, 'onWaiting'> = {}): Promise<AsyncGenerator<StreamItem, void>> {
     this.#closing.signal.throwIfAborted();
@@ -85,7 +85,7 @@ export class Connection {
     this.#closing.abort(closed());
   }
 
-  /** Connects again and again, until it is closed, or there is no use in it. */
+  /** Reconnects until the connection is closed or reconnecting is pointless. */
   async #run(opened: () => void): Promise<void> {
     const reason = await this.#stay(opened).catch((error: unknown) => error);
     this.#closing.abort(reason);
@@ -93,7 +93,7 @@ export class Connection {
     this.#subscriptions.end(reason);
   }
 
-  /** Resolves with why there is no use in it; closed, with nothing. */
+  /** Resolves with the reason why reconnecting is pointless, or with `undefined` once closed. */
   async #stay(opened: () => void): Promise<unknown> {
     const { signal } = this.#closing;
     let giveUpAt = performance.now() + (this.#options.patienceMs ?? this.#http.patienceMs);
@@ -116,7 +116,7 @@ export class Connection {
     return undefined;
   }
 
-  /** One connection, from its token to its end. Resolves with why it has ended. */
+  /** One connection, from fetching its token to its end. Resolves with the reason for the end. */
   async #live(greeted: () => void, heard: () => void): Promise<NatterApiError> {
     const { signal } = this.#closing;
     const limit = new Limit(tokenMs, () => unreachable('where the token comes from', 'it is silent'), signal);

@@ -1,5 +1,5 @@
 import type { NatterEvent, StreamItem } from './types.ts';
 
-/** What a frame of a stream hands out. `kind` is `delta`, `gap`, or the type of an event. */
+/** The item for a frame of a stream. `kind` is `delta`, `gap`, or an event type. */
 export const itemOf = (kind: string | undefined, data: unknown): StreamItem =>
   kind === 'delta' ? ({ ...(data as object), type: 'delta' } as StreamItem) : (data as NatterEvent);

@@ -1,12 +1,12 @@
 import type { StreamItem } from './types.ts';
 
-/** Items and their characters that wait for a reader, beyond which nothing more is taken. */
+/** Limits for items that wait for a reader: their number and characters. Beyond them the subscription pauses. */
 const waitingItems = 1_000;
 const waitingCharacters = 4 * 1024 * 1024;
 
-/** What one subscription has got and its reader has not taken yet: bounded, and it knows where to go on. */
+/** The buffer between the gateway and the reader of one subscription. It is bounded and knows the position to resume from. */
 export class Subscription {
-  /** As the gateway takes it. */
+  /** Parameters of the `subscribe` call, without `after`. */
   readonly #params: object;
   readonly #items: { readonly item: StreamItem; readonly characters: number }[] = [];
   #characters = 0;
@@ -15,17 +15,17 @@ export class Subscription {
   #isOver = false;
   #changed = (): void => {};
   #begun = (): void => {};
-  /** Resolves once the gateway has taken it, and rejects with what it was refused for. */
+  /** Resolves once the gateway has accepted it. Rejects with the reason of a refusal. */
   readonly begun = new Promise<void>((resolve) => {
     this.#begun = resolve;
   }).then(() => {
     if (this.#failure !== undefined) throw this.#failure;
   });
-  /** The connection on which the gateway was asked for it last. */
+  /** The connection on which it was last requested. */
   askedOn: object | null = null;
-  /** How often it was refused in a row by what time mends. */
+  /** Number of consecutive transient refusals. */
   refusals = 0;
-  /** It was full and is let go until its reader has come by. */
+  /** True after it was unsubscribed because it was full, until its reader has caught up. */
   isLetGo = false;
 
   constructor(params: object, after: string | undefined) {
@@ -34,21 +34,20 @@ export class Subscription {
     this.begun.catch(() => {});
   }
 
-  /** What to subscribe with, so that it goes on where it is. */
+  /** Parameters that resume it from its position. */
   get params(): object {
     return { ...this.#params, ...(this.#after !== undefined && { after: this.#after }) };
   }
-  /** There is no room for more. */
   get isFull(): boolean {
     return this.#items.length >= waitingItems || this.#characters >= waitingCharacters;
   }
 
-  /** The gateway has taken it, and it stands after this place. */
+  /** The gateway has accepted it at this position. */
   begin(place: string): void {
     this.#after = place;
     this.#begun();
   }
-  /** Takes the item of one frame, and the place after it, if it has one. */
+  /** Adds the item of one frame. `place` is the position after it, if it has one. */
   push(item: StreamItem, characters: number, place?: string): void {
     this.refusals = 0;
     this.#after = place ?? this.#after;
@@ -56,7 +55,7 @@ export class Subscription {
     this.#characters += characters;
     this.#changed();
   }
-  /** Nothing more comes. Before a failure what waits is handed out. */
+  /** Ends the subscription. With a failure, the reader still gets the waiting items first. */
   end(failure?: unknown): void {
     if (failure === undefined) this.#items.length = 0;
     this.#failure ??= failure;
@@ -65,7 +64,7 @@ export class Subscription {
     this.#changed();
   }
 
-  /** Hands out what there is and what comes. `emptied` is called whenever there is nothing left to hand out. */
+  /** Yields waiting and future items. `emptied` is called whenever none are left. */
   async *items(emptied: () => void): AsyncGenerator<StreamItem, void> {
     for (;;) {
       const next = this.#items.shift();

@@ -9,14 +9,14 @@ import type { StreamItem } from './types.ts';
 
 type SubscriptionFrame = Exclude<Frame, { type: 'hello' | 'res' }>;
 
-/** The subscriptions of a connection, which may be several connections one after another. */
+/** The subscriptions of a `Connection`, across reconnects. */
 export class Subscriptions {
   readonly #calls: Calls;
   readonly #closing: AbortSignal;
   readonly #all = new Set<Subscription>();
-  /** By their names on the connection there is now. */
+  /** By their names on the current connection. */
   readonly #names = new Map<string, Subscription>();
-  /** The connection there is now. */
+  /** The current connection. */
   #link: object | null = null;
 
   constructor(calls: Calls, closing: AbortSignal) {
@@ -24,7 +24,7 @@ export class Subscriptions {
     this.#closing = closing;
   }
 
-  /** Resolves once the gateway has taken it. */
+  /** Resolves once the gateway has accepted the subscription. */
   async add(filter: Omit<FollowOptions, 'onWaiting'>): Promise<AsyncGenerator<StreamItem, void>> {
     const { key, keyPrefix, types, after, live, signal } = filter;
     const params = { sessionKey: key, prefix: keyPrefix, types, deltas: live };
@@ -47,12 +47,12 @@ export class Subscriptions {
     return items;
   }
 
-  /** There is a connection. */
+  /** Subscribes on a new connection. */
   resume(link: object): void {
     this.#link = link;
     for (const subscription of this.#all) if (!subscription.isLetGo) this.#begin(subscription);
   }
-  /** There is none any more. */
+  /** The connection was lost. */
   lost(): void {
     this.#link = null;
     this.#names.clear();
@@ -73,13 +73,13 @@ export class Subscriptions {
     if (subscription.isFull) this.#letGo(frame.subscription, subscription);
   }
 
-  /** Subscribes, if there is a connection; if not, the next one does. */
+  /** Subscribes if there is a connection; otherwise the next one does. */
   #begin(subscription: Subscription): void {
     const link = this.#link;
     if (link === null || subscription.askedOn === link || !this.#all.has(subscription)) return;
     subscription.askedOn = link;
     this.#calls.ask('subscribe', subscription.params, (answer) => {
-      // The next connection has restarted it, or will.
+      // The next connection restarts the subscription.
       if (this.#link !== link) return;
       if ('error' in answer) return this.#refused(subscription, answer.error as NatterApiError);
       const { subscription: name, after } = answer.result as { subscription: string; after: string };
@@ -89,7 +89,7 @@ export class Subscriptions {
     });
   }
 
-  /** What time mends is asked for again. */
+  /** Retries after a transient error; ends the subscription after any other. */
   #refused(subscription: Subscription, error: NatterApiError): void {
     subscription.askedOn = null;
     if (isTransient(error)) {
@@ -108,7 +108,7 @@ export class Subscriptions {
     this.#unsubscribe(name);
   }
 
-  /** Nobody hears what is sent from then on, but it takes a place at the gateway; so it is asked until it does. */
+  /** Unsubscribes. Retries transient failures: later frames are ignored, but the subscription takes up a slot at the gateway. */
   #unsubscribe(subscription: string, failures = 0): void {
     const link = this.#link;
     if (link === null) return;
@@ -131,7 +131,7 @@ export class Subscriptions {
 
   async *#handOut(subscription: Subscription, left: () => void): AsyncGenerator<StreamItem, void> {
     try {
-      // Taken before its reader gets it: one that leaves without a first step would not be noticed.
+      // `add` consumes this item. A generator that never started would not run its `finally` when the reader leaves.
       yield undefined as never;
       yield* subscription.items(() => {
         if (!subscription.isLetGo) return;

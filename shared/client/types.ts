@@ -6,11 +6,11 @@ import type { PlainState } from '../domain/session/evolve.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
-/** What the gateway takes and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. All types come from the schemas. */
+/** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
 
 export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
 
-/** An event with the fields of its commit. `id` is `<seq>.<index>`, the cursor after it. */
+/** An event with the fields of its commit. `id` is `<seq>.<index>`, which is also the cursor after it. */
 export type NatterEvent = SessionEvent & {
   readonly id: string;
   readonly seq: number;
@@ -23,7 +23,7 @@ export type NatterEvent = SessionEvent & {
   readonly correlationId: string;
   readonly actor: string;
 };
-/** A piece of live text: never repeated, replaced by the recorded message. Offsets are in UTF-16 units of the step's text. */
+/** A piece of live text. Never repeated; the recorded message replaces it. Offsets are in UTF-16 units of the step's text. */
 export interface LiveText {
   readonly type: 'delta';
   readonly key: string;
@@ -33,32 +33,32 @@ export interface LiveText {
   readonly end: number;
   readonly text: string;
 }
-/** The history of a session before this event was erased: forget any copy of it (C9). */
+/** The session's history before this event was erased: delete any copy of it (C9). */
 export interface Gap {
   readonly type: 'gap';
   readonly key: string;
   readonly before: string;
 }
-/** What a stream of events hands out. Told apart by `type`. */
+/** An item of an event stream. Distinguished by `type`. */
 export type StreamItem = NatterEvent | LiveText | Gap;
 
-/** A place in the log: a sequence (after that whole commit), or the id of an event. */
+/** A position in the log: a sequence (after that whole commit), or the id of an event. */
 export type Cursor = number | string;
 export interface EventFilter {
-  /** One session; it need not be there yet. */
+  /** One session, which need not exist yet. */
   readonly key?: string | undefined;
-  /** Sessions whose key begins with these whole segments. Not together with `key`. */
+  /** Sessions whose key begins with these whole segments. Excludes `key`. */
   readonly keyPrefix?: string | undefined;
   readonly types?: readonly EventType[] | undefined;
-  /** Begins after this place; 0: all there is. Default: now. */
+  /** Starts after this position; 0: from the beginning. Default: from now on. */
   readonly after?: Cursor | undefined;
-  /** Live text too; only with `key`. */
+  /** Includes live text. Only with `key`. */
   readonly live?: boolean | undefined;
 }
 
 export type SessionRow = IndexRow & { readonly queueMode: QueueRule['mode'] };
 export type Session = SessionRow & {
-  /** How far the index alone has come. */
+  /** The last sequence of the session that the index has; the row itself may be newer. */
   readonly indexedSeq: number;
   readonly nextReset: {
     readonly rule: string;
@@ -79,28 +79,28 @@ export interface Message {
   readonly sender?: Sender;
   readonly runId?: string;
 }
-/** One commit of a session's log, as it is stored. */
+/** One commit of a session's log, as stored. */
 export type LogEntry = RecordedCommit;
 
-/** A message on its way in. */
+/** A message to post. */
 export interface NewMessage {
   readonly text: string;
   readonly messageId?: string;
   readonly sender?: Pick<Sender, 'id' | 'name'>;
   readonly deliverTo?: DeliveryTarget;
-  /** What happens if a turn is running. Default: as configured. */
+  /** What to do if a turn is running. Default: as configured. */
   readonly queue?: QueueRule['mode'];
-  /** `false`: a text such as `/new` goes to the model as it is. */
+  /** `false` sends a text such as `/new` to the model as it is. */
   readonly commands?: boolean;
-  /** Later: milliseconds or ISO 8601. */
+  /** Send later, at this time: milliseconds or ISO 8601. */
   readonly sendAt?: number | string;
 }
 type GoingOn = Exclude<Run, { readonly approvalId: string } | { readonly reply: string | null } | { readonly error: object }>;
-/** A run as its call left it. `duplicate`: it had been started before, with the same Idempotency-Key. */
+/** A run as the call that started it returned. `duplicate`: it had already been started with the same Idempotency-Key. */
 export type BegunRun =
   | (GoingOn & { readonly duplicate?: boolean; readonly sendAt?: number })
   | (Exclude<Run, GoingOn> & { readonly duplicate?: undefined; readonly sendAt?: undefined });
-/** What a session made of a command; `accepted`: it is stored and takes effect later. */
+/** The outcome of a command. `accepted`: it is stored and takes effect later. */
 export interface Taken {
   readonly runId: string;
   readonly status: 'ok' | 'accepted';
@@ -110,7 +110,7 @@ export interface Taken {
 }
 /** A requested checkpoint. `requested: false`: nothing was said since the last one. */
 export type CheckpointTaken = Taken & { readonly requested?: boolean };
-/** A fork, with the generation that it began once the session has answered. */
+/** A fork. The generation it started is known once the session has answered. */
 export type Forked = Taken & {
   readonly key: string;
   readonly sessionId?: string;
@@ -119,7 +119,7 @@ export type Forked = Taken & {
 };
 export type Patched = Taken & { readonly key: string; readonly settings: Settings };
 
-/** A session's state by the fold of its log. */
+/** A session's state, folded from its log. */
 export type State = PlainState & { readonly key: string; readonly from: 'snapshot' | 'log' };
 export interface Place {
   readonly seq: number;

@@ -6,8 +6,8 @@ import { clawhubIn } from './lock.ts';
 const waitMs = 10_000;
 
 /**
- * Does what takes a moment while no other process of this machine does so for the same folder. SQLite has the lock, so the system lets go of
- * it for a process that ends in between. Throws `unavailable` when another has it for too long.
+ * Runs `work` while no other process on this machine does so for the same folder. SQLite holds the lock, so the operating system
+ * releases it if a process dies. Throws `unavailable` if another process holds it for too long.
  */
 export const alone = <T>(folder: string, work: () => T): T => {
   const file = join(clawhubIn(folder), 'lock.sqlite');

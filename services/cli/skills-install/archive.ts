@@ -12,7 +12,10 @@ import { type ArchiveEntry, Unpacked, type UnpackLimits } from './unpacked.ts';
 const endings = { zip: /\.zip$/i, 'tar.gz': /\.(tar\.gz|tgz)$/i, 'tar.bz2': /\.(tar\.bz2|tbz2?)$/i } as const;
 export type ArchiveKind = keyof typeof endings;
 
-/** What kind of archive it is: as is said, else by the file's name; `null`: none. Throws `invalid` for one that we do not unpack. */
+/**
+ * The kind of archive: the stated one, or else the one that the file name suggests. `null` if it is no archive. Throws `invalid`
+ * for a stated kind that cannot be unpacked.
+ */
 export const archiveKind = (said: string | undefined, file: string): ArchiveKind | null => {
   const kinds = Object.keys(endings) as ArchiveKind[];
   const name = said === undefined ? file : `.${said.replace(/^\./, '')}`;
@@ -24,8 +27,8 @@ export const archiveKind = (said: string | undefined, file: string): ArchiveKind
 };
 
 /**
- * Unpacks a file into an empty folder. Throws `invalid` for an archive that is broken or hostile (A15/173): what was unpacked of it is to be
- * thrown away.
+ * Unpacks a file into an empty folder. Throws `invalid` for an archive that is broken or hostile (A15/173); the caller must then
+ * delete the folder.
  */
 export const unpack = async (file: string, kind: ArchiveKind, folder: string, bounds: UnpackLimits): Promise<void> => {
   const unpacked = new Unpacked(folder, statSync(file).size, bounds);
@@ -56,7 +59,7 @@ const unpackZip = async (file: string, unpacked: Unpacked): Promise<void> => {
 
 const fileTypes = 0o170000;
 const zipEntry = ({ fileName, externalFileAttributes, versionMadeBy }: Entry): ArchiveEntry => {
-  // Only archives of Unix (3) have modes; none of them, or of any other, may have links here.
+  // Only archives made on Unix (3) have file modes. Links are refused in all of them.
   const mode = versionMadeBy >> 8 === 3 ? externalFileAttributes >>> 16 : 0;
   const type = mode & fileTypes;
   const isFolder = fileName.endsWith('/');
@@ -95,7 +98,7 @@ const unpackTar = async (bytes: AsyncIterable<Buffer>, unpacked: Unpacked): Prom
   };
   const parser = new Parser({ strict: true, onReadEntry: read });
   parser.on('error', (error) => attempt(() => fail(error)));
-  // What is read is written at once, so the parser never has to be waited for.
+  // Entries are written synchronously as they are parsed, so no backpressure is needed.
   for await (const chunk of bytes) {
     unpacked.count(chunk.length);
     parser.write(chunk);
@@ -116,7 +119,7 @@ const gunzipped = (file: string): Readable => {
     .pipe(gunzip);
 };
 
-/** Node has nothing for it, so the program of that name does it; it gets bytes and gives bytes. */
+/** Node cannot decompress bzip2, so the `bzip2` program does it. It only gets bytes on stdin and returns bytes on stdout. */
 async function* bunzipped(file: string): AsyncGenerator<Buffer> {
   const input = openSync(file, 'r');
   const child = spawn('bzip2', ['-dc'], { stdio: [input, 'pipe', 'ignore'], env: { PATH: usualPath } });
@@ -131,7 +134,7 @@ async function* bunzipped(file: string): AsyncGenerator<Buffer> {
   try {
     yield* child.stdout as AsyncIterable<Buffer>;
     const code = await ended;
-    // What it gave until then may end between two files and look whole.
+    // Truncated output may end between two files and look complete.
     if (code !== 0) throw new Error(`bzip2 ended with ${code}`);
   } finally {
     child.kill('SIGKILL');

@@ -2,22 +2,22 @@ import type { InstallSpec } from '../../../shared/domain/skills/manifest.ts';
 import type { Skill } from '../../../shared/domain/skills/skill.ts';
 import type { NodeManager } from './plan.ts';
 
-/** What is known of the machine that programs are to be installed on. */
+/** The machine that programs are installed on. */
 export interface Machine {
   readonly os: string;
   hasProgram(name: string): boolean;
   readonly nodeManager: NodeManager;
 }
-/** A spec and its place in the skill's list. */
+/** A spec and its index in the skill's list. */
 export interface NumberedSpec {
   readonly spec: InstallSpec;
   readonly index: number;
 }
 
-/** Which way is taken where there are several: the first of these kinds whose manager is there. */
+/** Preference among several ways to install: the first kind in this list whose manager is installed. */
 const order = ['brew', 'uv', 'node', 'go', 'download'] as const;
 
-/** The skill's specs that can be followed on this machine, the best first. */
+/** The skill's specs that work on this machine, best first. */
 export const usableSpecs = ({ manifest: { install } }: Skill, { os, hasProgram, nodeManager }: Machine): NumberedSpec[] => {
   const managers = { brew: 'brew', uv: 'uv', node: nodeManager, go: 'go', download: null } as const;
   const isUsable = ({ spec }: NumberedSpec): boolean => {
@@ -32,8 +32,8 @@ export const usableSpecs = ({ manifest: { install } }: Skill, { os, hasProgram, 
 };
 
 /**
- * The specs to follow: for each program that is missing the best that says it brings it. A skill that has only downloads needs them all,
- * for they may be no programs (A15/170).
+ * The specs to follow: for each missing program, the best one that claims to install it. If all usable specs are downloads, all
+ * are followed, because they may bring something other than programs (A15/170).
  */
 export const chooseSpecs = (skill: Skill, machine: Machine): NumberedSpec[] => {
   const usable = usableSpecs(skill, machine);

@@ -8,15 +8,15 @@ import { isLoopback } from '../../../shared/kit/loopback.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 import { type HostAddress, type Internet, internet, pinnedTo, publicAddresses } from '../../../shared/runtime/web-hosts.ts';
 
-/** Files of the web, for registries and downloads: over TLS, bounded, and with no token for anybody else (A15/173, I12). */
+/** Requests of registries and downloads: over TLS, bounded, and with the token sent only to its own server (A15/173, I12). */
 export interface WebRequest {
   readonly url: URL;
   readonly signal: AbortSignal;
-  /** For this address alone: where it leads to another, the token stays here. */
+  /** Sent only to this origin; a redirect elsewhere does not get it. */
   readonly token?: string;
-  /** What is sent. Without it something is asked for. */
+  /** The body of a POST. Without it the request is a GET. */
   readonly body?: { readonly type: string; readonly bytes: Uint8Array };
-  /** Default: the one that there is. */
+  /** Default: the real network. */
   readonly net?: Internet;
 }
 const downloadMs = 3_600_000;
@@ -24,7 +24,7 @@ const downloadMs = 3_600_000;
 const onThisMachine = ({ hostname }: URL): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 const shown = ({ origin, pathname }: URL): string => quoted(`${origin}${pathname}`, 300);
 
-/** An address that may be asked: `https`, or `http` on this machine, without credentials. Throws `invalid` that names the field. */
+/** Parses an address: `https`, or `http` on this machine, without credentials. Throws `invalid`, naming the field. */
 export const webAddress = (text: string, field: string, base?: URL): URL => {
   const refuse = (why: string) => new NatterError('invalid', `${field}: ${quoted(text)} ${why}`, { field });
   if (!URL.canParse(text, base?.href)) throw refuse('is no address');
@@ -34,7 +34,10 @@ export const webAddress = (text: string, field: string, base?: URL): URL => {
   return url;
 };
 
-/** The bytes of an answer, at most `mostBytes`. Throws `not_found`, `unauthorized`, `overloaded`, `too_large`, `invalid` or `unavailable`. */
+/**
+ * The body of a response, at most `mostBytes` long. Throws `not_found`, `unauthorized`, `forbidden`, `overloaded`, `too_large`,
+ * `invalid` or `unavailable`.
+ */
 export const fetchBytes = async (
   request: WebRequest,
   mostBytes: number,
@@ -45,7 +48,10 @@ export const fetchBytes = async (
   return Buffer.concat(chunks);
 };
 
-/** Writes an answer to a new file; resolves with its SHA-256. `progress` hears of the bytes so far, and of all if that is known. Throws the same. */
+/**
+ * Writes the body of a response to a new file and resolves with its SHA-256. `progress` gets the bytes so far, and the total if
+ * known. Throws the same errors.
+ */
 export const fetchFile = async (
   request: WebRequest,
   file: string,
@@ -69,7 +75,7 @@ export const fetchFile = async (
   }
 };
 
-/** An answer that comes in drops would never stall, and never end. */
+/** Limits the total time, because a body that trickles in never stalls and might never end. */
 const within = async (ms: number, request: WebRequest, work: (request: WebRequest) => Promise<void>): Promise<void> => {
   const over = AbortSignal.timeout(ms);
   try {
@@ -106,7 +112,7 @@ const take = async (
   }
 };
 
-/** Goes where the answer leads. What is sent goes to nobody else, and what is open to everybody leads to nothing that is not. */
+/** Follows redirects. A request with a body is not redirected, and a public address may not redirect to a private one. */
 const follow = async (first: WebRequest): Promise<{ response: IncomingMessage; url: URL }> => {
   const { net = internet } = first;
   let request = first;
@@ -160,7 +166,7 @@ const ask = ({ url, signal, token, body }: WebRequest, addresses?: readonly Host
       ...(body && { 'content-type': body.type, 'content-length': body.bytes.length }),
     };
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    // Whatever the environment says of certificates.
+    // `rejectUnauthorized` overrides an environment that disables certificate checks.
     const lookup = addresses && { lookup: pinnedTo(addresses) };
     const options = { agent: false, method: body ? 'POST' : 'GET', headers, rejectUnauthorized: true, signal, ...lookup };
     const request = start(url, options, resolve);

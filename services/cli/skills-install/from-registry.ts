@@ -13,7 +13,7 @@ import { clawhubIn, type LockEntry, readLock, versionPattern, writeLock } from '
 import type { Registry } from './registry.ts';
 import { withStaging } from './staging.ts';
 
-/** A skill of a registry that was fetched and looked at, and is nowhere yet. Nothing of it has been run (A15/173). */
+/** A skill that was fetched from a registry and checked, but not installed yet. None of its code has run (A15/173). */
 export interface FetchedSkill {
   readonly slug: string;
   readonly version: string;
@@ -23,40 +23,40 @@ export interface FetchedSkill {
   readonly bytes: number;
   readonly manifest: SkillManifest;
   readonly target: string;
-  /** What is there now, if it was installed from a registry. */
+  /** The installed version, if it came from a registry. */
   readonly before: LockEntry | null;
-  /** Why people should look twice. */
+  /** Warnings to show before the approval. */
   readonly warnings: readonly string[];
 }
 
 export interface InstallOptions {
   readonly registry: Registry;
-  /** The folder of the skills. */
+  /** The folder that contains the skills. */
   readonly folder: string;
-  /** Also over local changes, other skills, and what the registry warns of. */
+  /** Overwrites local changes and other skills, and ignores the registry's warnings. */
   readonly force: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   progress(text: string): void;
-  /** Whether it may be put in its place. */
+  /** Asks if the skill may be installed. */
   agree(fetched: FetchedSkill): Promise<boolean>;
 }
 
-/** The folder that the lock is in. */
+/** The folder that contains `.clawhub`, where the lock file is. */
 export const lockFolder = (skills: string): string => dirname(skills);
 
-/** The digest of a folder as sessions know it (A15/166). `null`: it is not there. */
+/** A folder's digest as sessions compute it (A15/166). `null` if it does not exist. */
 const digestOf = (folder: string): string | null => (existsSync(folder) ? readListed(folder, listFolder(folder)).digest : null);
 
-/** What was installed by that name. */
+/** The lock entry of that name. */
 const entryIn = (folder: string, slug: string): LockEntry | null => {
   const { skills } = readLock(lockFolder(folder));
   return (Object.hasOwn(skills, slug) && skills[slug]) || null;
 };
 
 /**
- * Fetches a version of a skill, checks it, and puts it in its place if that is agreed to. `false`: it was not. Throws `NatterError`, and
- * then everything is as it was.
+ * Fetches a version of a skill, checks it, and installs it if the user agrees. Resolves with `false` if not. Throws
+ * `NatterError`; nothing has changed then.
  */
 export const installSkill = async (slug: string, wanted: string | null, options: InstallOptions): Promise<boolean> => {
   const { registry, folder, force, now, agree } = options;
@@ -74,7 +74,7 @@ export const installSkill = async (slug: string, wanted: string | null, options:
         `${slug} ${version} is not what it was: the registry sends other files than before; look at them, then use --force`,
       );
     if (!(await agree({ slug, version, owner, target, before, warnings, ...checked }))) return false;
-    // Only who installs something waits for its library.
+    // Loads the SQLite library only for an actual installation.
     const { alone } = await import('./alone.ts');
     alone(lockFolder(folder), () => {
       if (!force && digestOf(target) !== judged) throw new NatterError('invalid', `${target} was changed meanwhile; try again`);
@@ -85,7 +85,10 @@ export const installSkill = async (slug: string, wanted: string | null, options:
   });
 };
 
-/** Throws `invalid` where something would be overwritten that is nowhere else; else the digest of what will be. */
+/**
+ * Throws `invalid` if the installation would overwrite something that exists nowhere else. Otherwise resolves with the digest of
+ * what it will overwrite.
+ */
 const refuseLoss = async (slug: string, target: string, before: LockEntry | null, registry: Registry): Promise<string | null> => {
   const digest = digestOf(target);
   const refuse = (why: string) => new NatterError('invalid', `${target} ${why}, then use --force to overwrite it`);
@@ -101,7 +104,7 @@ const refuseLoss = async (slug: string, target: string, before: LockEntry | null
   return digest;
 };
 
-/** The version to install, and what the registry says of the skill. */
+/** The version to install, and the registry's owner and warnings for the skill. */
 const choose = async (slug: string, wanted: string | null, { registry, force }: InstallOptions) => {
   if (wanted !== null && !versionPattern.test(wanted))
     throw new NatterError('invalid', `${quoted(wanted)} is no version; use one such as 1.2.3`);
@@ -118,7 +121,10 @@ const choose = async (slug: string, wanted: string | null, { registry, force }: 
   return { version, owner: owner?.handle ?? null, warnings };
 };
 
-/** Fetches and unpacks a version into a new folder, and makes sure that it is a skill, and the one that the registry lists. */
+/**
+ * Fetches a version and unpacks it into a new folder. Makes sure that it is a skill and matches the registry's list of its files,
+ * if there is one.
+ */
 const fetchInto = async (content: string, slug: string, version: string, { registry, progress }: InstallOptions) => {
   const listed = await registry.files(slug, version);
   const archive = `${content}.zip`;

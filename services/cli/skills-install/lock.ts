@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 
-/** A skill of a registry: the last part of its address, and of its folder. */
+/** The slug of a skill in a registry: the last part of its address, and the name of its folder. */
 export const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const versionPattern = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?(?:\+[0-9A-Za-z.-]{1,64})?$/;
 
@@ -12,7 +12,7 @@ const entry = z.looseObject({
   version: z.string().regex(versionPattern).nullable(),
   /** Milliseconds since 1970. */
   installedAt: z.number(),
-  /** Digest of the folder as it was installed (A15/166); ClawHub's own client writes none. */
+  /** Digest of the folder as installed (A15/166). ClawHub's own client does not write it. */
   digest: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -23,11 +23,14 @@ const lock = z.looseObject({ version: z.literal(1), skills: z.record(z.string().
 export type LockEntry = z.infer<typeof entry>;
 export type SkillLock = z.infer<typeof lock>;
 
-/** The folder of the lock, and of what is on its way. */
+/** The folder that holds the lock file and the staging folders. */
 export const clawhubIn = (folder: string): string => join(folder, '.clawhub');
 const fileIn = (folder: string): string => join(clawhubIn(folder), 'lock.json');
 
-/** What was installed from registries: `.clawhub/lock.json` beside the folder of the skills, as ClawHub's client has it. Throws `invalid`. */
+/**
+ * Reads what was installed from registries: `.clawhub/lock.json` next to the skills folder, in the format of ClawHub's client.
+ * Throws `invalid`.
+ */
 export const readLock = (folder: string): SkillLock => {
   const file = fileIn(folder);
   try {
@@ -38,7 +41,7 @@ export const readLock = (folder: string): SkillLock => {
   }
 };
 
-/** The folder is the agent's, who may have put a pipe there, or what never ends. */
+/** The agent can write to this folder and may have put a pipe or an endless file there. */
 const readBounded = (file: string): string => {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -50,7 +53,7 @@ const readBounded = (file: string): string => {
   }
 };
 
-/** Writes one entry, whole or not at all; `staging` is a folder of ours beside the lock. To be called while nobody else does. */
+/** Writes one entry atomically. `staging` is a folder of ours on the same file system. The caller must hold the lock. */
 export const writeLock = (folder: string, slug: string, installed: LockEntry, staging: string): void => {
   const { skills, ...rest } = readLock(folder);
   const file = join(staging, 'lock.json');

@@ -2,8 +2,8 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 
 /**
- * What a skill may name to a package manager (A15/169–170): a package of its index and perhaps a version. No address, no path, nothing that
- * begins with `-` and would be an option.
+ * Names that a skill may pass to a package manager (A15/169–170): a package of its index, perhaps with a version. No addresses,
+ * no paths, and nothing that begins with `-` and would be read as an option.
  */
 const patterns = {
   brew: /^(?:[a-z0-9][\w-]*\/[a-z0-9][\w-]*\/)?[a-z0-9][\w+.@-]*$/i,
@@ -12,13 +12,13 @@ const patterns = {
   uv: /^[a-z0-9](?:[\w.-]*[a-z0-9])?(?:\[[a-z0-9][\w.,-]*\])?(?:==[a-z0-9][\w.+!]*)?$/i,
 } as const;
 export type ManagedKind = keyof typeof patterns;
-/** Managers take such a name for a file of the folder they run in. */
+/** Package managers take such a name for a local file. */
 const isFile = /\.(tar|tar\.\w+|tgz|zip|whl|rb)$/i;
 
 const fields = { brew: 'formula', node: 'package', go: 'module', uv: 'package' } as const;
 const characters = 214;
 
-/** The name as it was given. Throws `invalid` for one that could be anything else than a package. */
+/** Returns the name unchanged. Throws `invalid` for one that could be anything other than a package. */
 export const packageName = (kind: ManagedKind, name: string | undefined): string => {
   const field = fields[kind];
   if (name === undefined) throw new NatterError('invalid', `install: ${field} is missing for the kind ${kind}`, { field });

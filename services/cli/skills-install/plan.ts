@@ -11,30 +11,30 @@ import { type ManagedKind, packageName } from './names.ts';
 export type NodeManager = Config['skills']['install']['nodeManager'];
 
 interface Plan {
-  /** The spec's own id, or its kind and place in the list. */
+  /** The spec's own id, or its kind and its index in the list. */
   readonly id: string;
   readonly label?: string;
-  /** Programs that are there afterwards. */
+  /** Programs that the plan installs. */
   readonly bins: readonly string[];
 }
-/** What a package manager is told. No shell reads it. */
+/** A package manager's command line. It does not pass through a shell. */
 export interface ProgramPlan extends Plan {
   readonly kind: ManagedKind;
   readonly command: readonly [program: string, ...args: string[]];
-  /** Variables that keep what it installs in our folder. */
+  /** Variables that make the manager install into our folder. */
   readonly env: Readonly<Record<string, string>>;
 }
-/** What is fetched, and where it goes. */
+/** A file to download, and where it goes. */
 export interface DownloadPlan extends Plan {
   readonly kind: 'download';
   readonly url: URL;
   readonly sha256?: string;
-  /** `null`: the file is kept as it is. */
+  /** `null` if the file is kept as it is. */
   readonly archive: ArchiveKind | null;
-  /** Name of the file that is kept as it is. */
+  /** The file's name if it is kept as it is. */
   readonly file: string;
   readonly strip: number;
-  /** The folder that it becomes, and the skill's own one around it. */
+  /** The folder to install into, and the skill's own folder around it. */
   readonly target: string;
   readonly home: string;
 }
@@ -48,7 +48,7 @@ interface PlanOptions {
   readonly places: ToolPlaces;
 }
 
-/** All that installing one spec would do (A15/169–171). Throws `invalid` for a spec that must not be followed. */
+/** Everything that installing one spec would do (A15/169–171). Throws `invalid` for a spec that must not be followed. */
 export const planOf = (spec: InstallSpec, index: number, { skill, nodeManager, places }: PlanOptions): InstallPlan => {
   const { kind, label, bins } = spec;
   const plan = { id: specId(spec, index), ...(label !== undefined && { label }), bins };
@@ -63,7 +63,7 @@ export const planOf = (spec: InstallSpec, index: number, { skill, nodeManager, p
       return {
         ...plan,
         kind,
-        // Only what is built already: building a package runs its code.
+        // Only prebuilt packages: building one runs its code.
         command: ['uv', 'tool', 'install', '--no-build', packageName(kind, spec.package)],
         env: { UV_TOOL_DIR: join(places.root, 'uv'), UV_TOOL_BIN_DIR: places.bin },
       };
@@ -74,7 +74,7 @@ export const planOf = (spec: InstallSpec, index: number, { skill, nodeManager, p
 
 const versioned = (module: string): string => (module.includes('@') ? module : `${module}@latest`);
 
-/** How each manager puts a package's programs into our folder. None runs the scripts of packages: they are code of strangers. */
+/** How each manager installs programs into our folder. None runs the install scripts of packages, which are untrusted code. */
 const nodeCommands: Readonly<Record<NodeManager, (name: string, places: ToolPlaces) => Pick<ProgramPlan, 'command' | 'env'>>> = {
   npm: (name, { root }) => ({
     command: ['npm', 'install', '--global', `--prefix=${root}`, '--ignore-scripts', '--no-audit', '--no-fund', name],

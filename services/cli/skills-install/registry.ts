@@ -5,7 +5,7 @@ import { quoted } from '../../../shared/kit/one-line.ts';
 import { fetchBytes, fetchFile, type WebRequest, webAddress } from './fetch.ts';
 import { slugPattern, versionPattern } from './lock.ts';
 
-/** The part of ClawHub's protocol that we use (A15/164): its public HTTP API, version 1. Fields that we do not know count for nothing. */
+/** The part of ClawHub's protocol that we use (A15/164): version 1 of its public HTTP API. Unknown fields are ignored. */
 
 const text = z.string().max(4_000);
 const slug = z.string().regex(slugPattern);
@@ -48,13 +48,13 @@ export interface RegistryOptions {
   readonly token?: string;
   readonly signal: AbortSignal;
 }
-/** A file of a skill that is published. */
+/** A file to publish with a skill. */
 export interface BundleFile {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** A client of one registry. All throw `NatterError`; an answer of another shape is `invalid`. */
+/** A client of one registry. All methods throw `NatterError`; a malformed response is `invalid`. */
 export const registryAt = ({ address, token, signal }: RegistryOptions) => {
   const base = webAddress(address.endsWith('/') ? address : `${address}/`, 'skills.registry');
   const request = (path: string, query: Readonly<Record<string, string>> = {}): WebRequest => {
@@ -71,15 +71,15 @@ export const registryAt = ({ address, token, signal }: RegistryOptions) => {
     search: async (query: string, limit: number): Promise<FoundSkill[]> =>
       (await ask(search, request('search', { q: query, limit: String(limit) }))).results.slice(0, limit),
     skill: (name: string): Promise<RegistrySkill> => ask(skill, request(`skills/${checked(name)}`)),
-    /** The files of a version by their SHA-256. `null`: the registry does not say. */
+    /** The files of a version: path to SHA-256. `null` if the registry does not list them. */
     files: async (name: string, of: string): Promise<ReadonlyMap<string, string> | null> => {
       const { files } = (await ask(oneVersion, request(`skills/${checked(name)}/versions/${encodeURIComponent(of)}`))).version;
       return files ? new Map(files.map((file) => [file.path, file.sha256.toLowerCase()])) : null;
     },
-    /** Writes the archive of a version to a new file. */
+    /** Writes a version's archive to a new file. */
     download: (name: string, of: string, file: string, progress: (bytes: number, all: number | null) => void) =>
       fetchFile(request('download', { slug: checked(name), version: of }), file, limits.skillBytes, progress),
-    /** The version that has this fingerprint. `null`: none has. */
+    /** The version with this fingerprint (`null` if there is none), and the latest one. */
     resolve: async (name: string, hash: string): Promise<{ match: string | null; latest: string | null }> => {
       const { match, latestVersion } = await ask(resolved, request('resolve', { slug: checked(name), hash }));
       return { match: match?.version ?? null, latest: latestVersion?.version ?? null };

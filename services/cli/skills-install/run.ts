@@ -14,22 +14,25 @@ import { withStaging } from './staging.ts';
 
 export interface RunOptions {
   readonly places: ToolPlaces;
-  /** The process's environment with our tools on its path; a manager gets no more of it than it needs. */
+  /** The process's environment with our tools on its PATH. A package manager gets only the variables it needs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Hears how far it is. */
+  /** Called with the progress so far. */
   progress(text: string): void;
 }
 
-/** Does what a plan says, which somebody has agreed to (A15/170). Throws `NatterError`; a download that failed leaves nothing behind. */
+/** Carries out a plan that somebody has approved (A15/170). Throws `NatterError`; a failed download leaves nothing behind. */
 export const runPlan = async (plan: InstallPlan, options: RunOptions): Promise<void> => {
   mkdirSync(options.places.bin, { recursive: true, mode: 0o755 });
   if (plan.kind === 'download') await runDownload(plan, options);
   else await runManager(plan, options);
 };
 
-/** What a package manager gets to know besides PATH, LANG and HOME: how to reach the network, and whose certificates it trusts there. */
+/**
+ * Variables that a package manager gets besides PATH, LANG and HOME: how to reach the network, which certificates to trust, and
+ * where to put temporary files.
+ */
 const managerVariables = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
@@ -81,14 +84,17 @@ const runDownload = (plan: DownloadPlan, { places, signal, progress }: RunOption
     for (const program of programs) link(join(plan.target, program), join(places.bin, basename(program)));
   });
 
-/** A program that another skill, or a package, has brought is not replaced. */
+/** Refuses to replace a program that another skill or a package installed. */
 const refuseTaken = (place: string, { home }: DownloadPlan): void => {
   const stat = lstatSync(place, { throwIfNoEntry: false });
   if (stat === undefined || (stat.isSymbolicLink() && isWithin(home, readlinkSync(place)))) return;
   throw new NatterError('invalid', `${place} is there already, and not of this skill; remove it first`);
 };
 
-/** Path of the file of that name; the one that is least deep. Only a name is looked for, never a path, and links are not followed. */
+/**
+ * The relative path of the file with that name; the one nearest the root if there are several. Looks for a name only, never a
+ * path, and does not follow links.
+ */
 const programIn = (folder: string, name: string): string | null => {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.name === name && entry.isFile())

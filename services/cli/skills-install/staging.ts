@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A folder to prepare something in that is then put in its place at once. Whatever happens, nothing of it stays behind. */
+/** A temporary folder in which something is prepared and then moved into place in one step. It is always removed afterwards. */
 export interface Staging {
   readonly folder: string;
-  /** Puts a folder of it in place of `target`, or of what is there; if that fails, what was there is back. */
+  /** Moves a folder of it to `target`, replacing what is there. If that fails, the old content is restored. */
   place(content: string, target: string): void;
 }
 
-/** `parent`: on the same file system as the targets, and no folder that skills are looked for in. */
+/** `parent` must be on the same file system as the targets, and not a folder that is searched for skills. */
 export const withStaging = async <T>(parent: string, work: (staging: Staging) => Promise<T>): Promise<T> => {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'new-'));

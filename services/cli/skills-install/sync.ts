@@ -8,19 +8,19 @@ import { lockFolder } from './from-registry.ts';
 import { readLock, slugPattern } from './lock.ts';
 import type { BundleFile, Registry } from './registry.ts';
 
-/** How a skill of ours stands to the registry. Those that come from there are left alone. */
+/** How a local skill compares with the registry. Skills installed from a registry are left alone. */
 export interface SyncRow {
   readonly slug: string;
   readonly state: 'new' | 'changed' | 'same' | 'installed' | 'unusable';
-  /** The version that the registry has. */
+  /** The registry's version. */
   readonly version: string | null;
-  /** The version that would be published. */
+  /** The version to publish. */
   readonly next: string | null;
   readonly files: readonly BundleFile[];
   readonly problem?: string;
 }
 
-/** Compares all skills of a folder with the registry (A15/164). What sessions would not take for one is none: `keepOut` as for those. */
+/** Compares a folder's skills with the registry (A15/164). `keepOut` and what counts as a skill are as for sessions. */
 export const compareSkills = async (registry: Registry, folder: string, keepOut: readonly string[]): Promise<SyncRow[]> => {
   const { skills: installed } = readLock(lockFolder(folder));
   const rows: SyncRow[] = [];
@@ -63,7 +63,10 @@ const firstVersion = '1.0.0';
 const after = (version: string): string =>
   version.replace(/^(\d+\.\d+)\.(\d+).*$/, (_, start: string, patch: string) => `${start}.${Number(patch) + 1}`);
 
-/** Publishes what `compareSkills` found to be new or changed. Whoever asks for it accepts the registry's terms. Throws `NatterError`. */
+/**
+ * Publishes a skill that `compareSkills` reported as new or changed. This accepts the registry's terms on the user's behalf.
+ * Throws `NatterError`.
+ */
 export const publishSkill = ({ publish }: Registry, { slug, next, files }: SyncRow): Promise<void> => {
   const displayName = slug.replaceAll(
     /(^|-)([a-z])/g,

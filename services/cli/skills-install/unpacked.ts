@@ -7,16 +7,16 @@ import { quoted } from '../../../shared/kit/one-line.ts';
 import { isWithin } from '../../../shared/runtime/skills/folder.ts';
 
 export interface UnpackLimits {
-  /** Entries of any kind, and bytes of all files. */
+  /** Maximum number of entries of any kind, and of bytes in all files. */
   readonly files: number;
   readonly bytes: number;
-  /** Symbolic links that stay in the folder are kept. Without it no link is. */
+  /** Keeps symbolic links that stay within the folder. Without it, links are refused. */
   readonly links?: boolean;
-  /** Leading folders of each path that are left out. */
+  /** Number of leading folders to drop from each path. */
   readonly strip?: number;
 }
 
-/** An entry of an archive as its format tells of it; `path` and `link` are a stranger's. */
+/** An archive entry as its format describes it. `path` and `link` are untrusted. */
 export interface ArchiveEntry {
   readonly path: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
@@ -26,12 +26,13 @@ export interface ArchiveEntry {
 
 const refused = (path: string, problem: string): NatterError =>
   new NatterError('invalid', `the archive: ${quoted(path)} ${problem}`);
-/** What is small may become larger by any factor: a page of spaces is no bomb. */
+/** Contents up to this size may exceed the ratio: a page of spaces is not a zip bomb. */
 const freeBytes = 1024 * 1024;
 
 /**
- * The contents of an archive on their way into an empty folder of ours: bounded in number, bytes and ratio, and none of them outside of it
- * (A15/173). All throw `invalid`; the folder is to be removed then. No file is written through a link: links are made last.
+ * Writes an archive's contents into an empty folder of ours: bounded in number, bytes and compression ratio, and never outside
+ * the folder (A15/173). All methods throw `invalid`; the caller must then delete the folder. Links are created last, so that no
+ * file is written through one.
  */
 export class Unpacked {
   readonly #folder: string;
@@ -43,14 +44,14 @@ export class Unpacked {
   #written = 0;
   #read = 0;
 
-  /** `archiveBytes`: the archive's own. */
+  /** `archiveBytes` is the size of the archive itself. */
   constructor(folder: string, archiveBytes: number, bounds: UnpackLimits) {
     this.#folder = folder;
     this.#limits = bounds;
     this.#mostBytes = Math.min(bounds.bytes, Math.max(freeBytes, archiveBytes * limits.archiveRatio));
   }
 
-  /** Makes a folder, remembers a link, or opens a file. True: what comes next is to be written to it, and then it is to be closed. */
+  /** Creates a folder, remembers a link, or opens a file. True for a file: the caller must write its content and close it. */
   add(entry: ArchiveEntry): boolean {
     this.#entries += 1;
     if (this.#entries > this.#limits.files)
@@ -71,7 +72,7 @@ export class Unpacked {
     for (let done = 0; done < chunk.length; ) done += writeSync(this.#open.handle, chunk, done);
   }
 
-  /** Closes the file that is open, if one is. */
+  /** Closes the open file, if there is one. */
   close(): void {
     if (this.#open === null) return;
     const { handle, path, isProgram } = this.#open;
@@ -80,12 +81,12 @@ export class Unpacked {
     if (isProgram) chmodSync(path, 0o755);
   }
 
-  /** To be told of bytes that come out of an archive though they may be no file's. */
+  /** Counts decompressed bytes, including those that belong to no file. */
   count(bytes: number): void {
     this.#read = this.#bounded(this.#read + bytes);
   }
 
-  /** Makes the links. Throws `invalid` for one that leads out of the folder, or nowhere. */
+  /** Creates the links. Throws `invalid` for one that leads outside the folder or nowhere. */
   finish(): void {
     const root = realpathSync.native(this.#folder);
     for (const { path, to } of this.#links) symlinkSync(to, join(root, path));
@@ -126,7 +127,7 @@ const realOf = (path: string): string => {
   }
 };
 
-/** The folders and the name of a path that stays where it is unpacked. */
+/** The segments of a path that stays within the folder. */
 const partsOf = (path: string): string[] => {
   if (path.length > limits.archivePathCharacters) throw refused(path, 'has too long a path');
   if (/[\0\\]|^[a-z]:/i.test(path) || posix.isAbsolute(path)) throw refused(path, 'has a path that leads out of it');

@@ -16,20 +16,23 @@ export interface MemorySources {
   readonly rows: Pick<IndexView, 'get'>;
   readonly view: Pick<MemoryView, 'get' | 'list' | 'search'>;
 }
-/** The memory as one turn has it. */
+/** Long-term memory as one turn sees it. */
 export interface TurnMemory {
-  /** What the turn may change. */
+  /** The scopes that the turn may change. */
   readonly write: MemoryReach['write'];
-  /** Changed last first. */
+  /** Most recently changed first. */
   newest(limit: number): MemoryEntry[];
   search(query: string, limit: number): MemoryEntry[];
   get(id: string): MemoryEntry | undefined;
-  /** The scope of an entry that the turn may change; `undefined`: it may not. */
+  /** The entry's scope if the turn may change it; otherwise `undefined`. */
   writableScope(entry: MemoryEntry): MemoryScope | undefined;
 }
 type Scope = Pick<ToolScope, 'key' | 'sender'>;
 
-/** What a turn reads of the memory and may change (A7/82, I12): asked of the log as it is now, so that whoever came just now counts. */
+/**
+ * Determines what a turn may read and change in memory (A7/82, I12). It uses the log's current state, so that a participant who
+ * has just joined counts.
+ */
 export class MemoryReader {
   readonly #sources: MemorySources;
 
@@ -44,7 +47,7 @@ export class MemoryReader {
     const rules = { mainKey, identities: identitiesOf(identityLinks) };
     const { read, write } = memoryReach({ key, participants: row?.participants ?? [], sender }, rules);
     const scopes = scopeNames(read, key);
-    // The copy may not know yet that the session was deleted.
+    // The projection may not have seen the deletion of the session yet.
     const isThere = ({ scope, source }: MemoryEntry): boolean => scope !== ownScope(key) || source.seq > (row?.deletedSeq ?? 0);
     const inReach = (entry: MemoryEntry): boolean => scopes.includes(entry.scope) && isThere(entry);
     return {
@@ -59,6 +62,6 @@ export class MemoryReader {
 
 const ownScope = (key: SessionKey): string => scopeName({ kind: 'session' }, key);
 
-/** The kind of a scope, from its name. */
+/** The kind of an entry's scope, taken from the scope's name. */
 export const scopeKindOf = ({ scope }: Pick<MemoryEntry, 'scope'>): MemoryScope['kind'] =>
   scope.slice(0, scope.indexOf(':')) as MemoryScope['kind'];

@@ -1,14 +1,14 @@
 import { type ConversationMessage, summaryMessage } from '../../../shared/domain/prompt/conversation-message.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 
-/** Characters in memory that a message costs besides its text, about. */
+/** Estimated overhead of a message in characters, besides its text. */
 const overhead = 200;
 const charactersOf = ({ message }: ConversationMessage): number => {
   const calls = message.role === 'assistant' ? (message.calls ?? []) : [];
   return overhead + message.text.length + calls.reduce((sum, call) => sum + overhead + call.arguments.length, 0);
 };
 
-/** The messages of one conversation, bounded: it forgets its oldest. */
+/** The messages of one conversation. The list is bounded and drops its oldest messages. */
 export class ConversationMessageList {
   #items: ConversationMessage[] = [];
   #characters = 0;
@@ -16,7 +16,7 @@ export class ConversationMessageList {
   get items(): readonly ConversationMessage[] {
     return this.#items;
   }
-  /** About how much memory it takes. */
+  /** Estimated size in characters. */
   get characters(): number {
     return this.#characters;
   }
@@ -31,7 +31,7 @@ export class ConversationMessageList {
     this.#characters = 0;
   }
 
-  /** A summary takes the place of all up to `throughRev`, but not of what turn `turnId` is about. */
+  /** Replaces all messages up to `throughRev` with a summary, except those that turn `turnId` answers. */
   summarise(summary: string, { throughRev, seq, turnId }: { throughRev: number; seq: number; turnId: string | undefined }): void {
     const before = this.#items;
     this.clear();
@@ -43,8 +43,8 @@ export class ConversationMessageList {
   }
 
   /**
-   * Keeps the newest, and what turn `turnId` is about. What one commit brought goes as one, so no call loses its result. True if anything
-   * is gone.
+   * Drops the oldest messages until the rest fits, except those that turn `turnId` answers. The messages of one commit are
+   * dropped together, so that no call loses its result. Returns true if the list was too long.
    */
   trim(turnId: string | undefined): boolean {
     if (this.#characters <= limits.contextCharacters) return false;

@@ -20,10 +20,10 @@ import {
 } from './running-turn.ts';
 
 /**
- * What a model sees of one session: a fold of its commits. Reading may start at any commit from `Position.contextSeq` back; `isWhole` and
- * `view` tell whether it started early enough. A message that asks for a turn appears when its turn starts, after the answers given while it
- * waited, and never if its turn never starts (A5/70, A11/125). A message that joins a turn appears with the step that read it (B6); any other
- * appears at once (A5/69). A step with tool calls appears when every call has its result.
+ * What a model sees of one session: a fold of its commits. Reading may start at any commit up to `Position.contextSeq`; `isWhole` and
+ * `view` tell if it started early enough. A message that asks for a turn appears when its turn starts, after the answers given while it
+ * waited, and never if the turn never starts (A5/70, A11/125). A message that joins a turn appears with the step that read it (B6); any
+ * other appears at once (A5/69). A step with tool calls appears when every call has its result.
  */
 export class Conversation {
   readonly #said = new ConversationMessageList();
@@ -32,7 +32,7 @@ export class Conversation {
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
   #firstRev = 0;
-  /** The first commit that has to be read. */
+  /** The revision from which commits are needed. */
   #neededRev = 1;
 
   get rev(): number {
@@ -41,16 +41,16 @@ export class Conversation {
   get seq(): number {
     return this.#at.seq;
   }
-  /** About how much memory it takes. */
+  /** Estimated size in characters. */
   get characters(): number {
     return [...this.#waiting.values()].reduce((sum, { message }) => sum + message.text.length, this.#said.characters);
   }
-  /** False: reading began too late. */
+  /** False if reading started too late. */
   get isWhole(): boolean {
     return this.#firstRev <= this.#neededRev;
   }
 
-  /** True if the commit is the next one. */
+  /** True if this commit can be added next. */
   isNext(commit: RecordedCommit): boolean {
     return (
       this.#firstRev === 0 ||
@@ -69,7 +69,7 @@ export class Conversation {
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
-  /** What the running turn sees. `null`: this turn does not run, or reading began too late to know what it is about. */
+  /** What the running turn sees. `null` if this turn is not running, or if reading started after the messages it answers. */
   view(turnId: string): TurnView | null {
     const turn = this.#turn;
     if (turn?.id !== turnId || !turn.isWhole) return null;
@@ -125,7 +125,7 @@ export class Conversation {
     }
   }
 
-  /** A generation begins; of the one before nothing is heard (A4/53), but the messages of turns that wait. */
+  /** A generation starts. Nothing of the previous one is visible (A4/53) except, with `keepsQueue`, the messages of queued turns. */
   #begin(keepsQueue = false): void {
     this.#said.clear();
     this.#counted = null;
@@ -134,7 +134,7 @@ export class Conversation {
     this.#neededRev = this.rev;
   }
 
-  /** The conversation goes on from the commit that was read last, or else from one that was not kept (B21). */
+  /** Continues from the commit read last if `goesOn`; otherwise from one that was not kept (B21). */
   #branch(goesOn: boolean): void {
     if (goesOn) {
       this.#end();
@@ -184,7 +184,7 @@ export class Conversation {
     return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
   }
 
-  /** The final step is heard as the answer that it becomes, a flush only by the flush. */
+  /** The final step becomes the answer. A flush step is visible only to the flush. */
   #step({ text, calls = [], finish, heard = 0, flush, usage }: EventOf<'model_step'>): void {
     const turn = this.#turn;
     if (turn === null) return;
@@ -234,7 +234,7 @@ export class Conversation {
     for (const said of turn.later.splice(0)) this.#said.add({ ...said, rev: this.rev });
   }
 
-  /** Whoever joined a turn and was not heard before it ended has been heard by the next one. */
+  /** Messages that joined a turn and were not read before it ended are visible from the next turn on. */
   #end(): void {
     this.#closeBlock();
     if (this.#turn) this.#hearJoined(this.#turn, this.#turn.joined.length);

@@ -10,12 +10,12 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
 import { Conversation } from './conversation.ts';
 
-/** Characters that an empty conversation counts for in the cache. */
+/** The size at which the cache counts an empty conversation, in characters. */
 const baseCharacters = 1_000;
 
 type ReadPosition = Pick<Position, 'seq' | 'contextSeq' | 'skips'>;
 
-/** The conversations of a host's sessions, as far as they fit in memory: a cache of the log, read once and then extended. */
+/** A cache of the conversations of a host's sessions. Each is read from the log once and then extended. */
 export class Conversations {
   readonly #log: { readonly events: EventLog; readonly clock: Clock };
   readonly #cache = new LRUCache<SessionKey, Conversation>({
@@ -27,7 +27,7 @@ export class Conversations {
     this.#log = { events, clock };
   }
 
-  /** The turn's view of the conversation, with everything recorded up to `position`. Rejects when the turn is over. */
+  /** The turn's view of the conversation, with everything recorded up to `position`. Rejects if the turn is over. */
   async read(key: SessionKey, turn: Pick<ActiveTurn, 'id'>, position: ReadPosition): Promise<TurnView> {
     const known = this.#cache.get(key);
     const isCurrent = known?.isWhole && (await this.#extend(key, known, position.seq)) && known.isWhole;
@@ -36,7 +36,7 @@ export class Conversations {
     return (await this.#load(key, turn, position, position.contextSeq)) ?? (await this.#loadAll(key, turn, position));
   }
 
-  /** Adds a commit that was just recorded to the conversation in memory, which then need not read it. */
+  /** Adds a commit that was just recorded to the cached conversation, which then need not read it. */
   note(commit: RecordedCommit): void {
     const known = this.#cache.peek(commit.key);
     if (!known?.isNext(commit)) return;
@@ -44,7 +44,7 @@ export class Conversations {
     this.#keep(commit.key, known);
   }
 
-  /** Drops the conversation of a session that left memory. */
+  /** Drops the conversation of a session that was passivated. */
   forget(key: SessionKey): void {
     this.#cache.delete(key);
   }
@@ -55,7 +55,7 @@ export class Conversations {
     return view;
   }
 
-  /** Reads from a sequence on. `null`: the turn needs commits from before it. */
+  /** Reads from a sequence on. Resolves with `null` if the turn needs earlier commits. */
   async #load(
     key: SessionKey,
     turn: Pick<ActiveTurn, 'id'>,
@@ -78,11 +78,11 @@ export class Conversations {
     return view;
   }
 
-  /** Brings a conversation up to a sequence. False: the commits read do not follow it. */
+  /** Reads a conversation up to a sequence. Resolves with false if the commits do not follow it. */
   async #extend(key: SessionKey, known: Conversation, seq: number): Promise<boolean> {
     if (known.seq >= seq) return true;
     for await (const commit of readThrough(this.#log, key, { after: known.seq, through: seq })) {
-      // Another reader may have been faster, or `note`.
+      // A concurrent reader, or `note`, may already have added it.
       if (commit.seq <= known.seq) continue;
       if (commit.seq > seq) break;
       if (!known.isNext(commit)) return false;

@@ -2,20 +2,20 @@ import type { ModelMessage } from '../../../shared/domain/prompt/model-request.t
 import { messageCharacters } from '../../../shared/domain/prompt/tokens.ts';
 import { charactersPerToken } from '../../../shared/kit/token-estimate.ts';
 
-/** Assistant messages whose results stay as they are, and of how many more the boundary waits before it moves on. */
+/** The results of the last `recent` assistant messages are kept. The boundary advances `stride` assistant messages at a time. */
 const recent = 3;
 const stride = 8;
-/** Shares of the window from which on old outputs are shortened, and left out. */
+/** Shares of the context window above which old outputs are shortened (soft) and removed (hard). */
 const softShare = 0.25;
 const hardShare = 0.5;
-/** Characters of an output that is not shortened; of one that is, its head and tail. */
+/** Longest output that is kept whole, and the head and tail kept of a longer one, in characters. */
 const shortOutput = 4_000;
 const [head, tail] = [1_500, 1_500];
 
 /**
- * Shortens old outputs of tools in what the model gets; the log keeps them as they are (A7/86, B15). What people and the model said is
- * never touched. What becomes of a message depends only on those before a boundary that moves by several steps at a time, so that the
- * provider can reuse what it has cached between two moves. Only where that is not enough the boundary moves with each step.
+ * Shortens old tool outputs in the model's input; the log keeps them unchanged (A7/86, B15). Text by people and by the model is
+ * never touched. How a message is pruned depends only on the messages before a boundary that advances several steps at a time, so
+ * that the provider's cache stays valid in between. Only if that is not enough does the boundary advance with every step.
  */
 export const pruned = (
   messages: readonly ModelMessage[],
@@ -26,7 +26,7 @@ export const pruned = (
   return size(steady) <= window * (hardShare + softShare) ? steady : prunedBefore(boundary(messages, 1), messages, window);
 };
 
-/** The index of the first message that is not old. */
+/** Index of the first message that is not old. */
 const boundary = (messages: readonly ModelMessage[], step: number): number => {
   const answers = messages.flatMap(({ role }, index) => (role === 'assistant' ? index : []));
   const old = Math.floor(Math.max(0, answers.length - recent) / step) * step;
@@ -49,7 +49,7 @@ const trimmed = (message: ModelMessage): ModelMessage => {
   return { ...message, text: `${text.slice(0, head).toWellFormed()}\n${note}\n${text.slice(-tail).toWellFormed()}` };
 };
 
-/** Leaves out outputs, oldest first, until the rest has at most so many characters. */
+/** Removes outputs, oldest first, until at most `most` characters are left. */
 const cleared = (messages: readonly ModelMessage[], most: number): readonly ModelMessage[] => {
   const note = '[Old output left out.]';
   let total = size(messages);

@@ -4,37 +4,37 @@ import type { ModelMessage } from '../../../shared/domain/prompt/model-request.t
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
-/** A message that waits to be heard, and where it is written. */
+/** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {
   readonly message: Message;
   readonly seq: number;
 }
 
-/** What a conversation knows of the turn that runs. */
+/** The state of the running turn in a conversation. */
 export interface RunningTurn {
   readonly id: string;
-  /** Whoever reads from here on gets to know all of the turn. */
+  /** Reading from this sequence on yields the whole turn. */
   readonly fromSeq: number;
   readonly prompt: string;
-  /** False: a message that it answers is not in what was read. */
+  /** False if a message that it answers was not among the commits read. */
   readonly isWhole: boolean;
-  /** Who has a part in it: who asked for it first. */
+  /** The senders of the messages that started it. */
   readonly senders: readonly Sender[];
-  /** Messages that joined it, and how many of them a step has heard. */
+  /** Messages that joined it; a step has read the first `heard` of them. */
   readonly joined: Message[];
   heard: number;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
-  /** Heard as soon as the block is complete. */
+  /** Messages that appear once the block is complete. */
   readonly later: ConversationMessage[];
   flush: readonly ModelMessage[];
   flushing: boolean;
 }
 
-/** The program itself, when nobody wrote what the turn is about. */
+/** The sender of a turn that answers no message: Natter itself. */
 const nobody: Sender = { id: 'natter', role: 'program' };
 
-/** Nobody in particular: several people who have a part in one turn. */
+/** The acting sender of a turn with messages from several people. */
 export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
 
 export const runningTurn = (
@@ -55,7 +55,7 @@ export const runningTurn = (
   flushing: false,
 });
 
-/** The calls of a step, detached from the commit they were read from. */
+/** The calls of a step, copied so that they do not retain the commit in memory. */
 export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
   calls.map(({ callId, tool, arguments: given }) => ({
     callId: detachedString(callId),
@@ -63,21 +63,21 @@ export const detachedCalls = (calls: readonly ToolCall[]): ToolCall[] =>
     arguments: detachedString(given),
   }));
 
-/** The turn's flush after a step of it; `text` is what the step says, `null` if it only makes calls. */
+/** The turn's flush messages after one of its steps. `text` is the step's text, or `null` if it makes calls. */
 export const flushMessages = ({ flush }: RunningTurn, text: string | null): readonly ModelMessage[] => [
   ...(flush.length > 0 ? flush : [flushPrompt]),
   ...(text === null ? [] : [{ role: 'assistant', text } as const]),
 ];
 
-/** All who have a part in the turn. A program that works for a participant is there as both. */
+/** The senders of all messages in the turn. A program that acts for a participant is listed twice, once in each role. */
 export const sendersOf = ({ senders, joined }: RunningTurn): readonly Sender[] =>
   [...senders, ...joined.map(({ sender }) => sender)].flatMap((sender) =>
     sender.onBehalfOf === undefined ? [sender] : [sender, { ...sender, role: sender.onBehalfOf }],
   );
 
 /**
- * In whose name they act together: nobody's word in another's turn must act with the other's rights. The owner's rights are only the
- * owner's alone, and of several others none has the rights of one.
+ * The sender whose rights the turn has: only those that all its senders share, so that nobody acts with another person's rights.
+ * The owner's rights apply only if all senders are the owner; several other people have the rights of none of them.
  */
 export const actingSender = (senders: readonly Sender[]): Sender => {
   const others = senders.filter(({ role }) => role !== 'owner');

@@ -15,19 +15,19 @@ import { Workspace } from '../tools/workspace.ts';
 
 export interface SystemPrompt {
   readonly text: string;
-  /** The sizes of its parts, and of the tool definitions, which every request includes too (A11/124). */
+  /** The sizes of its parts and of the tool definitions, which every request includes too (A11/124). */
   readonly parts: readonly PromptPart[];
 }
 
-/** A file's content at this stamp. `text` is empty if the file may not be read. */
+/** A file's content and its stamp when it was read. `text` is empty if the file may not be read. */
 interface KnownFile {
   readonly stamp: string;
   readonly text: string;
 }
 
 /**
- * Builds the system prompts of a host's sessions from the configured prompt, the workspace's files (read again when they change) and long-term
- * memory (A7/82).
+ * Builds the system prompts of a host's sessions from the configured prompt, the workspace's files (read again when they change)
+ * and long-term memory (A7/82).
  */
 export class SystemPrompts {
   readonly #files = new Map<string, KnownFile>();
@@ -38,7 +38,7 @@ export class SystemPrompts {
     this.#memory = memory;
   }
 
-  /** The prompt for a turn that answers this sender: what the owner may read is not shown to others (I12). */
+  /** The prompt for a turn that answers this sender. What only the owner may read is not shown to others (I12). */
   async read(
     { agent: { systemPrompt, workspace }, session: { mainKey }, memory }: Pick<Config, 'agent' | 'session' | 'memory'>,
     tools: readonly ToolSpec[],
@@ -80,7 +80,7 @@ export class SystemPrompts {
     });
   }
 
-  /** The stamp decides whether to read again; the workspace decides what may be read. */
+  /** The stamp tells if the file has changed; the workspace decides if it may be read. */
   async #readFile(workspace: string, name: string): Promise<string> {
     const path = join(workspace, name);
     const found = await stat(path).catch(() => null);
@@ -93,7 +93,7 @@ export class SystemPrompts {
     return text;
   }
 
-  /** One part for the tools of each MCP server, named `<server>__<tool>`, and one for Natter's own. */
+  /** One part for the tools of each MCP server (named `<server>__<tool>`), and one for Natter's own tools. */
   #toolParts(tools: readonly ToolSpec[]): PromptPart[] {
     const parts = new Map<string, number>();
     for (const tool of tools) {
@@ -113,7 +113,7 @@ export class SystemPrompts {
 
 const named = (name: string, text: string): { name: string; text: string }[] => (text === '' ? [] : [{ name, text }]);
 
-/** As much of a file as is ever shown, and one character more to see that it continues. A file that may not be read counts as empty. */
+/** The beginning of a file: as much as is ever shown, plus one character to tell if it continues. Empty if it may not be read. */
 const startOf = async (workspace: Workspace, name: string): Promise<string> => {
   try {
     const file = await workspace.openFile(name);

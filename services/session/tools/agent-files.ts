@@ -1,31 +1,34 @@
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
 
-/** The files of the workspace that make the agent what it is. All that stands in them goes into prompts. */
+/** The workspace files that define the agent. Their content goes into prompts. */
 
-/** What every model is given, in this order. */
+/** The files that prompts include, in this order. */
 const promptFiles = ['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'];
-/** Of these, what is about the owner: nobody else's business (I12). */
+/** Those about the owner, which nobody else may see (I12). */
 const privateFiles: readonly string[] = ['USER.md', 'MEMORY.md'];
 
-/** Folders with skills, of which all sessions are told (A15/143). */
+/** Folders with skills, which are announced to all sessions (A15/143). */
 const skillFolders: readonly string[] = ['skills', '.agents'];
 
-/** Some disks know no difference between upper and lower case. */
+/** Ignores case, because some file systems do. */
 const isOneOf = (names: readonly string[], path: string): boolean =>
   names.some((name) => name.toLowerCase() === path.toLowerCase());
 const isParticipant = ({ role = 'participant' }: ToolScope['sender']): boolean => role === 'participant';
 
-/** The files for the prompt of a turn. What is about the owner is for the owner alone, where nobody else listens. */
+/**
+ * The files for the prompt of a turn. Those about the owner appear only in the owner's turns, in their own main or direct
+ * session.
+ */
 export const promptFilesFor = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'>, mainKey: string): readonly string[] => {
   const { kind } = parseKey(key, mainKey);
   const isOwnersOwn = sender.role === 'owner' && (kind === 'main' || kind === 'dm');
   return isOwnersOwn ? promptFiles : promptFiles.filter((name) => !privateFiles.includes(name));
 };
 
-/** Whether a file is kept from whoever wrote the message that a turn answers. A program that works for them counts as them. */
+/** True if the turn's sender may not read the file. A program that acts for a participant counts as one. */
 export const isKeptFrom = (sender: ToolScope['sender'], path: string): boolean =>
   isParticipant(sender) && isOneOf(privateFiles, path);
-/** Whether they may change it: others would be talked to as it says. */
+/** True if the turn's sender may not change the file, because its text goes into the prompts of others. */
 export const isFixedFor = (sender: ToolScope['sender'], path: string): boolean =>
   isParticipant(sender) && (isOneOf(promptFiles, path) || isOneOf(skillFolders, path.split('/', 1)[0] ?? ''));

@@ -4,15 +4,16 @@ import type { ToolSource } from '../../../shared/ports/tool-source.ts';
 import type { Tool, Tools } from '../../../shared/ports/tools.ts';
 import { matchesPattern } from './tool-policy.ts';
 
-/** What every provider takes for a tool's name. */
+/** A tool name that every provider accepts. */
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * All tools of a host: those of the sources without the ones that `tools.disabled` names, in the order of their names, so that the same
- * tools make the same prompt. Of two with one name the earlier source's stays; it and what else is left out is a problem.
+ * All tools of a host: those of the sources, except those that `tools.disabled` matches. They are sorted by name, so that the
+ * same tools make the same prompt. Of two with the same name, the earlier source's is kept. A tool that is left out without being
+ * disabled is reported as a problem.
  */
 export const createTools = (sources: readonly ToolSource[], { tools: { disabled } }: Pick<Config, 'tools'>): Tools => {
-  /** As of the last time that somebody looked: what is mended is no problem any more. */
+  /** Found by the last call of `of`, so that a fixed problem disappears. */
   let problems = new Set<string>();
   const isDisabled = ({ name }: Tool) => disabled.some((pattern) => matchesPattern(pattern, name));
 

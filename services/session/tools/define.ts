@@ -3,13 +3,13 @@ import { errorMessage } from '../../../shared/kit/errors.ts';
 import { oneLine, question, questionCharacters, quoted } from '../../../shared/kit/one-line.ts';
 import type { Tool, ToolEnd, ToolRun } from '../../../shared/ports/tools.ts';
 
-/** A tool as it is written: with the schema of its arguments and the work it does with them. */
+/** The definition of a tool: the schema of its arguments and the work it does with them. */
 export interface ToolDefinition<S extends z.ZodObject>
   extends Pick<Tool, 'name' | 'description' | 'idempotent' | 'usual' | 'onceOnly' | 'timeoutMs'> {
   readonly input: S;
-  /** What a call would do, for the person who is asked. */
+  /** What a call would do, in words for the approver. */
   line(input: z.output<S>): string;
-  /** A text is a success. What it throws is told to the model as an error. */
+  /** A returned text is a success. A thrown error becomes the call's error result. */
   act(input: z.output<S>, run: ToolRun, signal: AbortSignal): Promise<string | ToolEnd>;
 }
 
@@ -34,13 +34,13 @@ export const defineTool = <S extends z.ZodObject>({ input, line, act, ...tool }:
   },
 });
 
-/** The arguments as a JSON schema, which names its fields and refuses others. */
+/** The arguments as a JSON schema. It lists the fields and refuses others. */
 const parametersOf = (input: z.ZodObject): Tool['parameters'] => {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: 'input' });
   return parameters;
 };
 
-/** What is wrong with which field, and of several the first three. */
+/** The first three invalid fields, each with its problem. */
 const problemOf = ({ issues }: z.ZodError): string =>
   issues
     .slice(0, 3)

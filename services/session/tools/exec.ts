@@ -16,15 +16,18 @@ import { defineTool } from './define.ts';
 
 export interface ExecOptions {
   readonly exec: Config['tools']['exec'];
-  /** Folder that programs run in. Default: a new one for each, removed afterwards. */
+  /** Working directory of programs. Default: a new folder for each, removed afterwards. */
   readonly workspace?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** What skills are given (A15/162). */
+  /** The settings of skills, with the variables that they get (A15/162). */
   readonly skills?: Config['skills']['entries'];
 }
 
-/** Runs one program. What it does is known to nobody before: each call is asked about. Throws `invalid` for a forbidden variable. */
+/**
+ * Runs one program. Its effects are not known in advance, so each call needs an approval. Throws `invalid` for a forbidden
+ * variable.
+ */
 export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptions): Tool => {
   checkEnvironment(exec.environment, 'tools.exec.environment');
   const argument = z
@@ -48,11 +51,11 @@ export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptio
     usual: 'ask',
     onceOnly: true,
     idempotent: false,
-    // What it wrote until its time was over is told once it has been ended.
+    // Leaves time to stop a program at its own limit and to return its output.
     timeoutMs: exec.timeoutMs + 3 * limits.programGraceMs,
     line: ({ command }) => `run ${quoted(command, 1_200)} in ${place}`,
     act: async ({ command, timeoutMs = exec.timeoutMs }, { scope: { skills: had = [] } }, signal) => {
-      // A program has the keys of all of them, and may run what is in their folders.
+      // A program gets the keys of all the session's skills and may run their files, so none of the pinned ones may have changed.
       for (const skill of had) if (isPinned(skill, skills)) unchangedFiles(skill);
       const ofSkills = skillEnvironment(had, skills, env);
       const home = await realpath(await mkdtemp(join(tmpdir(), 'natter-exec-')));
@@ -66,7 +69,7 @@ export const execTool = ({ exec, workspace, env, clock, skills = {} }: ExecOptio
         const { outcome, text } = endOf(await runProgram(program, signal, clock), program.timeoutMs);
         return { outcome, text: secretHider(Object.values(ofSkills))(text) };
       } finally {
-        // What the program has made unremovable must not cost its result.
+        // A file that cannot be removed must not cost the result.
         await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       }
     },

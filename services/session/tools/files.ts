@@ -11,8 +11,8 @@ import { defineTool } from './define.ts';
 import { Workspace } from './workspace.ts';
 
 /**
- * The agent's files: read, write and list what is in its workspace, and nothing else. `entries`: what the configuration says of skills, whose
- * pins are kept.
+ * Tools that read, write and list files in the agent's workspace, and read those of the session's skills. `entries` holds the
+ * settings of the skills, whose pinned digests are enforced.
  */
 export const fileTools = (root: string, access: 'read-only' | 'read-write', entries: Entries = {}): Tool[] => {
   const workspace = new Workspace(root);
@@ -21,7 +21,7 @@ export const fileTools = (root: string, access: 'read-only' | 'read-write', entr
 };
 
 const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"').max(1_024);
-/** Leaves room for a note in one page of output. */
+/** Leaves room for the note in one page of output. */
 const readBytes = limits.toolPageBytes - 1_024;
 
 const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
@@ -57,11 +57,11 @@ const readFile = (root: string, workspace: Workspace, entries: Entries): Tool =>
 const ownersOnly = (path: string, what: 'read' | 'change') =>
   new NatterError('forbidden', `path: ${quoted(path)}: it is the owner's to ${what}; use another file`, { field: 'path' });
 
-/** A part as text, with a note where it is not all. It ends at a line's end if one is near. */
+/** A part of a file as text, with a note unless it is the whole file. Ends at a line break if one is in its second half. */
 const partOf = (bytes: Uint8Array, offset: number, size: number, path: string): string => {
   if (bytes.length === 0) return size === 0 ? '[the file is empty]' : `[the file ends at byte ${size}]`;
   const isLast = offset + bytes.length >= size;
-  // Who begins in the middle of a character gets the next one.
+  // If the part starts inside a character, it begins with the next one.
   const start =
     offset === 0
       ? 0
@@ -83,7 +83,7 @@ const textOf = (bytes: Uint8Array, isLast: boolean, path: string): string => {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isLast });
     if (!text.includes('\0')) return text;
   } catch {
-    // Told below, like a zero byte.
+    // Reported below, like a zero byte.
   }
   throw new NatterError('invalid', `path: ${quoted(path)}: it is not a text in UTF-8`, { field: 'path' });
 };
@@ -102,7 +102,7 @@ const writeFile = (workspace: Workspace): Tool =>
     act: async ({ path, content }, { callId, scope }) => {
       if (isFixedFor(scope.sender, path)) throw ownersOnly(path, 'change');
       const bytes = Buffer.from(content);
-      // The same call again finds what it left behind, and no other call does.
+      // A repeated call finds its own temporary file, and no other call does.
       const id = createHash('sha256').update(`${scope.key} ${callId}`).digest('hex').slice(0, 24);
       await workspace.writeFile(path, bytes, id);
       return `wrote ${bytes.length} bytes to ${quoted(path)}`;

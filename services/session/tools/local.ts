@@ -14,15 +14,15 @@ import { webFetchTool } from './web-fetch.ts';
 
 export interface LocalToolsOptions {
   readonly config: Pick<Config, 'agent' | 'tools' | 'dataDir' | 'skills'>;
-  /** The process's environment, for the variables that programs may have. */
+  /** The process's environment, for the variables that programs may get. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly events: EventLog;
   readonly clock: Clock;
 }
 
 /**
- * The tools that this process itself has: files, programs, the web, long outputs. A workspace that they may write to is made if it is not
- * there. Throws `invalid` when they are configured wrongly.
+ * The tools of this process: files, programs, the web and long outputs. Creates a writable workspace that does not exist. Throws
+ * `invalid` for a wrong configuration.
  */
 export const localTools = ({ config, env, events, clock }: LocalToolsOptions): ToolSource => {
   const { workspace, workspaceAccess } = config.agent;
@@ -32,7 +32,7 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
-  /** Its calls end when the source closes. */
+  /** Aborts the tool's calls when the source closes. */
   const untilClosed = (tool: Tool): Tool => ({
     ...tool,
     run: async (run, signal) => {
@@ -61,13 +61,13 @@ export const localTools = ({ config, env, events, clock }: LocalToolsOptions): T
 };
 
 const isFolder = (path: string): boolean => existsSync(`${path}/.`);
-/** What cannot be made is a problem, and told as one. */
+/** A folder that cannot be created is reported by `problems`. */
 const make = (path: string): void => {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {}
 };
-/** Whoever reads files must not find the installation's tokens among them (I12). */
+/** The workspace must not contain the data folder, because tools could read the installation's tokens there (I12). */
 const keepOut = (dataDir: string, workspace: string): void => {
   const [first] = relative(realOf(workspace), realOf(dataDir)).split(sep);
   if (first === '..') return;

@@ -8,7 +8,7 @@ import type { MemoryReader } from '../memory/reader.ts';
 import { defineTool } from './define.ts';
 import { found } from './memory-look.ts';
 
-/** Changes of the memory by a model. A call changes nothing itself: what it asks for is recorded with its result, once. */
+/** Changes to memory by a model. A call changes nothing itself: the edit it requests is recorded with its result, once. */
 
 export const memoryAddName = 'memory_add';
 
@@ -26,7 +26,7 @@ const addInput = z.strictObject({
     .describe('Who it is about: this person in all their conversations, or this conversation alone. Leave it out if unsure.'),
 });
 
-/** `memory_add`: without a scope the person's, where the session is theirs alone, else the session's. */
+/** `memory_add`. The default scope is the person if the session is theirs alone, and otherwise the session. */
 export const addTool = (memory: MemoryReader, usual: Tool['usual']): Tool =>
   defineTool({
     name: memoryAddName,
@@ -42,8 +42,8 @@ export const addTool = (memory: MemoryReader, usual: Tool['usual']): Tool =>
   });
 
 /**
- * `memory_share`: for all conversations of the agent. The owner's turns may, and a person is asked: a page that was read could have said so,
- * and what is shared stands in everybody's prompt.
+ * `memory_share`: adds a memory for all conversations of the agent. Only the owner's turns may call it, and a person must
+ * approve: a web page could have prompted the call, and what is shared goes into everybody's prompt.
  */
 export const shareTool = (memory: MemoryReader): Tool =>
   defineTool({
@@ -77,7 +77,7 @@ const forgetInput = z.strictObject({
   reason: z.string().trim().min(1).max(500).describe('Why it is to be forgotten.'),
 });
 
-/** `memory_forget`: of what this turn may change, and nothing else. */
+/** `memory_forget`: removes a memory, but only one that this turn may change. */
 export const forgetTool = (memory: MemoryReader, usual: Tool['usual']): Tool =>
   defineTool({
     name: 'memory_forget',

@@ -7,7 +7,7 @@ import type { Tool } from '../../../shared/ports/tools.ts';
 import { type MemoryReader, scopeKindOf, type TurnMemory } from '../memory/reader.ts';
 import { defineTool } from './define.ts';
 
-/** Memories of one search. */
+/** Maximum number of results of one search. */
 const mostFound = 50;
 
 const searchInput = z.strictObject({
@@ -15,7 +15,7 @@ const searchInput = z.strictObject({
   limit: z.int().min(1).max(mostFound).default(10).describe('How many memories at most.'),
 });
 
-/** `memory_search` for a model: what this turn may know, the best matches first. */
+/** `memory_search`: searches the memories that this turn may read, best matches first. */
 export const searchTool = (memory: MemoryReader): Tool =>
   defineTool({
     name: 'memory_search',
@@ -35,7 +35,7 @@ const getInput = z.strictObject({
   id: z.string().min(1).max(limits.idCharacters).describe('The id of a memory, such as 512-0.'),
 });
 
-/** `memory_get` for a model: one memory in full, and where it comes from as far as that is this session's business. */
+/** `memory_get`: returns one memory in full. Its source is shown in detail only if it is this session. */
 export const getTool = (memory: MemoryReader): Tool =>
   defineTool({
     name: 'memory_get',
@@ -52,7 +52,7 @@ export const getTool = (memory: MemoryReader): Tool =>
     },
   });
 
-/** Throws `NatterError('not_found')`, word for word the same for what is not there and for what is out of reach. */
+/** Throws `NatterError('not_found')`, with the same message for a memory that does not exist and for one out of reach. */
 export const found = (memory: TurnMemory, id: string): MemoryEntry => {
   const entry = memory.get(id);
   if (entry === undefined) throw new NatterError('not_found', 'id: there is no such memory, or it is out of reach here');

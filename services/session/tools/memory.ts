@@ -11,8 +11,9 @@ export interface MemoryToolsOptions {
 }
 
 /**
- * The tools of the long-term memory (A7/82). To look is allowed. To add is too, but in a group a person is asked: what one of its members gets the
- * model to remember stands in the prompts of all. To forget is asked about, unless the owner says so; to share always.
+ * The tools for long-term memory (A7/82). Reading is allowed. Adding is allowed too, but needs an approval in a group, because
+ * what one member gets the model to remember goes into the prompts of all. Forgetting needs an approval unless the owner asks for
+ * it; sharing always does.
  */
 export const memoryTools = ({ config, memory }: MemoryToolsOptions): ToolSource => {
   const looking = [searchTool(memory), getTool(memory)];

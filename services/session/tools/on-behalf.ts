@@ -1,5 +1,5 @@
 import type { Sender } from '../../../shared/domain/values/types.ts';
 
-/** What a program that somebody sets to work says of them: it may do no more than a participant if that is what they are (A5/62). */
+/** Marks a program that acts for a participant, so that it gets no more than a participant's rights (A5/62). */
 export const onBehalfOf = ({ role }: Pick<Sender, 'role'>): Pick<Sender, 'onBehalfOf'> =>
   role === 'owner' || role === 'program' ? {} : { onBehalfOf: 'participant' };

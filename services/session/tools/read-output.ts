@@ -8,12 +8,12 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
 import { defineTool } from './define.ts';
 
-/** Pages of long outputs of the same session, from the log, which keeps them. */
+/** `read_output`: returns pages of the session's long outputs, which the log keeps. */
 export const readOutputTool = (events: EventLog): Tool => {
-  /** The sequences of commits with outputs that were asked for: the next page is one read away. */
+  /** The sequences of commits whose outputs were requested, so that the next page takes a single read. */
   const places = new LRUCache<string, number>({ max: limits.outputPlaces });
 
-  /** The page, or `null`. Only this generation is looked at: what was said before a reset is not the session's any more. */
+  /** The page, or `null`. Searches only this generation: what was said before a reset is out of reach. */
   const pageOf = async ({ key, sessionId }: ToolScope, callId: string, page: number, signal: AbortSignal) => {
     const place = `${key} ${sessionId} ${callId}`;
     const seq = places.get(place);

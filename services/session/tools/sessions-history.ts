@@ -8,7 +8,7 @@ import { defineTool } from './define.ts';
 import { messageCharacters } from './sessions-list.ts';
 import { reachedRow, type SessionToolsOptions } from './sessions-reach.ts';
 
-/** `sessions_history` for a model (A10/115–116): the last messages of a session that its turn reaches. */
+/** `sessions_history` (A10/115–116): the last messages of a session that the turn can reach. */
 export const sessionsHistoryTool = (options: SessionToolsOptions): Tool =>
   defineTool({
     name: 'sessions_history',

@@ -11,10 +11,10 @@ import { lastMessagesOf } from '../../../shared/runtime/session-tools/recent-mes
 import { defineTool } from './define.ts';
 import { reachOf, type SessionToolsOptions } from './sessions-reach.ts';
 
-/** Characters of messages in one answer: with what stands around them they stay within a tool's output. */
+/** Characters of messages in one result. With the JSON around them they stay within the limit of a tool's output. */
 export const messageCharacters = limits.toolOutputBytes / 4;
 
-/** `sessions_list` for a model (A10/101–114): the sessions that its turn reaches, newest first. */
+/** `sessions_list` (A10/101–114): the sessions that the turn can reach, newest first. */
 export const sessionsListTool = (options: SessionToolsOptions): Tool =>
   defineTool({
     name: 'sessions_list',

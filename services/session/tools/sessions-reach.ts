@@ -10,22 +10,22 @@ import type { IndexView } from '../../../shared/ports/session-index.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
 import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
 
-/** What the session tools work with. */
+/** What the session tools need. */
 export interface SessionToolsOptions {
   readonly config: Config;
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'commands'>;
   readonly view: Pick<IndexView, 'get' | 'newestFirst'>;
 }
 
-/** The part of a sub-agent's source that says for whom it works: their principal, empty for nobody in particular. */
+/** The id in a sub-agent's source that holds the principal it works for; empty if it works for nobody. */
 export const personId = 'person';
 export const spawnedKind = 'subagent';
 
 type Scope = Pick<ToolScope, 'key' | 'sender'>;
 
 /**
- * Which sessions a turn reaches through tools: those that `tools.visibility` says (B4) and, unless the owner has written the message that
- * it answers, of these only where whoever has written it may look (A8/89). What a model was talked into reaches no further than that.
+ * The sessions a turn can reach through tools: those allowed by `tools.visibility` (B4) and, unless the owner wrote the message,
+ * only those its sender may see (A8/89). Prompt injection cannot widen this.
  */
 export const reachOf = ({ tools, session }: Config, scope: Scope): ((row: IndexRow) => boolean) => {
   const identities = identitiesOf(session.identityLinks);
@@ -46,7 +46,10 @@ export const reachOf = ({ tools, session }: Config, scope: Scope): ((row: IndexR
     !row.deleted && row.generation > 0 && (row.key === scope.key || (isVisible(row.key) && isTheirs(row, scope, identities)));
 };
 
-/** A sub-agent's session is also theirs for whom it works; one that works for nobody is for the turns of nobody that began it. */
+/**
+ * A sub-agent's session also belongs to the person it works for. One that works for nobody is visible only to turns without a
+ * principal, in a session above it.
+ */
 const isTheirs = (row: IndexRow, { key, sender: { role, principal } }: Scope, identities: Identities): boolean => {
   if (role === 'owner') return canAccess({ role }, row, identities);
   const person = row.source?.kind === spawnedKind ? row.source.ids?.[personId] : undefined;
@@ -55,7 +58,10 @@ const isTheirs = (row: IndexRow, { key, sender: { role, principal } }: Scope, id
   return canAccess({ role: 'participant', principal }, { key: row.key, participants }, identities);
 };
 
-/** The session's row as it is now. Throws `NatterError('not_found')`, word for word the same, when there is none or it is out of reach. */
+/**
+ * The session's current row. Throws `NatterError('not_found')`, with the same message for one that does not exist and one out of
+ * reach.
+ */
 export const reachedRow = async (
   { config, ports, view }: SessionToolsOptions,
   scope: Scope,

@@ -18,8 +18,9 @@ import { onBehalfOf } from './on-behalf.ts';
 import { reachedRow, type SessionToolsOptions } from './sessions-reach.ts';
 
 /**
- * `sessions_send` for a model (A10/117–121): a message for a session that its turn reaches and, if it waits, the answer. Where it reaches
- * more than what it began itself, a person is asked first. Made once more, the call finds the message it has sent.
+ * `sessions_send` (A10/117–121): sends a message to a session that the turn can reach and, if asked to wait, returns the answer.
+ * It needs an approval if `tools.visibility` allows more than the sessions spawned from here. A repeated call finds the message
+ * it already sent.
  */
 export const sessionsSendTool = (options: SessionToolsOptions): Tool =>
   defineTool({
@@ -32,7 +33,7 @@ export const sessionsSendTool = (options: SessionToolsOptions): Tool =>
     act: (parameters, run, signal) => send(options, parameters, run, signal),
   });
 
-/** In whose name a session's own messages are: its own, and on behalf of whoever its turn answers. */
+/** The sender of a session's own messages: the session itself, on behalf of the person its turn answers. */
 export const senderOf = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'>): Sender => ({
   id: key,
   role: 'program',
@@ -40,7 +41,7 @@ export const senderOf = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'>): Se
   ...onBehalfOf(sender),
 });
 
-/** Left of a call's time for finding and telling. */
+/** Time reserved for finding the run and returning its state. */
 const marginMs = 1_000;
 
 const send = async (

@@ -6,8 +6,8 @@ import { sessionsSendTool } from './sessions-send.ts';
 import { maySpawn, sessionsSpawnTool } from './spawn.ts';
 
 /**
- * The tools by which a model knows of other sessions (A10, B3–B5). None is offered that could do nothing: with visibility `self` there is
- * nobody to send to, and who is nested as deep as may be begins no others.
+ * The tools for other sessions (A10, B3–B5). Tools that could do nothing are not offered: no sending with visibility `self`, no
+ * spawning at the maximum depth.
  */
 export const sessionTools = (options: SessionToolsOptions): ToolSource => {
   const { config } = options;

@@ -15,7 +15,7 @@ import { defineTool } from './define.ts';
 import { personId, type SessionToolsOptions, spawnedKind } from './sessions-reach.ts';
 import { senderOf } from './sessions-send.ts';
 
-/** In any script they fit into one command. */
+/** This many characters fit into one command in any script. */
 const taskCharacters = limits.commandBytes / 4;
 
 const input = z.strictObject({
@@ -30,12 +30,12 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** Whether a session may begin others at all: only so deep (B3). */
+/** True unless the session is at the maximum depth (B3). */
 export const maySpawn = ({ tools: { spawn } }: Pick<Config, 'tools'>, key: SessionKey): boolean => depthOf(key) < spawn.depth;
 
 /**
- * `sessions_spawn` (B3): a sub-agent with a session of its own. Answers at once; what the run says in the end comes back as a message that
- * begins a turn here, by way of delivery. The same call is the same run, however often it is made.
+ * `sessions_spawn` (B3): starts a sub-agent in a session of its own. Returns at once; delivery later brings the result back as a
+ * message that starts a turn here. A repeated call yields the same run.
  */
 export const sessionsSpawnTool = (options: SessionToolsOptions): Tool => ({
   ...defineTool({
@@ -56,7 +56,7 @@ export const sessionsSpawnTool = (options: SessionToolsOptions): Tool => ({
   },
 });
 
-/** Why a call is refused. One that is recorded as begun counts as begun. */
+/** Why a call is refused, or `null`. A run already recorded as spawned does not count against the limit again. */
 const problemOf = (config: Config, given: Input | undefined, { callId, scope }: Omit<ToolRun, 'arguments'>): string | null => {
   const { spawned = [] } = scope;
   const { count } = config.tools.spawn;
@@ -93,14 +93,14 @@ const spawn = async (
     await ports.commands.schedule(deadlineTimer, at + timeoutSeconds * 1_000, stop);
   }
   for (const { id, data } of beginning(config, given, run, at)) {
-    // Who has stopped the turn has told the run to end, and it must not begin after that.
+    // Stopping the turn also stops this run, so it must not start afterwards.
     signal.throwIfAborted();
     await ports.commands.publish(envelope(id, data));
   }
   return JSON.stringify({ status: 'accepted', runId, sessionKey: key });
 };
 
-/** What the new session is told, in this order: its settings, if it has any of its own, and then the task. */
+/** The commands for the new session, in order: its own settings, if any, then the task. */
 const beginning = (
   config: Config,
   given: Input,
@@ -128,14 +128,17 @@ const modelFor = (config: Config, given: Input, { model }: ToolScope): { model?:
   return chosen === undefined ? {} : { model: chosen };
 };
 
-/** Where it comes from and for whom it works: those may see it. A name that is too long is left out, and then only the owner may. */
+/**
+ * The session's origin and the person it works for, who may see it. A principal that is too long is left out; then only the owner
+ * may see the session.
+ */
 const sourceOf = ({ key, sender: { principal = '' } }: ToolScope): SessionSource => ({
   kind: spawnedKind,
   interactive: false,
   ids: { parent: key, ...(principal.length <= 256 && { [personId]: principal }) },
 });
 
-/** Its answer goes to the session that began it, as long as that generation is not deleted (C9). */
+/** Sends the answer to the session that spawned it, as long as that generation is not deleted (C9). */
 const wayBack = ({ key, generation }: ToolScope, runId: string): DeliveryTarget => ({
   channel: sessionChannel,
   to: key,

@@ -2,27 +2,30 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import type { Tool } from '../../../shared/ports/tools.ts';
 
-/** What the configuration says of a call of a tool (A5/62). */
+/** The tool policy decision for a call, from the configuration (A5/62). */
 
 type Rules = Config['tools']['rules'];
 type Rule = Rules[number];
 
 export interface AskedCall {
   readonly tool: Pick<Tool, 'name' | 'usual' | 'onceOnly'>;
-  /** Parsed. */
+  /** The arguments, parsed as JSON. */
   readonly arguments: unknown;
   readonly agentId: string;
   readonly channel?: string | undefined;
-  /** Who wrote the message that the turn answers. */
+  /** The author of the message that the turn answers. */
   readonly sender: Sender;
 }
-/** `rule` names what decided: `tools.rules[2]`, or what is usual for the tool. `approvers`: principals, besides the owner. */
+/**
+ * `rule` names what decided: `tools.rules[2]`, or the tool's default. Besides the owner, the principals in `approvers` may
+ * answer.
+ */
 export type ToolWord =
   | { readonly action: 'allow' }
   | { readonly action: 'deny'; readonly rule: string }
   | { readonly action: 'ask'; readonly rule: string; readonly approvers: string[] };
 
-/** The strictest rule that matches decides, else what is usual for the tool. A tool to be asked about each time is never just allowed. */
+/** The strictest matching rule decides, or else the tool's default. A tool with `onceOnly` is never allowed without asking. */
 export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
   const matching = rules.flatMap((rule, index) => (matches(rule, asked) ? [{ ...rule, name: `tools.rules[${index}]` }] : []));
   const withAction = (wanted: Rule['action']) => matching.filter(({ action }) => action === wanted);
@@ -38,7 +41,7 @@ export const toolWord = (rules: Rules, asked: AskedCall): ToolWord => {
   return allowed || usual === 'ask' ? { action: 'ask', rule: usualName, approvers: [] } : { action: 'deny', rule: usualName };
 };
 
-/** Those whom every rule that asks would let answer: the strictest reading of several. */
+/** The approvers that every asking rule accepts: the strictest reading of several rules. */
 const approversOf = (asking: readonly Rule[], { principal }: Sender): string[] => {
   const [first = [], ...others] = asking.map(({ approvers }) =>
     approvers.flatMap((approver) => (approver === 'asker' ? (principal ?? []) : [approver])),
@@ -46,7 +49,10 @@ const approversOf = (asking: readonly Rule[], { principal }: Sender): string[] =
   return [...new Set(first)].filter((approver) => others.every((listed) => listed.includes(approver)));
 };
 
-/** All that a rule names must match. Channel names are compared without case, as in the send policy. A sender without a role is a participant. */
+/**
+ * Everything a rule names must match. Channel names are compared without case, as in the send policy. A sender without a role is
+ * a participant.
+ */
 const matches = (rule: Rule, { tool, arguments: given, agentId, channel, sender }: AskedCall): boolean =>
   matchesPattern(rule.tool, tool.name) &&
   (rule.agent === undefined || rule.agent === agentId) &&
@@ -54,7 +60,10 @@ const matches = (rule: Rule, { tool, arguments: given, agentId, channel, sender 
   (rule.role === undefined || rule.role === (sender.role ?? 'participant')) &&
   Object.entries(rule.arguments ?? {}).every(([name, pattern]) => matchesArgument(pattern, rule.action, given, name));
 
-/** Strings are matched as they are, other values as JSON. What cannot be written as JSON, as it is nested too deeply, gets nobody a permission. */
+/**
+ * Strings are matched as they are, other values as JSON. A value nested too deeply for JSON never matches an `allow` rule and
+ * always matches the others.
+ */
 const matchesArgument = (pattern: string, action: Rule['action'], given: unknown, name: string): boolean => {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, name)) return false;
   const value: unknown = (given as Readonly<Record<string, unknown>>)[name];
@@ -65,7 +74,7 @@ const matchesArgument = (pattern: string, action: Rule['action'], given: unknown
   }
 };
 
-/** True when all of `text` fits; `*` stands for any characters, also none. Takes one pass for each `*`, never more. */
+/** True if the whole `text` matches; `*` stands for any number of characters, including none. Takes at most one pass per `*`. */
 export const matchesPattern = (pattern: string, text: string): boolean => {
   const [head = '', ...rest] = pattern.split('*');
   const tail = rest.pop();

@@ -17,7 +17,7 @@ import {
 } from '../../../shared/runtime/web-hosts.ts';
 import { defineTool } from './define.ts';
 
-/** Reads one page of an allowed host (I12). Throws `invalid` for a list of hosts that cannot be understood. */
+/** `web_fetch`: reads one page from an allowed host (I12). Throws `invalid` for a malformed list of hosts. */
 export const webFetchTool = (hosts: readonly string[], net: Internet = internet): Tool => {
   checkHosts(hosts);
   return defineTool({
@@ -33,7 +33,7 @@ export const webFetchTool = (hosts: readonly string[], net: Internet = internet)
   });
 };
 
-/** Goes where the page leads, each time as if it were asked for anew. */
+/** Follows redirects, checking each address like the first. */
 const follow = async (text: string, hosts: readonly string[], net: Internet, signal: AbortSignal): Promise<ToolEnd> => {
   let url = plainUrl(text, hosts);
   for (let redirects = 0; redirects <= limits.webRedirects; redirects++) {
@@ -48,7 +48,7 @@ const follow = async (text: string, hosts: readonly string[], net: Internet, sig
 
 const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean => [301, 302, 303, 307, 308].includes(statusCode);
 
-/** One request, over a connection of its own, to the addresses that were judged: the name is not looked up again. */
+/** Sends one request over its own connection to the verified addresses; the name is not resolved again. */
 const ask = (url: URL, addresses: readonly HostAddress[], signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -59,11 +59,11 @@ const ask = (url: URL, addresses: readonly HostAddress[], signal: AbortSignal): 
       accept: 'text/*, application/json, application/xml',
       'accept-encoding': 'identity',
     };
-    // Whatever the environment says of certificates.
+    // `rejectUnauthorized` overrides an environment that disables certificate checks.
     const options = { agent: false, method: 'GET', headers, lookup: pinnedTo(addresses), rejectUnauthorized: true, signal };
     request(url, options, resolve)
       .on('error', (cause: NodeJS.ErrnoException) => refuse(cause.code ?? cause.message, cause))
-      // One that changes the protocol ends without a word.
+      // A response that switches protocols closes the connection without an error.
       .on('close', () => refuse('the connection ended'))
       .end();
   });
@@ -105,7 +105,7 @@ const bytesOf = async (response: IncomingMessage): Promise<{ bytes: Buffer; isCu
   return { bytes: Buffer.concat(chunks).subarray(0, limits.webBytes), isCut: length > limits.webBytes };
 };
 
-/** For the character set that the answer names, if it is one. */
+/** Uses the character set that the response names, if it is known. */
 const decoderFor = (type: string): InstanceType<typeof TextDecoder> => {
   const [, label = 'utf-8'] = /charset="?([\w-]{1,40})/i.exec(type) ?? [];
   try {

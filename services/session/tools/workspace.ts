@@ -6,9 +6,9 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 
 /**
- * A folder that its users cannot leave (I12): every path is judged by where it really is. A folder in it is held open while something is
- * done there, and names are looked up in what is held: a folder that is swapped for a link in the meantime changes nothing. That needs
- * `/proc`; where a system has none, a swap between the check and the use is not noticed.
+ * A folder that its users cannot leave (I12): every path is checked by its real location. A folder inside it is held open during
+ * an operation, and names are resolved relative to that handle, so that swapping the folder for a link changes nothing. This
+ * needs `/proc`; on a system without it, a swap between check and use goes unnoticed.
  */
 export class Workspace {
   readonly #root: string;
@@ -17,12 +17,12 @@ export class Workspace {
     this.#root = root;
   }
 
-  /** A regular file, open for reading. The caller closes it. */
+  /** Opens a regular file for reading. The caller closes it. */
   async openFile(path: string): Promise<FileHandle> {
     const real = await this.#find(path);
     if (real === (await this.#realRoot())) throw isFolder(path);
     return inFolder(dirname(real), path, async (at) => {
-      // A pipe that nobody writes to must not stop us.
+      // Opening a pipe without a writer must not block.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
       const file = await open(at(basename(real)), flags);
       const stat = await file.stat();
@@ -32,7 +32,7 @@ export class Workspace {
     });
   }
 
-  /** Makes the file what it shall be, at once: a reader sees the old content or the new. `id` names the writing, which may be done again. */
+  /** Replaces a file atomically: a reader sees the old content or the new. `id` names the write, which may be repeated. */
   async writeFile(path: string, content: Uint8Array, id: string): Promise<void> {
     const existing = await this.#find(path).catch(absent);
     if (existing !== null && existing === (await this.#realRoot())) throw isFolder(path);
@@ -43,7 +43,7 @@ export class Workspace {
       const before = await lstat(at(name)).catch(absent);
       if (before?.isDirectory()) throw isFolder(path);
       if (before !== null && !before.isFile() && !before.isSymbolicLink()) throw noFile(path);
-      // Its folder would let us put another in its place.
+      // The folder's permissions would still allow replacing a read-only file.
       if (before?.isFile() && (before.mode & 0o222) === 0) throw refused(path, 'it may only be read');
       const temporary = at(`.natter-${id}.tmp`);
       await unlink(temporary).catch(absent);
@@ -61,7 +61,7 @@ export class Workspace {
     });
   }
 
-  /** Calls `visit` for what is in a folder, in no order, until it answers `false`. A file's size comes in bytes. */
+  /** Calls `visit` for each entry of a folder, in any order, until it returns `false`. `size` gives a file's size in bytes. */
   async list(path: string, visit: (entry: Dirent, size: () => Promise<number | null>) => Promise<boolean>): Promise<void> {
     const real = await this.#find(path);
     await inFolder(real, path, async (at) => {
@@ -70,20 +70,20 @@ export class Workspace {
     });
   }
 
-  /** Where the root is; throws when it is not there. */
+  /** The real path of the root. Throws if it does not exist. */
   async #realRoot(): Promise<string> {
     return realpath(this.#root).catch(() => {
       throw new NatterError('not_found', 'the workspace is not there; its owner must mend "agent.workspace"');
     });
   }
 
-  /** Where the path really is: within the root. */
+  /** The real location of the path, which is within the root. */
   async #find(path: string): Promise<string> {
     const root = await this.#realRoot();
     return within(root, await realpath(join(root, ...segmentsOf(path))).catch(failing(path)), path);
   }
 
-  /** Makes folders one by one, so that none is made behind a link that leads out. Answers where the last one is. */
+  /** Creates folders one by one, so that none is created behind a link that leads out. Returns the real path of the last one. */
   async #makeFolder(segments: readonly string[], path: string): Promise<string> {
     const root = await this.#realRoot();
     let real = root;
@@ -95,7 +95,7 @@ export class Workspace {
   }
 }
 
-/** Holds the folder `real` open meanwhile; `at` gives a path of a name in it. */
+/** Holds the folder `real` open while `use` runs; `at` gives the path of a name in it. */
 const inFolder = async <T>(real: string, path: string, use: (at: (name: string) => string) => Promise<T>): Promise<T> => {
   const folder = await open(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(failing(path));
   try {
@@ -110,7 +110,7 @@ const inFolder = async <T>(real: string, path: string, use: (at: (name: string) 
   }
 };
 
-/** A path has one spelling, so that a rule about it cannot be got round by another. */
+/** Accepts only one spelling of each path, so that another spelling cannot get around a rule. */
 const segmentsOf = (path: string): string[] => {
   if (path.includes('\0') || !path.isWellFormed() || isAbsolute(path))
     throw refused(path, 'use a path relative to the workspace, such as "notes/today.md"');
@@ -131,7 +131,7 @@ const isFolder = (path: string) => refused(path, 'it is a folder');
 const noFile = (path: string) => refused(path, 'it is not a regular file');
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
-/** The system's word without the paths of the machine. */
+/** Explains a system error without revealing paths of the machine. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of it is not a folder',
@@ -160,7 +160,7 @@ const unless =
     if (codeOf(error) === expected) return null;
     throw error;
   };
-/** What is not there is nothing. */
+/** Maps "not found" to `null`. */
 const absent = (error: unknown): null => {
   if (codeOf(error) === 'not_found') return null;
   return unless('ENOENT')(error);
