@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { checkers } from './checkers/all.ts';
 import type { History } from './history.ts';
 import { simulate } from './simulate.ts';
@@ -92,7 +92,7 @@ describe('a checker notices a history that was tampered with', () => {
     'a host that holds too much': ['I11', () => ({ residents: [{ host: 'h', resident: 3, limit: 2 }] })],
   };
 
-  it.each(Object.entries(tampered))('%s', (_, [invariant, change]) => {
+  test.each(Object.entries(tampered))('%s', (_, [invariant, change]) => {
     const check = checkers[invariant]!;
     expect(check(history)).toEqual([]);
     expect(check({ ...history, ...change() })).not.toEqual([]);

@@ -1,13 +1,13 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { simulate } from './simulate.ts';
 
-it.each([3, 17, 42])('seed %i gives the same history every time', async (seed) => {
+test.each([3, 17, 42])('seed %i gives the same history every time', async (seed) => {
   const [first, second] = [await simulate(seed), await simulate(seed)];
   expect(second.trace).toEqual(first.trace);
   expect(second.history).toEqual(first.history);
   expect(second.sometimes).toEqual(first.sometimes);
 });
 
-it('another seed gives another history', async () => {
+test('another seed gives another history', async () => {
   expect((await simulate(4)).trace).not.toEqual((await simulate(5)).trace);
 });

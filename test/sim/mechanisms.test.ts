@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { runSeeds } from './seeds.ts';
 import { mechanisms, unaware } from './world/mechanisms.ts';
 
@@ -15,12 +15,12 @@ const guarded = {
   oneOutstanding: 'I1',
 } as const;
 
-it.each(Object.entries(guarded))('without %s the checkers find %s broken', { timeout: 300_000 }, async (name, invariant) => {
+test.each(Object.entries(guarded))('without %s the checkers find %s broken', { timeout: 300_000 }, async (name, invariant) => {
   const { failed } = await runSeeds(1, bound, { change: mechanisms[name] ?? {} });
   expect(failed.flatMap(({ findings }) => findings).filter((finding) => finding.startsWith(`${invariant} `))).not.toEqual([]);
 });
 
-it('hosts that believe they still own what others have gone on with do no harm (F3)', { timeout: 300_000 }, async () => {
+test('hosts that believe they still own what others have gone on with do no harm (F3)', { timeout: 300_000 }, async () => {
   const { failed, table } = await runSeeds(1, 20, { change: unaware });
   expect(failed.flatMap(({ findings }) => findings)).toEqual([]);
   expect(table.get('zombie went on')).toBe(20);

@@ -1,8 +1,8 @@
-import { it } from 'vitest';
+import { test } from 'vitest';
 import { expectClean } from './range.ts';
 
 // Half of the seeds: the two halves run side by side.
-it(
+test(
   '200 lives of a system with three hosts and a broker in trouble break no invariant (I1 to I7, I10, I11)',
   { timeout: 600_000 },
   () => expectClean(201, 200),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CommandAnswer } from '../../../shared/domain/session/envelope.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { CacheBroker } from '../../support/caches.ts';
@@ -7,7 +7,7 @@ import type { CacheBroker } from '../../support/caches.ts';
 const accepted = (commandId: string): CommandAnswer => ({ commandId, outcome: 'accepted', seq: 4, rev: 2 });
 
 export const answersContract = (broker: () => CacheBroker): void => {
-  it('whoever waits hears the outcome of its command, and only that', async () => {
+  test('whoever waits hears the outcome of its command, and only that', async () => {
     const [asker, teller] = [await broker().host(), await broker().host()];
     const ids = Array.from({ length: 50 }, () => randomUUID());
     const waits = ids.map((id) => asker.answers.wait(id, 10_000));
@@ -15,7 +15,7 @@ export const answersContract = (broker: () => CacheBroker): void => {
     expect(await Promise.all(waits)).toEqual(ids.map(accepted));
   });
 
-  it('every field of an answer arrives', async () => {
+  test('every field of an answer arrives', async () => {
     const [{ answers }, commandId] = [await broker().host(), randomUUID()];
     const refused: CommandAnswer = { commandId, outcome: 'refused', code: 'queue_full', message: 'ü'.repeat(300) };
     const wait = answers.wait(commandId, 10_000);
@@ -23,7 +23,7 @@ export const answersContract = (broker: () => CacheBroker): void => {
     expect(await wait).toEqual(refused);
   });
 
-  it('no answer in time is null, and a late one is nobody’s', async () => {
+  test('no answer in time is null, and a late one is nobody’s', async () => {
     const [{ answers }, id, next] = [await broker().host(), randomUUID(), randomUUID()];
     expect(await answers.wait(id, 30)).toBeNull();
     answers.tell(answers.address, accepted(id));
@@ -32,14 +32,14 @@ export const answersContract = (broker: () => CacheBroker): void => {
     expect(await wait).toEqual(accepted(next));
   });
 
-  it('two waits for one command both hear', async () => {
+  test('two waits for one command both hear', async () => {
     const [{ answers }, id] = [await broker().host(), randomUUID()];
     const waits = [answers.wait(id, 10_000), answers.wait(id, 10_000)];
     answers.tell(answers.address, accepted(id));
     expect(await Promise.all(waits)).toEqual([accepted(id), accepted(id)]);
   });
 
-  it('bytes that are no answer are passed over', async () => {
+  test('bytes that are no answer are passed over', async () => {
     const [{ answers }, id] = [await broker().host(), randomUUID()];
     const wait = answers.wait(id, 10_000);
     broker().ephemera.publish(answers.address, Buffer.from('yes'));
@@ -48,20 +48,26 @@ export const answersContract = (broker: () => CacheBroker): void => {
     expect(await wait).toEqual(accepted(id));
   });
 
-  it.each(['natter.event.x.main', 'natter.command.main', '$JS.API.STREAM.PURGE.X', '_INBOX.>', '_INBOX.*', '_INBOX', '', 'a b'])(
-    'I8: a forged address is not written to: %s',
-    async (address) => {
-      const [{ answers }, id, heard] = [await broker().host(), randomUUID(), vi.fn()];
-      if (!/[ *>]|^$/.test(address)) onTestFinished(broker().ephemera.subscribe(address, heard));
-      const wait = answers.wait(id, 10_000);
-      answers.tell(address, { commandId: id, outcome: 'refused' });
-      answers.tell(answers.address, accepted(id));
-      expect(await wait).toEqual(accepted(id));
-      expect(heard).not.toHaveBeenCalled();
-    },
-  );
+  test.each([
+    'natter.event.x.main',
+    'natter.command.main',
+    '$JS.API.STREAM.PURGE.X',
+    '_INBOX.>',
+    '_INBOX.*',
+    '_INBOX',
+    '',
+    'a b',
+  ])('I8: a forged address is not written to: %s', async (address) => {
+    const [{ answers }, id, heard] = [await broker().host(), randomUUID(), vi.fn()];
+    if (!/[ *>]|^$/.test(address)) onTestFinished(broker().ephemera.subscribe(address, heard));
+    const wait = answers.wait(id, 10_000);
+    answers.tell(address, { commandId: id, outcome: 'refused' });
+    answers.tell(answers.address, accepted(id));
+    expect(await wait).toEqual(accepted(id));
+    expect(heard).not.toHaveBeenCalled();
+  });
 
-  it('I11: waits are bounded; one more is refused as overloaded', async () => {
+  test('I11: waits are bounded; one more is refused as overloaded', async () => {
     const { answers } = await broker().host();
     const waits = Array.from({ length: limits.waitingCalls }, (_, at) => answers.wait(`c${at}`, 2_000));
     await expect(answers.wait('one more', 10)).rejects.toMatchObject({ code: 'overloaded' });
@@ -70,7 +76,7 @@ export const answersContract = (broker: () => CacheBroker): void => {
     expect(await answers.wait('again', 10)).toBeNull();
   });
 
-  it('telling never throws, not even when the host is dead', async () => {
+  test('telling never throws, not even when the host is dead', async () => {
     const [dead, other] = [await broker().host(), await broker().host()];
     await dead.kill();
     expect(() => dead.answers.tell(other.answers.address, accepted('x'))).not.toThrow();

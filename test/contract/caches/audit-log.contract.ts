@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 
@@ -10,7 +10,7 @@ const record = (change: Partial<AuditRecord> = {}): AuditRecord => ({
 const targets = (records: readonly AuditRecord[]) => records.map(({ target }) => target);
 
 export const auditLogContract = (broker: () => CacheBroker): void => {
-  it('another host reads all that was written, as it was, the oldest first, page by page', async () => {
+  test('another host reads all that was written, as it was, the oldest first, page by page', async () => {
     const [one, other] = [await broker().host(), await broker().host()];
     const { records: before } = await one.audit.page({ limit: 1 });
     const start = before[0]?.seq ?? 0;
@@ -28,7 +28,7 @@ export const auditLogContract = (broker: () => CacheBroker): void => {
     expect(all.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq).toSorted((a, b) => a - b));
   });
 
-  it('without a place to begin it is the newest ones, however far back those of a kind are', async () => {
+  test('without a place to begin it is the newest ones, however far back those of a kind are', async () => {
     const { audit } = await broker().host();
     const rare = [record({ kind: 'config_reloaded' }), record({ kind: 'config_reloaded' })];
     const others = Array.from({ length: 30 }, () => record());
@@ -40,14 +40,14 @@ export const auditLogContract = (broker: () => CacheBroker): void => {
     expect([targets(page.records), page.more]).toEqual([targets(rare.slice(1)), false]);
   });
 
-  it('nothing is there after the last record, nor of a kind that never was', async () => {
+  test('nothing is there after the last record, nor of a kind that never was', async () => {
     const { audit } = await broker().host();
     const { records } = await audit.page({ limit: 1 });
     expect(await audit.page({ after: records[0]?.seq ?? 0, limit: 5 })).toEqual({ records: [], more: false });
     expect(await audit.page({ limit: 5, kind: 'session_erased' })).toEqual({ records: [], more: false });
   });
 
-  it('what is no record is not written', async () => {
+  test('what is no record is not written', async () => {
     const { audit } = await broker().host();
     const wrong = [{ kind: 'tea_made' }, { target: 'x'.repeat(300) }, { detail: 'x'.repeat(2_000) }, { at: -1 }] as object[];
     for (const change of wrong) await expect(audit.append(record(change))).rejects.toMatchObject({ code: 'invalid' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createInMemoryCustodyLog } from '../../../shared/adapters/in-memory/custody-log.ts';
 import type { Fault, Faults } from '../../../shared/adapters/in-memory/faults.ts';
 import { InMemoryKeyValue } from '../../../shared/adapters/in-memory/kv-store.ts';
@@ -26,7 +26,7 @@ const record = (attempt = 1): CustodyRecord => ({
 const rowAt = (key = freshKey(), seq = 1) => summarize(null, { ...commitTo(key), seq, recordedAt: 1 });
 
 describe('writes with an ambiguous outcome', () => {
-  it.each([['answer_lost'], ['request_lost'], ['landed_late'], ['request_lost', 'answer_lost']] as Fault[][])(
+  test.each([['answer_lost'], ['request_lost'], ['landed_late'], ['request_lost', 'answer_lost']] as Fault[][])(
     'I9: a custody record is written exactly once after %s %s',
     async (...faults) => {
       const custody = custodyWith(failing(...faults));
@@ -38,7 +38,7 @@ describe('writes with an ambiguous outcome', () => {
     },
   );
 
-  it('a write that never gets through is reported as unavailable', async () => {
+  test('a write that never gets through is reported as unavailable', async () => {
     const lost = custodyWith(failing('request_lost', 'request_lost', 'request_lost'));
     await expect(lost.append(record(), 0)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(custodyWith(failing('unavailable')).append(record(), 0)).rejects.toMatchObject({ code: 'unavailable' });
@@ -56,7 +56,7 @@ describe('an index whose bucket forgets its last writes', () => {
     return { bucket, index, kept, second };
   };
 
-  it.each([1, 10])('rejects %s rows that do not continue it, and stands where its rows stand', async (count) => {
+  test.each([1, 10])('rejects %s rows that do not continue it, and stands where its rows stand', async (count) => {
     const { bucket, index, kept, second } = await indexed();
     bucket.forget(kept);
     const rows = Array.from({ length: count }, () => rowAt(freshKey(), 3));
@@ -67,7 +67,7 @@ describe('an index whose bucket forgets its last writes', () => {
     expect(await index.position()).toBe(3);
   });
 
-  it('never has a position whose rows are gone', async () => {
+  test('never has a position whose rows are gone', async () => {
     const { bucket, index, second } = await indexed();
     const third = rowAt(freshKey(), 3);
     const put = bucket.put.bind(bucket);
@@ -84,7 +84,7 @@ describe('an index whose bucket forgets its last writes', () => {
 });
 
 describe('a system in memory', () => {
-  it('is one broker to all its members', async () => {
+  test('is one broker to all its members', async () => {
     const system = openInMemory({ clock: systemClock });
     const [one, other] = [system.portsFor('one'), system.portsFor('other')];
     const commit = commitTo(freshKey());

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import { openNatsCaches } from '../../support/caches.ts';
@@ -20,7 +20,7 @@ cachesContract('caches on one server', open);
 
 const rowAt = (key = freshKey(), seq = 1) => summarize(null, { ...commitTo(key), seq, recordedAt: 1 });
 
-it('I9: a custody record whose acknowledgement did not come in time is found, not written again', async () => {
+test('I9: a custody record whose acknowledgement did not come in time is found, not written again', async () => {
   const { host, server, close } = await open();
   onTestFinished(close);
   const [{ custody }, other, target] = [await host(), await host(), { channel: 'terminal', to: 'me' }];
@@ -44,7 +44,7 @@ it('I9: a custody record whose acknowledgement did not come in time is found, no
   expect(await other.custody.last(target)).toEqual({ record, seq: (before ?? 0) + 1 });
 });
 
-it('a view and a lease outlive the death of the broker', async () => {
+test('a view and a lease outlive the death of the broker', async () => {
   const { host, server, close } = await open();
   onTestFinished(close);
   const [{ index, leases }, row] = [await host(), rowAt()];

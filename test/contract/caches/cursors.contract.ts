@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 
 export const cursorsContract = (broker: () => CacheBroker): void => {
-  it('a cursor never put is 0', async () => {
+  test('a cursor never put is 0', async () => {
     const { cursors } = await broker().host();
     expect(await cursors.get(randomUUID())).toBe(0);
   });
 
-  it('another host reads at once what one has put, forwards and backwards', async () => {
+  test('another host reads at once what one has put, forwards and backwards', async () => {
     const [one, other, name] = [await broker().host(), await broker().host(), randomUUID()];
     for (const seq of [1, 2 ** 40, 7]) {
       await one.cursors.put(name, seq);
@@ -17,7 +17,7 @@ export const cursorsContract = (broker: () => CacheBroker): void => {
     }
   });
 
-  it('names are byte-exact and do not touch the position of the index', async () => {
+  test('names are byte-exact and do not touch the position of the index', async () => {
     const { cursors, index } = await broker().host();
     const position = await index.position();
     const names = ['delivery', 'Delivery', 'a.b', 'a b', 'a=20b', 'position', '', 'ü'].map((name) => `${name}${randomUUID()}`);
@@ -26,7 +26,7 @@ export const cursorsContract = (broker: () => CacheBroker): void => {
     expect(await index.position()).toBe(position);
   });
 
-  it('bytes that are no cursor are an error, not a position', async () => {
+  test('bytes that are no cursor are an error, not a position', async () => {
     const [{ cursors }, name] = [await broker().host(), randomUUID()];
     await broker().buckets.index.put(bucketKey('cursor', name), Buffer.from('seven'));
     await expect(cursors.get(name)).rejects.toMatchObject({ code: 'invalid' });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DeliveryTarget } from '../../../shared/domain/values/types.ts';
 import type { CustodyRecord, CustodyState } from '../../../shared/ports/custody-log.ts';
 import type { CacheBroker } from '../../support/caches.ts';
@@ -12,12 +12,12 @@ const record = (target: DeliveryTarget, state: CustodyState, change: Partial<Cus
 });
 
 export const custodyLogContract = (broker: () => CacheBroker): void => {
-  it('a conversation without custody has no last record', async () => {
+  test('a conversation without custody has no last record', async () => {
     const { custody } = await broker().host();
     expect(await custody.last(freshTarget())).toBeNull();
   });
 
-  it('I9: the last record of a conversation is its newest, whatever its state', async () => {
+  test('I9: the last record of a conversation is its newest, whatever its state', async () => {
     const [one, other, target] = [await broker().host(), await broker().host(), freshTarget()];
     let seq = 0;
     for (const state of ['prepared', 'sending', 'unknown', 'sending', 'delivered', 'prepared', 'suppressed', 'failed'] as const) {
@@ -29,7 +29,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     }
   });
 
-  it('I9: of two writers at once one writes', async () => {
+  test('I9: of two writers at once one writes', async () => {
     const [hosts, target] = [[await broker().host(), await broker().host()], freshTarget()];
     let seq = 0;
     for (let round = 1; round <= 20; round++) {
@@ -45,7 +45,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     }
   });
 
-  it('a writer that is behind, or ahead, is told and changes nothing', async () => {
+  test('a writer that is behind, or ahead, is told and changes nothing', async () => {
     const [{ custody }, target] = [await broker().host(), freshTarget()];
     const first = await custody.append(record(target, 'prepared'), 0);
     expect(await custody.append(record(target, 'sending', { attempt: 2 }), 0)).toBeNull();
@@ -53,7 +53,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     expect((await custody.last(target))?.record.state).toBe('prepared');
   });
 
-  it('conversations that differ in account, thread or a letter are apart', async () => {
+  test('conversations that differ in account, thread or a letter are apart', async () => {
     const { custody } = await broker().host();
     const to = freshKey();
     const targets = [
@@ -71,7 +71,7 @@ export const custodyLogContract = (broker: () => CacheBroker): void => {
     expect(last.map((each) => each?.record.attempt)).toEqual(targets.map((_, at) => at + 1));
   });
 
-  it('the longest target there can be is no trouble', async () => {
+  test('the longest target there can be is no trouble', async () => {
     const { custody } = await broker().host();
     const salt = freshKey();
     const long = { accountId: '界'.repeat(128), threadId: '界'.repeat(128) };

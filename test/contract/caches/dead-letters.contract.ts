@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
 import type { CacheBroker } from '../../support/caches.ts';
@@ -20,7 +20,7 @@ const plain = (letters: readonly DeadLetter[]) =>
   letters.map((each) => ({ ...each, bytes: Buffer.from(each.bytes).toString('hex') }));
 
 export const deadLettersContract = (broker: () => CacheBroker): void => {
-  it('lists the newest first, of all services, as they were put', async () => {
+  test('lists the newest first, of all services, as they were put', async () => {
     const [one, other] = [await broker().host(), await broker().host()];
     const letters = ['router', 'session', 'delivery', 'a.b'].map((service) => letter({ service }));
     for (const each of letters) await one.deadLetters.put(each);
@@ -31,7 +31,7 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect(await other.deadLetters.count()).toBe(count + 1));
   });
 
-  it('I2: a repeat within two minutes is stored once; the same id of another service is another letter', async () => {
+  test('I2: a repeat within two minutes is stored once; the same id of another service is another letter', async () => {
     const { deadLetters } = await broker().host();
     const before = letter();
     const first = letter();
@@ -40,7 +40,7 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect(plain(await deadLetters.list(3))).toEqual(plain([others, first, before])));
   });
 
-  it('any id, reason, subject and bytes find their place', async () => {
+  test('any id, reason, subject and bytes find their place', async () => {
     const { deadLetters } = await broker().host();
     const odd = letter({
       id: 'a\r\nNats-Expected-Last-Sequence: 1 界',
@@ -54,7 +54,7 @@ export const deadLettersContract = (broker: () => CacheBroker): void => {
     expect(odd.subject.startsWith(stored!.subject)).toBe(true);
   });
 
-  it('a message of the largest size is kept whole', async () => {
+  test('a message of the largest size is kept whole', async () => {
     const { deadLetters } = await broker().host();
     const large = letter({ bytes: new Uint8Array(randomBytes(limits.commitBytes)), reason: '界'.repeat(5_000) });
     await deadLetters.put(large);

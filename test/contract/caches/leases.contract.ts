@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 
@@ -40,7 +40,7 @@ const newStory = (): Story => ({ lines: [], working: 0, most: 0 });
 const within = (timeout: number) => ({ timeout, interval: 5 });
 
 export const leasesContract = (broker: () => CacheBroker): void => {
-  it('one member works at a time; a member that goes hands over at once', async () => {
+  test('one member works at a time; a member that goes hands over at once', async () => {
     const [lease, story] = [randomUUID(), newStory()];
     const members = new Map<string, ReturnType<typeof holder>>();
     for (const name of ['a', 'b', 'c']) members.set(name, holder(await broker().host(), lease, name, story));
@@ -57,7 +57,7 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     expect(story.lines).toHaveLength(6);
   });
 
-  it('a lease is kept for longer than it lasts unrenewed, while another waits', async () => {
+  test('a lease is kept for longer than it lasts unrenewed, while another waits', async () => {
     const [lease, story] = [randomUUID(), newStory()];
     const first = holder(await broker().host(), lease, 'first', story);
     await vi.waitFor(() => expect(story.working).toBe(1), within(5_000));
@@ -70,7 +70,7 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     await second.stop();
   });
 
-  it('a member that dies is followed within 5 s, and knows before that it has lost the lease', async () => {
+  test('a member that dies is followed within 5 s, and knows before that it has lost the lease', async () => {
     const [lease, story, dying] = [randomUUID(), newStory(), await broker().host()];
     const first = holder(dying, lease, 'dying', story);
     await vi.waitFor(() => expect(story.working).toBe(1), within(5_000));
@@ -81,7 +81,7 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  it('work that fails is reported and begun again', async () => {
+  test('work that fails is reported and begun again', async () => {
     const [lease, story, host] = [randomUUID(), newStory(), await broker().host()];
     const failing = holder(host, lease, 'a', story, async (held) => {
       if (story.lines.length < 3) throw new Error('not yet');
@@ -92,7 +92,7 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     await failing.stop();
   });
 
-  it('a member that stops while it waits returns at once and never works', async () => {
+  test('a member that stops while it waits returns at once and never works', async () => {
     const [lease, story] = [randomUUID(), newStory()];
     const first = holder(await broker().host(), lease, 'first', story);
     await vi.waitFor(() => expect(story.working).toBe(1), within(5_000));
@@ -101,7 +101,7 @@ export const leasesContract = (broker: () => CacheBroker): void => {
     await first.stop();
   });
 
-  it('leases of different names do not know each other', async () => {
+  test('leases of different names do not know each other', async () => {
     const [host, story] = [await broker().host(), newStory()];
     const both = [holder(host, randomUUID(), 'a', story), holder(host, `${randomUUID()}.x y`, 'b', story)];
     await vi.waitFor(() => expect(story.working).toBe(2), within(5_000));

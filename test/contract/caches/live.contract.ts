@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLive } from '../../../shared/adapters/streams/live.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -41,7 +41,7 @@ const follow = (live: Live, key: SessionKey, signal = new AbortController().sign
 export const liveContract = (broker: () => CacheBroker): void => {
   const two = async () => [await broker().host(), await broker().host()] as const;
 
-  it('pieces of a key reach its readers on any host, in order and without a gap', async () => {
+  test('pieces of a key reach its readers on any host, in order and without a gap', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const readers = [speaker, listener, listener].map(({ live }) => follow(live, key));
     const say = speak(speaker.live, key);
@@ -50,7 +50,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': pieces.join('') }));
   });
 
-  it('who comes late gets the text of the running step from its beginning, exactly once, also while pieces keep coming', async () => {
+  test('who comes late gets the text of the running step from its beginning, exactly once, also while pieces keep coming', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const say = speak(speaker.live, key);
     let told = '';
@@ -64,14 +64,14 @@ export const liveContract = (broker: () => CacheBroker): void => {
     for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': told }));
   });
 
-  it('who comes while nothing is said gets what was said, two at a time each on its own', async () => {
+  test('who comes while nothing is said gets what was said, two at a time each on its own', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     speak(speaker.live, key)('one ', 'two');
     const readers = [follow(listener.live, key), follow(listener.live, key), follow(speaker.live, key)];
     for (const { texts } of readers) await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': 'one two' }));
   });
 
-  it('a new attempt begins anew, and late words of the old one, of an older step and of an older turn are not told', async () => {
+  test('a new attempt begins anew, and late words of the old one, of an older step and of an older turn are not told', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const [old, again] = [speak(speaker.live, key), speak(speaker.live, key, { step: 1, turn: { id: 'turn-1', attempt: 2 } })];
     old('begun by ');
@@ -88,7 +88,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(texts).toEqual({ ...told, 'turn-2/1/2': 'end' }));
   });
 
-  it('a piece that got lost is asked for', async () => {
+  test('a piece that got lost is asked for', async () => {
     const [[, listener], key] = [await two(), freshKey()];
     let lost = false;
     const publish = (subject: string, bytes: Uint8Array) => lost || broker().ephemera.publish(subject, bytes);
@@ -104,7 +104,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(texts).toEqual({ 'turn-1/1/1': 'one two three' }));
   });
 
-  it('what has ended is not told to who comes later: it is in the log', async () => {
+  test('what has ended is not told to who comes later: it is in the log', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const say = speak(speaker.live, key);
     say('over');
@@ -119,7 +119,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(late.texts).toEqual({ 'turn-1/1/2': 'next' }));
   });
 
-  it('I8: no piece reaches the reader of another key, be it above or below', async () => {
+  test('I8: no piece reaches the reader of another key, be it above or below', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const below = freshKey(key);
     speak(speaker.live, key)('for the key');
@@ -128,7 +128,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(readers.map(({ texts }) => texts['turn-1/1/1'])).toEqual(['for the key', 'for the one below']));
   });
 
-  it('I11: a reader that does not read keeps one text, however many its pieces', async () => {
+  test('I11: a reader that does not read keeps one text, however many its pieces', async () => {
     const [[speaker, listener], key, abort] = [await two(), freshKey(), new AbortController()];
     const slow = listener.live.subscribe(key, abort.signal);
     const quick = follow(listener.live, key);
@@ -142,7 +142,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     expect(read).toEqual([delta(0, pieces.join(''))]);
   });
 
-  it('I11: of many long steps a reader that does not read keeps the newest', async () => {
+  test('I11: of many long steps a reader that does not read keeps the newest', async () => {
     const [[speaker, listener], key, abort] = [await two(), freshKey(), new AbortController()];
     const slow = listener.live.subscribe(key, abort.signal);
     const quick = follow(listener.live, key);
@@ -157,7 +157,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     expect(read).toEqual([16, 17, 18, 19, 20]);
   });
 
-  it('a long text comes whole, its characters uncut', async () => {
+  test('a long text comes whole, its characters uncut', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const long = `.${'😀'.repeat(limits.modelOutputBytes / 2 - 1)}`;
     speak(speaker.live, key)(long);
@@ -165,7 +165,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(texts['turn-1/1/1'] === long).toBe(true));
   });
 
-  it('what is not a delta and who is not an inbox is passed over', async () => {
+  test('what is not a delta and who is not an inbox is passed over', async () => {
     const [[speaker, listener], key] = [await two(), freshKey()];
     const { texts } = follow(listener.live, key);
     const heard = vi.fn();
@@ -178,7 +178,7 @@ export const liveContract = (broker: () => CacheBroker): void => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  it('reading ends with the signal, before and while one reads', async () => {
+  test('reading ends with the signal, before and while one reads', async () => {
     const { live } = await broker().host();
     const abort = new AbortController();
     const { texts, reading } = follow(live, freshKey(), abort.signal);

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { MemoryView } from '../../../shared/ports/memory-store.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 import { memoryOf } from '../../support/memories.ts';
@@ -18,7 +18,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
   };
   const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 2_000 });
 
-  it('A7/82: what is written is there for every host, and can be found by its words', async () => {
+  test('A7/82: what is written is there for every host, and can be found by its words', async () => {
     const [one, other, seq] = [await broker().host(), await broker().host(), freshSeq()];
     const view = await watched(other);
     const entry = memoryOf(seq, `Ann likes crème brûlée ${seq}`);
@@ -32,7 +32,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     expect((await watched(other)).get(entry.id)).toEqual(entry);
   });
 
-  it('an entry never goes back to an older change, and what is gone never comes back', async () => {
+  test('an entry never goes back to an older change, and what is gone never comes back', async () => {
     const [{ memory }, seq] = [await broker().host(), freshSeq()];
     const view = await watched(await broker().host());
     await memory.position();
@@ -54,7 +54,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     expect((await watched(await broker().host())).get(old.id)).toBeUndefined();
   });
 
-  it('of two that write one begins anew, and so does whoever writes when the log is to be read again', async () => {
+  test('of two that write one begins anew, and so does whoever writes when the log is to be read again', async () => {
     const [{ memory: one }, { memory: other }, seq] = [await broker().host(), await broker().host(), freshSeq()];
     await Promise.all([one.position(), other.position()]);
     await one.put({ entries: [], gone: [] }, seq);
@@ -69,7 +69,7 @@ export const memoryStoreContract = (broker: () => CacheBroker): void => {
     expect((await other.get(`${seq + 1}-0`))?.text).toBe('x');
   });
 
-  it('what cannot be read is as good as not there, and is written anew', async () => {
+  test('what cannot be read is as good as not there, and is written anew', async () => {
     const [{ memory }, seq] = [await broker().host(), freshSeq()];
     const entry = memoryOf(seq, 'readable');
     await broker().buckets.memory.put(`memory.entry.${entry.id}`, Buffer.from('?'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 
@@ -10,7 +10,7 @@ const report = (process: string, change: Partial<HealthReport> = {}): HealthRepo
 });
 
 export const presenceContract = (broker: () => CacheBroker): void => {
-  it('others see who is there, with the newest report of each, and no longer who has left', async () => {
+  test('others see who is there, with the newest report of each, and no longer who has left', async () => {
     const [one, other] = [await broker().host(), await broker().host()];
     const names = [`session-1-${randomUUID()}`, `a.b %ü ${randomUUID()}`];
     const [first = '', second = ''] = names;
@@ -23,7 +23,7 @@ export const presenceContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect((await seen()).map(({ process }) => process)).toEqual([second]));
   });
 
-  it('silence means gone', async () => {
+  test('silence means gone', async () => {
     const { presence } = await broker().host();
     const name = `session-2-${randomUUID()}`;
     await presence.tell(report(name));

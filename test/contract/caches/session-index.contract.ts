@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
@@ -22,14 +22,14 @@ const current = { timeout: 3_000, interval: 20 };
 
 /** Every test begins with an empty index. */
 export const sessionIndexContract = (broker: () => CacheBroker): void => {
-  it('an empty index has no rows and stands at 0', async () => {
+  test('an empty index has no rows and stands at 0', async () => {
     const host = await broker().host();
     expect(await host.index.position()).toBe(0);
     expect(await host.index.get(freshKey())).toBeNull();
     expect(keysOf(await watch(host))).toEqual([]);
   });
 
-  it('A11: another host reads rows and position at once', async () => {
+  test('A11: another host reads rows and position at once', async () => {
     const [one, other] = [await broker().host(), await broker().host()];
     const rows = Array.from({ length: 100 }, (_, at) => rowAt(freshKey(), at + 1));
     await one.index.put(rows, 100);
@@ -37,14 +37,14 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     expect(await other.index.position()).toBe(100);
   });
 
-  it('a position without rows is kept too', async () => {
+  test('a position without rows is kept too', async () => {
     const { index } = await broker().host();
     await index.put([], 5);
     await index.put([], 9);
     expect(await index.position()).toBe(9);
   });
 
-  it('a row never goes back to an older seq, whoever writes it', async () => {
+  test('a row never goes back to an older seq, whoever writes it', async () => {
     const [ahead, behind, key] = [await broker().host(), await broker().host(), freshKey()];
     await behind.index.put([rowAt(key, 1)], 1);
     await ahead.index.put([rowAt(key, 9)], 9);
@@ -54,7 +54,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     expect((await ahead.index.get(key))?.seq).toBe(10);
   });
 
-  it('two writers at once leave the newest of each row', async () => {
+  test('two writers at once leave the newest of each row', async () => {
     const writers = [await broker().host(), await broker().host()];
     const keys = Array.from({ length: 20 }, () => freshKey());
     const rounds = Array.from({ length: 10 }, (_, at) => at + 1);
@@ -73,7 +73,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     for (const key of keys) expect((await writers[0]!.index.get(key))?.seq).toBe(newest);
   });
 
-  it('bytes that are no row count as none and are written over', async () => {
+  test('bytes that are no row count as none and are written over', async () => {
     const [host, key] = [await broker().host(), freshKey()];
     await broker().buckets.index.put(bucketKey('session', key), Buffer.from('a row'));
     expect(await host.index.get(key)).toBeNull();
@@ -83,7 +83,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(view.get(key)?.seq).toBe(3), current);
   });
 
-  it('a view has all rows when it opens, more than one read of them', async () => {
+  test('a view has all rows when it opens, more than one read of them', async () => {
     const host = await broker().host();
     const rows = Array.from({ length: 2_500 }, (_, at) => rowAt(freshKey(), at + 1));
     await host.index.put(rows, rows.length);
@@ -92,7 +92,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(keysOf(view)).toEqual(rows.map(({ key }) => key).sort()), current);
   });
 
-  it('a view is current within a second, on any host, and shows neither cursors nor the position as rows', async () => {
+  test('a view is current within a second, on any host, and shows neither cursors nor the position as rows', async () => {
     const [writer, reader] = [await broker().host(), await broker().host()];
     const [key, view] = [freshKey(), await watch(reader)];
     await writer.cursors.put(randomUUID(), 77);
@@ -103,7 +103,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     expect(keysOf(view)).toEqual([key]);
   });
 
-  it('a closed view does not change any more', async () => {
+  test('a closed view does not change any more', async () => {
     const [host, key] = [await broker().host(), freshKey()];
     const [closed, open] = [await host.index.watch(), await watch(host)];
     await closed.close();
@@ -112,7 +112,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
     expect(closed.get(key)).toBeUndefined();
   });
 
-  it('after the bucket was created anew the view is empty, the position 0, and a writer that went on is told', async () => {
+  test('after the bucket was created anew the view is empty, the position 0, and a writer that went on is told', async () => {
     const [writer, reader] = [await broker().host(), await broker().host()];
     const [old, key] = [freshKey(), freshKey()];
     await writer.index.put([rowAt(old, 1)], 1);

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fromPlain, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { decode, encode } from '../../../shared/wire/codec.ts';
 import { encodeSnapshot } from '../../../shared/wire/snapshot.ts';
@@ -37,12 +37,12 @@ const doubts: Record<string, (key: string) => Uint8Array> = {
 };
 
 export const snapshotsContract = (broker: () => CacheBroker): void => {
-  it('has nothing for a key without a snapshot', async () => {
+  test('has nothing for a key without a snapshot', async () => {
     const { snapshots } = await broker().host();
     expect(await snapshots.get(freshKey())).toBeNull();
   });
 
-  it.each(Object.entries(stories))('I4: gives another host the state it was given: %s', async (_, story) => {
+  test.each(Object.entries(stories))('I4: gives another host the state it was given: %s', async (_, story) => {
     const [writer, reader, key] = [await broker().host(), await broker().host(), freshKey()];
     const state = plainAfter(...story);
     await writer.snapshots.put(key, state);
@@ -51,14 +51,14 @@ export const snapshotsContract = (broker: () => CacheBroker): void => {
     expect(toPlain(fromPlain(read ?? some))).toEqual(state);
   });
 
-  it('keeps the newest', async () => {
+  test('keeps the newest', async () => {
     const [{ snapshots }, key] = [await broker().host(), freshKey()];
     await snapshots.put(key, plainAfter('open'));
     await snapshots.put(key, some);
     await vi.waitFor(async () => expect(await snapshots.get(key)).toEqual(some));
   });
 
-  it('keeps keys apart that differ in a byte or in letters no bucket allows', async () => {
+  test('keeps keys apart that differ in a byte or in letters no bucket allows', async () => {
     const { snapshots } = await broker().host();
     const base = freshKey();
     const keys = ['a.b', 'a:b', 'a=2Eb', 'A.b', 'a/b', 'ä', 'a\u0308', '$', '日本'].map((tail) => freshKey(`${base}:${tail}`));
@@ -67,7 +67,7 @@ export const snapshotsContract = (broker: () => CacheBroker): void => {
       await vi.waitFor(async () => expect((await snapshots.get(key))?.position.rev).toBe(index));
   });
 
-  it.each(Object.entries(doubts))('I4: a snapshot %s counts as none', async (_, bytesFor) => {
+  test.each(Object.entries(doubts))('I4: a snapshot %s counts as none', async (_, bytesFor) => {
     const [{ snapshots }, key] = [await broker().host(), freshKey()];
     await snapshots.put(key, some);
     await vi.waitFor(async () => expect(await snapshots.get(key)).toEqual(some));
@@ -77,7 +77,7 @@ export const snapshotsContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(async () => expect(await snapshots.get(key)).toEqual(some));
   });
 
-  it('takes the largest state there can be: a full queue with long targets', async () => {
+  test('takes the largest state there can be: a full queue with long targets', async () => {
     const [{ snapshots }, key] = [await broker().host(), freshKey()];
     const deliverTo = { channel: 'c'.repeat(64), to: '界'.repeat(512), accountId: 'a'.repeat(128), threadId: 't'.repeat(128) };
     const queue = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`.repeat(40), messageId: `${index}`, deliverTo }));

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { IssuedToken, TokensView } from '../../../shared/ports/tokens.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
@@ -18,7 +18,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     return view;
   };
 
-  it('what one host adds and changes, all see within a second', async () => {
+  test('what one host adds and changes, all see within a second', async () => {
     const [one, other, token] = [await broker().host(), await broker().host(), tokenNamed()];
     const view = await watched(other);
     expect(await one.tokens.add(token)).toBe(true);
@@ -31,7 +31,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     await vi.waitFor(() => expect(view.get(token.id)).toBeUndefined(), { timeout: 2_000 });
   });
 
-  it('a view has what was there before it, and reads on when it is asked to', async () => {
+  test('a view has what was there before it, and reads on when it is asked to', async () => {
     const [{ tokens }, first, second] = [await broker().host(), tokenNamed(), tokenNamed()];
     await tokens.add(first);
     const view = await watched(await broker().host());
@@ -43,7 +43,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     });
   });
 
-  it('an id is given once', async () => {
+  test('an id is given once', async () => {
     const [{ tokens }, token] = [await broker().host(), tokenNamed()];
     const other = { ...token, label: 'another' };
     expect([await tokens.add(token), await tokens.add(other)]).toEqual([true, false]);
@@ -51,7 +51,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     expect(await tokens.change(randomUUID(), (now) => now)).toBeNull();
   });
 
-  it('of changes at once none is lost', async () => {
+  test('of changes at once none is lost', async () => {
     const [one, other, token] = [await broker().host(), await broker().host(), tokenNamed()];
     await one.tokens.add(token);
     await Promise.all([
@@ -61,7 +61,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     expect(await one.tokens.change(token.id, (now) => now)).toEqual({ ...token, revokedAt: 7, expiresAt: 9 });
   });
 
-  it('a ticket is for one of all who use it at once, and once', async () => {
+  test('a ticket is for one of all who use it at once, and once', async () => {
     const [one, other] = [await broker().host(), await broker().host()];
     for (let round = 0; round < 5; round++) {
       const name = digest(randomUUID());
@@ -72,7 +72,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     }
   });
 
-  it('a ticket goes away by itself', async () => {
+  test('a ticket goes away by itself', async () => {
     const [{ tokens }, name] = [await broker().host(), digest(randomUUID())];
     await tokens.keepTicket(name, ticket, 1_000);
     await vi.waitFor(async () => expect((await broker().buckets.tokens.read(bucketKey('ticket', name))).value).toBeNull(), {
@@ -82,7 +82,7 @@ export const tokensContract = (broker: () => CacheBroker): void => {
     expect(await tokens.takeTicket(digest('nothing'))).toBeNull();
   });
 
-  it('what is no token lets nobody in', async () => {
+  test('what is no token lets nobody in', async () => {
     const [{ tokens }, id, name] = [await broker().host(), randomUUID(), digest(randomUUID())];
     await broker().buckets.tokens.put(bucketKey('token', id), Buffer.from('everything'));
     await broker().buckets.tokens.put(bucketKey('ticket', name), Buffer.from('everything'));

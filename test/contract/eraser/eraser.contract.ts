@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
@@ -57,7 +57,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
     };
     const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000 });
 
-    it('C9: the commits before the erasure are gone for every reader, the erasure and other sessions stay', async () => {
+    test('C9: the commits before the erasure are gone for every reader, the erasure and other sessions stay', async () => {
       const { events } = broker.ports;
       const [key, longer] = [freshKey(), freshKey()];
       const neighbour = `${key}:thread:1` as SessionKey;
@@ -77,7 +77,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(all.map(({ seq }) => seq)).toEqual([tombstone]);
     });
 
-    it('C9: the history goes on behind the erasure, fenced by it, and folds to the same state as with what was erased', async () => {
+    test('C9: the history goes on behind the erasure, fenced by it, and folds to the same state as with what was erased', async () => {
       const key = freshKey();
       const seqs = await erasedSession(key, [userMessage('a secret')]);
       const whole = (await historyOf(key)).reduce(fold, initialState);
@@ -91,7 +91,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(again.reduce(fold, initialState).machine.context).toMatchObject({ generation: 2, epoch: 1, messages: 0 });
     });
 
-    it('a follower that stands in the hole goes on behind it', async () => {
+    test('a follower that stands in the hole goes on behind it', async () => {
       const key = freshKey();
       const seqs = await erasedSession(key, [userMessage('a secret')], [userMessage('another')]);
       await broker.eraser.erase(key, seqs.at(-1) ?? 0);
@@ -106,7 +106,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(found).toHaveLength(2);
     });
 
-    it('C9, I4: its snapshot says nothing any more, and a host that was away cannot bring the old one back', async () => {
+    test('C9, I4: its snapshot says nothing any more, and a host that was away cannot bring the old one back', async () => {
       const { snapshots } = broker.ports;
       const key = freshKey();
       const named: SessionEvent = { type: 'settings_changed', v: 1, changes: { displayName: 'a secret' } };
@@ -122,7 +122,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       await eventually(async () => expect(await snapshots.get(key)).toEqual(newer));
     });
 
-    it('C9: what waits for its time is gone, and comes not even late; what waits for others comes', async () => {
+    test('C9: what waits for its time is gone, and comes not even late; what waits for others comes', async () => {
       const { commands } = broker.ports;
       const [key, other] = [freshKey(), freshKey()];
       const wake = (of: SessionKey): CommandEnvelope => {
@@ -148,7 +148,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       await consumption.close();
     });
 
-    it('C9: what it was told is gone from the queue, too, where it may stay a while after it was done (ADR 9)', async () => {
+    test('C9: what it was told is gone from the queue, too, where it may stay a while after it was done (ADR 9)', async () => {
       const { commands, events } = broker.ports;
       const [key, other] = [freshKey(), freshKey()];
       const taken: Delivery<CommandEnvelope>[] = [];
@@ -189,7 +189,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       await consumption.close();
     });
 
-    it('C9: its dead letters are gone, by their message or else by their subject', async () => {
+    test('C9: its dead letters are gone, by their message or else by their subject', async () => {
       const { deadLetters } = broker.ports;
       const [key, other] = [freshKey(), freshKey()];
       const letter = (id: string, subject: string, bytes: Uint8Array) =>
@@ -205,7 +205,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(left.sort()).toEqual(['neighbour', 'other']);
     });
 
-    it('C9, I9: its custody records are gone but the last one of the conversation, and those of others stay', async () => {
+    test('C9, I9: its custody records are gone but the last one of the conversation, and those of others stay', async () => {
       const { custody } = broker.ports;
       const [key, other] = [freshKey(), freshKey()];
       const [target, shared] = [
@@ -230,7 +230,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(await custody.last(shared)).toMatchObject({ seq: lastShared, record: { key: other } });
     });
 
-    it('C9: what was remembered of it is gone, also what somebody who was held up writes only now', async () => {
+    test('C9: what was remembered of it is gone, also what somebody who was held up writes only now', async () => {
       const { memory } = broker.ports;
       const key = freshKey();
       const add = (text: string) => changed([{ op: 'add', scope: { kind: 'agent' }, text }]);
@@ -252,7 +252,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect(entries.map(({ id }) => view.get(id))).toEqual([undefined, undefined]);
     });
 
-    it('erasing again removes nothing more and is no error', async () => {
+    test('erasing again removes nothing more and is no error', async () => {
       const key = freshKey();
       const tombstone = (await erasedSession(key, [userMessage('a secret')])).at(-1) ?? 0;
       await broker.eraser.erase(key, tombstone);
@@ -264,7 +264,7 @@ export const eraserContract = (name: string, open: () => Promise<EraserBroker>):
       expect((await historyOf(key)).map(({ rev }) => rev)).toEqual([5]);
     });
 
-    it('nothing is removed up to a commit that is no erasure of this key', async () => {
+    test('nothing is removed up to a commit that is no erasure of this key', async () => {
       const [key, other] = [freshKey(), freshKey()];
       const first = await record(key, 1, 0, [opened]);
       const said = await record(key, 2, first, [userMessage('hello')]);

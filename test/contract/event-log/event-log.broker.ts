@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
@@ -71,7 +71,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       await broker?.stop();
     });
 
-    it('an append that a paused broker does not answer is unknown, and a retry stores it once', async () => {
+    test('an append that a paused broker does not answer is unknown, and a retry stores it once', async () => {
       const commit = commitTo(freshKey());
       const resume = await broker.pause();
       const appended = await log.append(commit, 0);
@@ -82,7 +82,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       await vi.waitFor(async () => expect(await revsOf(log, commit.key)).toEqual([1]), { timeout: 10_000 });
     });
 
-    it('kill -9 under load: no acknowledged commit is lost, none is there twice, a follower sees each once and in order', async () => {
+    test('kill -9 under load: no acknowledged commit is lost, none is there twice, a follower sees each once and in order', async () => {
       const { lastSeq } = await log.info();
       const keys = [...Array(16)].map(() => freshKey());
       const perKey = 40;
@@ -109,7 +109,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       }
     });
 
-    it('one server: while it is away reads say unavailable and appends unknown; a follower goes on when it is back', async (context) => {
+    test('one server: while it is away reads say unavailable and appends unknown; a follower goes on when it is back', async (context) => {
       if (broker.replicas !== 1) return context.skip('a cluster is not away when one node is');
       const { lastSeq } = await log.info();
       const key = freshKey();
@@ -128,7 +128,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       expect((await following).map(({ rev }) => rev)).toEqual([1, 2, 3, 4]);
     });
 
-    it('one server: a follower says so when the log was lost, also when the new one has grown as long (I13)', async (context) => {
+    test('one server: a follower says so when the log was lost, also when the new one has grown as long (I13)', async (context) => {
       if (broker.restartEmpty === undefined) return context.skip('a cluster does not come back empty when one node does');
       const { lastSeq } = await log.info();
       const seqs = await appendMany(log, freshKey(), 1);
@@ -144,7 +144,7 @@ export const eventLogOutageContract = (name: string, create: () => Promise<Break
       await anew.close();
     });
 
-    it('a connection that we closed ends appends, reads and followers with an error', async () => {
+    test('a connection that we closed ends appends, reads and followers with an error', async () => {
       const own = await openConnection({ servers: broker.servers, name: 'closed', requestTimeoutMs: 500 });
       const closing = logOn(own, 500);
       const { lastSeq } = await closing.info();

@@ -1,5 +1,5 @@
 import { Packr, Unpackr } from 'msgpackr';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventType } from '../../../shared/domain/session/events.ts';
@@ -32,16 +32,16 @@ export interface LogUnderTest {
 /** What every event log does (F4). */
 export const eventLogContract = (name: string, create: () => Promise<LogUnderTest>): void => {
   describe(`event log: ${name}`, () => {
-    let test: LogUnderTest;
+    let underTest: LogUnderTest;
     let log: EventLog;
     beforeAll(async () => {
-      test = await create();
-      ({ log } = test);
+      underTest = await create();
+      ({ log } = underTest);
     });
-    afterAll(() => test?.close());
+    afterAll(() => underTest?.close());
 
     describe('append (F3, F14)', () => {
-      it('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
+      test('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
         const key = freshKey();
         const { lastSeq } = await log.info();
         expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1 });
@@ -49,7 +49,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await log.last(key)).toMatchObject({ key, rev: 2, seq: lastSeq + 2 });
       });
 
-      it('gives back exactly what was appended, with its sequence and the time the log stored it', async () => {
+      test('gives back exactly what was appended, with its sequence and the time the log stored it', async () => {
         const key = freshKey();
         const commit = commitTo(key, { events: [turnStarted(), assistantMessage('héllo 🌍')] });
         const seq = await stored(log, commit, 0);
@@ -58,7 +58,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(Math.abs((last?.recordedAt ?? 0) - Date.now())).toBeLessThan(60_000);
       });
 
-      it('does not store a commit whose expectation is wrong, and says only that it does not know', async () => {
+      test('does not store a commit whose expectation is wrong, and says only that it does not know', async () => {
         const key = freshKey();
         const seq = await stored(log, commitTo(key), 0);
         expect(await log.append(commitTo(key, { rev: 2 }), 0)).toMatchObject({ kind: 'unknown', cause: expect.any(String) });
@@ -66,14 +66,14 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, key)).toEqual([1]);
       });
 
-      it('fences a key across all headlines', async () => {
+      test('fences a key across all headlines', async () => {
         const key = freshKey();
         await stored(log, commitTo(key, { events: [userMessage('hi')] }), 0);
         expect(await log.append(commitTo(key, { events: [sessionDeactivated()] }), 0)).toMatchObject({ kind: 'unknown' });
         expect(await revsOf(log, key)).toEqual([1]);
       });
 
-      it('does not let a key fence one that begins like it', async () => {
+      test('does not let a key fence one that begins like it', async () => {
         const short = freshKey();
         const long = keyOf(`${short}:telegram`);
         await stored(log, commitTo(short), 0);
@@ -83,7 +83,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, short)).toEqual([1]);
       });
 
-      it('lets exactly one of many concurrent writers win; last tells the losers who', async () => {
+      test('lets exactly one of many concurrent writers win; last tells the losers who', async () => {
         const key = freshKey();
         const commits = [...Array(8)].map(() => commitTo(key));
         const results = await Promise.all(commits.map((commit) => log.append(commit, 0)));
@@ -93,17 +93,17 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect((await log.last(key))?.id).toBe(winners[0]?.id);
       });
 
-      it('never stores a repeated commit twice, and last shows that it is ours', async () => {
+      test('never stores a repeated commit twice, and last shows that it is ours', async () => {
         const key = freshKey();
         const commit = commitTo(key);
         const seq = await stored(log, commit, 0);
         const again = await log.append(commit, 0);
-        expect(again).toMatchObject(test.repeats === 'stored' ? { kind: 'stored', seq } : { kind: 'unknown' });
+        expect(again).toMatchObject(underTest.repeats === 'stored' ? { kind: 'stored', seq } : { kind: 'unknown' });
         expect(await log.last(key)).toMatchObject({ id: commit.id, seq });
         expect(await revsOf(log, key)).toEqual([1]);
       });
 
-      it('refuses a commit that is too large or could not be read back, and stores nothing', async () => {
+      test('refuses a commit that is too large or could not be read back, and stores nothing', async () => {
         const key = freshKey();
         const large = commitTo(key, { events: [...Array(4)].map(() => userMessage('x'.repeat(250_000))) });
         expect(await log.append(large, 0)).toMatchObject({ kind: 'refused', message: expect.stringContaining('bytes') });
@@ -113,7 +113,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await log.last(key)).toBeNull();
       });
 
-      it.each([
+      test.each([
         'agent:main:matrix:group:!abc.def@example.org',
         'agent:main:irc:group:#ubuntu',
         'agent:main:web:a/b?c=d&e',
@@ -131,7 +131,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
     });
 
     describe('reading', () => {
-      it('reads a range of a key, oldest first: after < seq <= upTo', async () => {
+      test('reads a range of a key, oldest first: after < seq <= upTo', async () => {
         const key = freshKey();
         const seqs = await appendMany(log, key, 6, freshKey());
         const [, second = 0, , fourth = 0] = seqs;
@@ -143,14 +143,14 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await revsOf(log, freshKey())).toEqual([]);
       });
 
-      it('reads more commits than fit into one batch, without a gap', async () => {
+      test('reads more commits than fit into one batch, without a gap', async () => {
         const key = freshKey();
         await appendMany(log, key, 600);
         const all = [...Array(600)].map((_, index) => index + 1);
         await eventually(async () => expect(await revsOf(log, key)).toEqual(all));
       });
 
-      it('pages through the log and says whether more follows', async () => {
+      test('pages through the log and says whether more follows', async () => {
         const { lastSeq } = await log.info();
         const [a, b] = [freshKey(), freshKey()];
         await appendMany(log, a, 3, b);
@@ -177,7 +177,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await log.page({ after: (await log.info()).lastSeq, limit: 10 })).toEqual({ commits: [], more: false });
       });
 
-      it('describes the log: its ends and which life of it this is', async () => {
+      test('describes the log: its ends and which life of it this is', async () => {
         const before = await log.info();
         const seq = await stored(log, commitTo(freshKey()), 0);
         const after = await log.info();
@@ -187,7 +187,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
     });
 
     describe('follow (ADR 2)', () => {
-      it('gives history and then live commits, in order, each once', async () => {
+      test('gives history and then live commits, in order, each once', async () => {
         const { lastSeq } = await log.info();
         const key = freshKey();
         await appendMany(log, key, 300);
@@ -196,7 +196,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect((await following).map(({ rev }) => rev)).toEqual([...Array(400)].map((_, index) => index + 1));
       });
 
-      it('hears of a commit at once, long before its poll', async () => {
+      test('hears of a commit at once, long before its poll', async () => {
         const { lastSeq } = await log.info();
         const key = freshKey();
         const seen: number[] = [];
@@ -211,7 +211,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(performance.now() - startedAt).toBeLessThan(10_000); // Twenty polls would take twenty seconds.
       });
 
-      it('gives only one key, or only some headlines, when asked', async () => {
+      test('gives only one key, or only some headlines, when asked', async () => {
         const { lastSeq } = await log.info();
         const [a, b] = [freshKey(), freshKey()];
         const events = [[userMessage('u')], [assistantMessage('a')], [sessionDeactivated()], [assistantMessage('b')]];
@@ -236,7 +236,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await pick({ key: a, headlines: ['user_message', 'session_deactivated'] }, 2)).toEqual(['a1', 'a3']);
       });
 
-      it('reads in batches when asked to pause', async () => {
+      test('reads in batches when asked to pause', async () => {
         const { lastSeq } = await log.info();
         const key = freshKey();
         const following = first(log, { after: lastSeq, pauseMs: 100 }, 200);
@@ -244,7 +244,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect((await following).map(({ rev }) => rev)).toEqual([...Array(200)].map((_, index) => index + 1));
       });
 
-      it('ends when the signal aborts', async () => {
+      test('ends when the signal aborts', async () => {
         const { lastSeq } = await log.info();
         const stop = new AbortController();
         const following = collect(log, { after: lastSeq, signal: stop.signal });
@@ -252,7 +252,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         expect(await following).toEqual([]);
       });
 
-      it('says so when the log ends before the position it is to follow from (I13)', async () => {
+      test('says so when the log ends before the position it is to follow from (I13)', async () => {
         const { lastSeq } = await log.info();
         await expect(first(log, { after: lastSeq + 1_000 }, 1)).rejects.toMatchObject({ code: 'log_regressed' });
       });
@@ -267,36 +267,36 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         ['a commit of another key', () => encodePlain(commitTo(freshKey()))],
         ['an unknown event', (key) => encodePlain({ ...commitTo(key), events: [{ type: 'xstate.stop', v: 1 }] })],
       ];
-      it.each(hostile)('%s quarantines its key and stops nobody else', async (_, bytes) => {
+      test.each(hostile)('%s quarantines its key and stops nobody else', async (_, bytes) => {
         const { lastSeq } = await log.info();
         const [victim, other] = [freshKey(), freshKey()];
         const good = await stored(log, commitTo(victim), 0);
-        const seq = await test.storeRaw('user_message', victim, bytes(victim));
+        const seq = await underTest.storeRaw('user_message', victim, bytes(victim));
         const after = await stored(log, commitTo(other), 0);
 
         const following = await first(log, { after: lastSeq }, 2);
         expect(following.map((commit) => commit.seq)).toEqual([good, after]);
         expect((await log.page({ after: lastSeq, limit: 10 })).commits.map((commit) => commit.seq)).toEqual([good, after]);
-        expect(test.bad).toContain(seq);
+        expect(underTest.bad).toContain(seq);
         const problem = { code: 'quarantined', message: expect.stringContaining(`${seq} of ${victim}`) };
         await expect(revsOf(log, victim)).rejects.toMatchObject(problem);
         await expect(log.last(victim)).rejects.toMatchObject(problem);
         expect(await revsOf(log, other)).toEqual([1]);
       });
 
-      it('a page of nothing but bad messages does not hide what follows', async () => {
+      test('a page of nothing but bad messages does not hide what follows', async () => {
         const { lastSeq } = await log.info();
-        for (let i = 0; i < 3; i++) await test.storeRaw('user_message', freshKey(), Uint8Array.of(0xc1));
+        for (let i = 0; i < 3; i++) await underTest.storeRaw('user_message', freshKey(), Uint8Array.of(0xc1));
         const seq = await stored(log, commitTo(freshKey()), 0);
         await eventually(async () => expect((await log.page({ after: lastSeq, limit: 2 })).commits).toMatchObject([{ seq }]));
       });
     });
 
-    it('writes plain MessagePack with CloudEvents headers, under a subject by headline and key', async (context) => {
-      if (test.wire === undefined) return context.skip('there is no wire in memory');
+    test('writes plain MessagePack with CloudEvents headers, under a subject by headline and key', async (context) => {
+      if (underTest.wire === undefined) return context.skip('there is no wire in memory');
       const key = keyOf('agent:main:irc:group:#ub.untu');
       const commit = commitTo(key, { events: [turnStarted(), assistantMessage('hello')] });
-      const { subject, headers, data } = await test.wire(await stored(log, commit, 0));
+      const { subject, headers, data } = await underTest.wire(await stored(log, commit, 0));
       expect(subject).toMatch(/\.event\.assistant_message\.agent\.main\.irc\.group\.%23ub%2Euntu$/);
       expect(new Unpackr({ useRecords: false }).unpack(data)).toEqual(commit);
       expect(headers).toMatchObject({

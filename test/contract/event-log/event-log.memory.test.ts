@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { InMemoryEventLog, type InMemoryEventLogOptions } from '../../../shared/adapters/in-memory/event-log.ts';
 import {
   type CallOutcome,
@@ -48,7 +48,7 @@ describe('event log in memory: faults (F4)', () => {
     return { clock: { ...systemClock, sleep }, landed };
   };
 
-  it('an append without an answer is unknown, whether it was stored or not; last tells', async () => {
+  test('an append without an answer is unknown, whether it was stored or not; last tells', async () => {
     const commit = commitTo(freshKey());
     const lost = faultyLog(['answer_lost']);
     expect(await lost.append(commit, 0)).toMatchObject({ kind: 'unknown' });
@@ -60,7 +60,7 @@ describe('event log in memory: faults (F4)', () => {
     }
   });
 
-  it('a late append lands after its caller gave up, unless somebody else wrote meanwhile', async () => {
+  test('a late append lands after its caller gave up, unless somebody else wrote meanwhile', async () => {
     const commit = commitTo(freshKey());
     const late = faultyLog(['landed_late']);
     expect(await late.append(commit, 0)).toMatchObject({ kind: 'unknown' });
@@ -78,7 +78,7 @@ describe('event log in memory: faults (F4)', () => {
     expect(await fenced.last(commit.key)).toMatchObject({ id: other.id });
   });
 
-  it('only a replicated log is stale, and only when it is read, never when last is asked', async () => {
+  test('only a replicated log is stale, and only when it is read, never when last is asked', async () => {
     for (const [semantics, seen] of [
       ['R1', [1, 2, 3]],
       ['R3', [1]],
@@ -93,7 +93,7 @@ describe('event log in memory: faults (F4)', () => {
     }
   });
 
-  it('a repeat after the duplicate window is unknown on both', async () => {
+  test('a repeat after the duplicate window is unknown on both', async () => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => Date.now() + ahead };
     const log = new InMemoryEventLog({ clock, semantics: 'R3' });
@@ -104,7 +104,7 @@ describe('event log in memory: faults (F4)', () => {
     expect(await log.append(commit, 0)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('a replicated log names the two transient conflicts: a write in flight, and our own', async () => {
+  test('a replicated log names the two transient conflicts: a write in flight, and our own', async () => {
     const log = new InMemoryEventLog({ clock: systemClock, semantics: 'R3' });
     const commit = commitTo(freshKey());
     const results = await Promise.all([commit, commit, commitTo(commit.key)].map((each) => log.append(each, 0)));
@@ -112,7 +112,7 @@ describe('event log in memory: faults (F4)', () => {
     expect(text).toEqual([expect.stringContaining('stored'), expect.stringContaining('10158'), expect.stringContaining('10164')]);
   });
 
-  it('the same seed gives the same fates, and healing ends them', async () => {
+  test('the same seed gives the same fates, and healing ends them', async () => {
     const rates = { answer_lost: 0.2, landed_late: 0.2, stale: 0.2, unavailable: 0.2 };
     const fates = (seed: number, healed = false): CallOutcome[] => {
       const faults = new SeededFaults({ random: seededRandom(seed), rates, maxDelayMs: 20, maxLateMs: 50 });
@@ -125,7 +125,7 @@ describe('event log in memory: faults (F4)', () => {
     expect(new Set(fates(7, true).map(({ fault }) => fault))).toEqual(new Set(['none']));
   });
 
-  it('a follower of a faulty log misses nothing and repeats nothing', async () => {
+  test('a follower of a faulty log misses nothing and repeats nothing', async () => {
     const rates = { stale: 0.4, unavailable: 0.01 };
     const faults = new SeededFaults({ random: seededRandom(3), rates, maxDelayMs: 2, maxLateMs: 0 });
     const log = new InMemoryEventLog({

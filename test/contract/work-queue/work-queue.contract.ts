@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
@@ -91,7 +91,7 @@ class Member {
 }
 
 interface QueueRig {
-  readonly test: QueueUnderTest;
+  readonly underTest: QueueUnderTest;
   /** Starts a member in a process of its own. */
   member(name: string, ...handler: Parameters<Member['start']>): Promise<Member>;
   /** A process that only publishes. */
@@ -113,20 +113,20 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
     /** Each case has a queue of its own. Most of their time is waiting for time-outs, so several run at once. */
     const inRig = (play: (rig: QueueRig) => Promise<void>) => async (): Promise<void> => {
-      const test = await broker.queue();
+      const underTest = await broker.queue();
       try {
         await play({
-          test,
-          member: async (memberName, ...handler) => new Member(memberName, await test.process()).start(...handler),
-          publisher: async () => (await test.process()).queue,
+          underTest,
+          member: async (memberName, ...handler) => new Member(memberName, await underTest.process()).start(...handler),
+          publisher: async () => (await underTest.process()).queue,
         });
       } finally {
-        await test.close();
+        await underTest.close();
       }
     };
-    const rule = (title: string, play: (rig: QueueRig) => Promise<void>) => it.concurrent(title, inRig(play));
+    const rule = (title: string, play: (rig: QueueRig) => Promise<void>) => test.concurrent(title, inRig(play));
     /** For a case that measures time. */
-    const ruleAlone = (title: string, play: (rig: QueueRig) => Promise<void>) => it(title, inRig(play));
+    const ruleAlone = (title: string, play: (rig: QueueRig) => Promise<void>) => test(title, inRig(play));
     /** Publishes one after another, so that the order is known. */
     const publishAll = async (queue: CommandBus, commands: readonly CommandEnvelope[]): Promise<void> => {
       for (const command of commands) await queue.publish(command);
@@ -211,8 +211,8 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await expect(queue.publish(huge)).rejects.toMatchObject({ code: 'too_large' });
       });
 
-      rule('knows the partition in which the broker stores a key', async ({ test, publisher }) => {
-        if (test.storedPartitions === undefined) return;
+      rule('knows the partition in which the broker stores a key', async ({ underTest, publisher }) => {
+        if (underTest.storedPartitions === undefined) return;
         const queue = await publisher();
         const odd = [
           'a',
@@ -233,7 +233,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         ];
         const all = [...odd, ...keys, ...[...Array(300).keys()].map((number) => `k${number}:${(number * 7919).toString(36)}.é`)];
         for (const key of all) await queue.publish(commandTo(key));
-        const stored = await test.storedPartitions();
+        const stored = await underTest.storedPartitions();
         expect(stored.size).toBe(all.length);
         expect(new Map([...stored.keys()].map((key) => [key, queue.partitionOf(key)]))).toEqual(stored);
       });
@@ -310,18 +310,18 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
       rule(
         'puts what is not a command, or not of this partition, into the dead letters and goes on',
-        async ({ test, member, publisher }) => {
+        async ({ underTest, member, publisher }) => {
           const a = await member('a', async ({ message }) =>
             message.id === 'bad' ? { kind: 'dead', reason: 'nobody knows how' } : done,
           );
           const queue = await publisher();
           const foreign = keys.find((key) => queue.partitionOf(key) !== queue.partitionOf('k')) ?? '';
-          await test.inject('k', new Uint8Array([0xc1, 0xff]));
-          await test.inject('k', encode({ id: 'half' }));
-          await test.inject('k', encode(commandTo(foreign)));
+          await underTest.inject('k', new Uint8Array([0xc1, 0xff]));
+          await underTest.inject('k', encode({ id: 'half' }));
+          await underTest.inject('k', encode(commandTo(foreign)));
           await publishAll(queue, [commandTo('k', 'bad'), commandTo('k', 'good')]);
           await vi.waitFor(() => expect(a.ids()).toEqual(['good']), soon);
-          const letters = (await test.deadLetters.list(10)).toReversed();
+          const letters = (await underTest.deadLetters.list(10)).toReversed();
           expect(letters.map(({ service }) => service)).toEqual(['session', 'session', 'session', 'session']);
           expect(letters.map(({ reason }) => reason).slice(2)).toEqual([
             expect.stringMatching(/belongs to partition/),
@@ -369,7 +369,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         expect(a.ids()).toEqual(['last']);
       });
 
-      rule('are replaced by key and name, and taken back', async ({ test, member, publisher }) => {
+      rule('are replaced by key and name, and taken back', async ({ underTest, member, publisher }) => {
         const a = await member('a');
         const queue = await publisher();
         const at = Date.now() + 1_000;
@@ -384,7 +384,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await queue.schedule('past', at - 60_000, commandTo('k', 'past'));
         await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
         expect(a.ids().sort()).toEqual(['last', 'new', 'other key', 'other name', 'past']);
-        expect(await test.deadLetters.list(1)).toEqual([]);
+        expect(await underTest.deadLetters.list(1)).toEqual([]);
       });
 
       rule(
@@ -416,11 +416,11 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
       rule(
         'take effect once, though who brought one to the queue died before it could say so',
-        async ({ test, member, publisher }) => {
-          if (test.dieForwarding === undefined) return;
+        async ({ underTest, member, publisher }) => {
+          if (underTest.dieForwarding === undefined) return;
           const queue = await publisher();
           await queue.schedule('idle', Date.now(), commandTo('k', 'timer'));
-          await test.dieForwarding();
+          await underTest.dieForwarding();
           expect(await queue.lag()).toBe(2);
           const a = await member('a');
           await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
@@ -428,14 +428,14 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         },
       );
 
-      rule('that nobody can read are dead letters, and hold nothing up', async ({ test, member, publisher }) => {
-        if (test.injectDue === undefined) return;
+      rule('that nobody can read are dead letters, and hold nothing up', async ({ underTest, member, publisher }) => {
+        if (underTest.injectDue === undefined) return;
         const a = await member('a');
         const queue = await publisher();
-        await test.injectDue(new Uint8Array([0xc1]));
+        await underTest.injectDue(new Uint8Array([0xc1]));
         await queue.schedule('idle', Date.now(), commandTo('k', 'fine'));
         await vi.waitFor(() => expect(a.ids()).toEqual(['fine']), soon);
-        await vi.waitFor(async () => expect(await test.deadLetters.list(2)).toHaveLength(1), soon);
+        await vi.waitFor(async () => expect(await underTest.deadLetters.list(2)).toHaveLength(1), soon);
         await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
       });
     });
@@ -476,7 +476,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         );
       });
 
-      ruleAlone('hand over at once when one is closed', async ({ test, member, publisher }) => {
+      ruleAlone('hand over at once when one is closed', async ({ underTest, member, publisher }) => {
         const [a, b] = [await member('a'), await member('b')];
         const queue = await publisher();
         const key = await ownedKey(a, queue);
@@ -488,7 +488,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
         await vi.waitFor(() => expect(b.handled).toHaveLength(1), { ...soon, interval: 1 });
         const took = performance.now() - began;
         console.info(`${name}: graceful hand-over ${took.toFixed(0)} ms`);
-        expect(took).toBeLessThan(test.handOverMs);
+        expect(took).toBeLessThan(underTest.handOverMs);
         await closing;
       });
 
@@ -519,7 +519,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
 
       rule(
         'take over within seconds what a dying one had in hand, and tell that it comes again',
-        async ({ test, member, publisher }) => {
+        async ({ underTest, member, publisher }) => {
           const a = await member('a', () => new Promise<AckOutcome>(() => {}));
           const b = await member('b');
           const queue = await publisher();
@@ -533,7 +533,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           await vi.waitFor(() => expect(b.handled.length).toBeGreaterThan(0), { ...soon, interval: 5 });
           const took = performance.now() - began;
           console.info(`${name}: takeover of a message in hand ${took.toFixed(0)} ms`);
-          expect(took).toBeLessThan(test.takeoverMs);
+          expect(took).toBeLessThan(underTest.takeoverMs);
           await vi.waitFor(() => expect(b.ids()).toEqual(['1 in hand', '2 behind', '3 after its death']), soon);
           expect(b.handled[0]?.attempt).toBeGreaterThan(1);
           expect(b.calls).toContain(`acquired ${queue.partitionOf(key)}`);
@@ -545,29 +545,32 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
       const commands = perKey(5);
       const allRecorded: Handler = async () => recorded;
 
-      rule('counts no more, and what is recorded leaves the queue soon, many at a time', async ({ test, member, publisher }) => {
-        const queue = await publisher();
-        await publishAll(queue, commands);
-        const a = await member('a', allRecorded);
-        await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
-        await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
-        await vi.waitFor(async () => expect(await test.stored()).toBe(0), soon);
-        await test.forgetPositions();
-        const last = commandTo('k', 'last');
-        await queue.publish(last);
-        await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
-        expect(a.handled).toHaveLength(commands.length + 1);
-      });
+      rule(
+        'counts no more, and what is recorded leaves the queue soon, many at a time',
+        async ({ underTest, member, publisher }) => {
+          const queue = await publisher();
+          await publishAll(queue, commands);
+          const a = await member('a', allRecorded);
+          await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
+          await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+          await vi.waitFor(async () => expect(await underTest.stored()).toBe(0), soon);
+          await underTest.forgetPositions();
+          const last = commandTo('k', 'last');
+          await queue.publish(last);
+          await vi.waitFor(() => expect(a.ids()).toContain('last'), soon);
+          expect(a.handled).toHaveLength(commands.length + 1);
+        },
+      );
 
       rule(
         'is gone at once where nothing recorded tells of it, though the rest may come again',
-        async ({ test, member, publisher }) => {
+        async ({ underTest, member, publisher }) => {
           const queue = await publisher();
           const isTold = ({ message }: Delivery<CommandEnvelope>): boolean => message.id.endsWith('2');
           const a = await member('a', async (delivery) => (isTold(delivery) ? done : recorded));
           await publishAll(queue, commands);
           await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
-          await test.forgetPositions();
+          await underTest.forgetPositions();
           await publishAll(
             queue,
             keys.map((key) => commandTo(key, `${key} last`)),
@@ -585,7 +588,7 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
       rule(
         'stays when its owner dies, comes to the next one if the broker forgets, and goes with what that one does',
         async (rig) => {
-          const { test, member, publisher } = rig;
+          const { underTest, member, publisher } = rig;
           const queue = await publisher();
           const log = journal();
           const handle: Handler = async (delivery) => {
@@ -598,26 +601,26 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
           await a.process.kill('a');
           const b = await member('b', handle);
           await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
-          await test.forgetPositions();
+          await underTest.forgetPositions();
           await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
           const after = keys.map((key) => commandTo(key, `${key} last`));
           await publishAll(queue, after);
           await vi.waitFor(() => expect(log.ids()).toHaveLength(commands.length + after.length), soon);
           expect(log.outOfOrder).toEqual([]);
           expect(new Set(log.ids()).size).toBe(log.ids().length);
-          await vi.waitFor(async () => expect(await test.stored()).toBe(0), soon);
+          await vi.waitFor(async () => expect(await underTest.stored()).toBe(0), soon);
           await b.consumption.close();
         },
       );
 
-      rule('takes nothing with it out of a stream that was made anew', async ({ test, member, publisher }) => {
-        if (test.recreate === undefined) return;
+      rule('takes nothing with it out of a stream that was made anew', async ({ underTest, member, publisher }) => {
+        if (underTest.recreate === undefined) return;
         const queue = await publisher();
         const a = await member('a', allRecorded);
         await publishAll(queue, commands);
         await vi.waitFor(() => expect(a.handled).toHaveLength(commands.length), soon);
         const seqs = a.handled.map(({ seq }) => seq);
-        await test.recreate();
+        await underTest.recreate();
         const { seq } = await queue.publish(commandTo('k', 'first'));
         expect(seq).toBeGreaterThan(Math.max(...seqs));
         await publishAll(
@@ -630,19 +633,19 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
       });
     });
 
-    rule('reports a consumer that is gone and goes on when it is back', async ({ test, member, publisher }) => {
-      if (test.deleteConsumer === undefined) return;
+    rule('reports a consumer that is gone and goes on when it is back', async ({ underTest, member, publisher }) => {
+      if (underTest.deleteConsumer === undefined) return;
       const a = await member('a');
       const queue = await publisher();
       const partition = queue.partitionOf('k');
       await queue.publish(commandTo('k', 'before'));
       await vi.waitFor(() => expect(a.ids()).toEqual(['before']), soon);
-      await test.deleteConsumer(partition);
+      await underTest.deleteConsumer(partition);
       await vi.waitFor(() => expect(a.calls).toContain(`lost ${partition}`), soon);
       const stored = queue.publish(commandTo('k', 'meanwhile'));
       await vi.waitFor(() => expect(a.consumption.problems().join()).toContain(String(partition)), { ...soon, timeout: 10_000 });
       await stored;
-      await test.restoreConsumers?.();
+      await underTest.restoreConsumers?.();
       await vi.waitFor(() => expect(a.ids()).toEqual(['before', 'meanwhile']), soon);
       await vi.waitFor(() => expect(a.consumption.problems()).toEqual([]), soon);
     });

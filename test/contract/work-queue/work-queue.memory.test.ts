@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createInMemoryDeadLetters } from '../../../shared/adapters/in-memory/dead-letters.ts';
 import { type Fault, type Faults, type FaultyCall, noFaults } from '../../../shared/adapters/in-memory/faults.ts';
 import { InMemoryWorkQueue } from '../../../shared/adapters/in-memory/work-queue.ts';
@@ -40,7 +40,7 @@ describe('work queue in memory: what only it can do on demand', () => {
     next: (asked) => ({ ...noFaults.next(asked), fault: asked === call ? (fates.shift() ?? 'none') : 'none' }),
   });
 
-  it('a stopped process loses its partitions, goes on believing when it wakes, and its late word does not count (F2)', async () => {
+  test('a stopped process loses its partitions, goes on believing when it wakes, and its late word does not count (F2)', async () => {
     const queue = create();
     const calls: string[] = [];
     const finish = new Map<string, (verdict: AckOutcome) => void>();
@@ -74,7 +74,7 @@ describe('work queue in memory: what only it can do on demand', () => {
     await vi.waitFor(() => expect(calls).toContain('a handles two attempt 1'));
   });
 
-  it('a lost acknowledgement brings the message again, and nothing newer before', async () => {
+  test('a lost acknowledgement brings the message again, and nothing newer before', async () => {
     const queue = create(failing('acknowledge', 'answer_lost'));
     const seen: string[] = [];
     await queue.consume({
@@ -89,7 +89,7 @@ describe('work queue in memory: what only it can do on demand', () => {
     await vi.waitFor(() => expect(seen).toEqual(['one 1', 'one 2', 'two 1']));
   });
 
-  it('a publish without an answer may be stored or not; the same id again is safe (I2)', async () => {
+  test('a publish without an answer may be stored or not; the same id again is safe (I2)', async () => {
     const queue = create(failing('publish', 'answer_lost', 'request_lost', 'unavailable'));
     const stored = commandTo('k', 'stored');
     await expect(queue.publish(stored)).rejects.toMatchObject({ code: 'unavailable' });
@@ -99,7 +99,7 @@ describe('work queue in memory: what only it can do on demand', () => {
     expect(await queue.publish(stored)).toMatchObject({ duplicate: true });
   });
 
-  it('a full queue refuses (I11)', async () => {
+  test('a full queue refuses (I11)', async () => {
     const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
     const queue = new InMemoryWorkQueue({
       clock: systemClock,

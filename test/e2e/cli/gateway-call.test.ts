@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { gatewayCommand } from '../../../services/cli/commands/talk/gateway.ts';
 import type { Terminal, World } from '../../../services/cli/terminal.ts';
 import { startWorld, token } from '../gateway/setup.ts';
@@ -15,7 +15,7 @@ const natter = async (...given: readonly string[]): Promise<string> => {
   return lines.join('\n');
 };
 
-it.each([[[]], [['--ws']]])(
+test.each([[[]], [['--ws']]])(
   'A12/130: natter gateway call prints the result of a method of a gateway elsewhere (%j)',
   async (by) => {
     const { gateway } = await startWorld();
@@ -27,7 +27,7 @@ it.each([[[]], [['--ws']]])(
   },
 );
 
-it.each([[[]], [['--ws']]])('A12/130: what cannot be asked is said so (%j)', async (by) => {
+test.each([[[]], [['--ws']]])('A12/130: what cannot be asked is said so (%j)', async (by) => {
   const { gateway } = await startWorld();
   const call = ['--url', gateway.url, '--token', token, 'gateway', 'call', ...by];
   await expect(natter(...call, 'status', '--params', '{x')).rejects.toMatchObject({ code: 'invalid' });

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
 import { freeForAll, openRig, type Rig } from './rig.ts';
@@ -16,7 +16,7 @@ const textsTo = (to: string) => rig.farSide.received.filter((request) => request
 const finals = (id: string) => rig.states(id).filter((state) => !/^(prepared|sending)/.test(state));
 
 describe('a reply goes to its webhook', () => {
-  it('signed, and its custody reads prepared, sending, delivered', async () => {
+  test('signed, and its custody reads prepared, sending, delivered', async () => {
     const { say, start, farSide, states } = await open();
     await start('one');
     const id = await say('Hello!');
@@ -35,7 +35,7 @@ describe('a reply goes to its webhook', () => {
     expect(request!.headers['natter-signature']).toBe(`v1=${expected}`);
   });
 
-  it('I6, I9: nothing is sent before the custody log holds its intent', async () => {
+  test('I6, I9: nothing is sent before the custody log holds its intent', async () => {
     const { say, start, states, system } = await open();
     const { custody } = system.portsFor('one');
     const found: unknown[] = [];
@@ -63,7 +63,7 @@ describe('a reply goes to its webhook', () => {
     ]);
   });
 
-  it('in order per conversation', async () => {
+  test('in order per conversation', async () => {
     const { say, start, until } = await open((_, nth) => ({ status: nth === 1 ? 503 : 204 }));
     await start('one');
     for (let index = 0; index < 6; index++) await say(`${index}`, index % 2 === 0 ? 'ann' : 'bob');
@@ -72,7 +72,7 @@ describe('a reply goes to its webhook', () => {
     expect(textsTo('bob')).toEqual(['1', '1', '3', '3', '5', '5']);
   });
 
-  it('not when the model had nothing to say (A6/78)', async () => {
+  test('not when the model had nothing to say (A6/78)', async () => {
     const { say, start, farSide, states } = await open();
     await start('one');
     const silent = await say('<NO_REPLY>');
@@ -83,7 +83,7 @@ describe('a reply goes to its webhook', () => {
 });
 
 describe('trouble at the far side', () => {
-  it('429 with Retry-After: not before it says', async () => {
+  test('429 with Retry-After: not before it says', async () => {
     const at: number[] = [];
     const { say, start, states, clock } = await open((_, nth) => {
       at.push(clock.monotonic());
@@ -96,7 +96,7 @@ describe('trouble at the far side', () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(5_000);
   });
 
-  it('500 after it was stored: the same id again, which the far side knows', async () => {
+  test('500 after it was stored: the same id again, which the far side knows', async () => {
     const stored = new Set<string>();
     const { say, start, farSide } = await open(({ headers }) => {
       const known = stored.has(String(headers['idempotency-key']));
@@ -109,7 +109,7 @@ describe('trouble at the far side', () => {
     expect(stored.size).toBe(1);
   });
 
-  it.each([
+  test.each([
     [true, ['prepared 1', 'sending 1', 'prepared 2', 'sending 2', 'delivered 2']],
     [false, ['prepared 1', 'sending 1', 'unknown 1']],
   ])('no answer after it was stored, idempotent %s', async (idempotent, expected) => {
@@ -120,7 +120,7 @@ describe('trouble at the far side', () => {
     expect(states(id)).toEqual(expected);
   });
 
-  it('a message given up is failed and a dead letter, and the next one goes on', async () => {
+  test('a message given up is failed and a dead letter, and the next one goes on', async () => {
     const { say, start, states, ports } = await open(({ text }) => ({
       status: { gone: 404, moved: 302, broken: 500 }[text] ?? 204,
     }));
@@ -134,7 +134,7 @@ describe('trouble at the far side', () => {
     expect(letters.map(({ reason }) => reason).join()).toMatch(/no outlet for channel "nowhere"/);
   });
 
-  it('a hung conversation holds up itself and the cursor, nothing else; stopping does not wait for it', async () => {
+  test('a hung conversation holds up itself and the cursor, nothing else; stopping does not wait for it', async () => {
     let healed = false;
     const { say, start, ports, until } = await open(({ to }) => (to === 'bob' && !healed ? 'hang' : { status: 204 }));
     const service = await start('one', { webhook: { timeoutMs: 60_000 } });
@@ -154,7 +154,7 @@ describe('trouble at the far side', () => {
 });
 
 describe('several at work', () => {
-  it('one that died between the send and its record: the next one sends the same id again and skips the rest', async () => {
+  test('one that died between the send and its record: the next one sends the same id again and skips the rest', async () => {
     const { say, start, farSide, states, system } = await open();
     let dead = false;
     const custody = system.portsFor('one').custody;
@@ -176,7 +176,7 @@ describe('several at work', () => {
     expect(states(second)).toEqual(['prepared 1', 'sending 1', 'prepared 2', 'sending 2', 'delivered 2']);
   });
 
-  it('an outlet that does not know ids is not asked twice after such a death', async () => {
+  test('an outlet that does not know ids is not asked twice after such a death', async () => {
     const { say, start, states, system } = await open();
     const sent: string[] = [];
     const outlet: Outlet = {
@@ -195,7 +195,7 @@ describe('several at work', () => {
     expect(sent).toEqual(['hi']);
   });
 
-  it('two without ownership: each outbound has one recorded outcome, in order per conversation (I9, F3)', async () => {
+  test('two without ownership: each outbound has one recorded outcome, in order per conversation (I9, F3)', async () => {
     const { say, start, records, until, farSide } = await open((_, nth) => ({ status: nth === 1 ? 503 : 204 }));
     const options = { change: { leases: freeForAll }, webhook: { attempts: 50 } };
     await Promise.all([start('one', options), start('two', options)]);
@@ -211,7 +211,7 @@ describe('several at work', () => {
     expect(new Set(farSide.received.map(({ id }) => id)).size).toBe(40);
   });
 
-  it('with the lease one works and the other takes over', async () => {
+  test('with the lease one works and the other takes over', async () => {
     const { say, start, farSide } = await open();
     const services = [await start('one'), await start('two')];
     await delivered(await say('a'));
@@ -225,7 +225,7 @@ describe('several at work', () => {
 });
 
 describe('the cursor', () => {
-  it('goes on where the last one stopped', async () => {
+  test('goes on where the last one stopped', async () => {
     const { say, start, ports, records } = await open();
     const service = await start('one');
     const id = await say('a');
@@ -238,7 +238,7 @@ describe('the cursor', () => {
     expect(records.slice(before).some(({ outboundId }) => outboundId === id)).toBe(false);
   });
 
-  it('one that is lost costs reads and not a single send', async () => {
+  test('one that is lost costs reads and not a single send', async () => {
     const { say, start, ports, farSide } = await open();
     const service = await start('one');
     for (const text of ['a', 'b', 'c']) await delivered(await say(text));
@@ -249,7 +249,7 @@ describe('the cursor', () => {
     expect(farSide.received.map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it.each([
+  test.each([
     ['ends before it', 'delivery', /ends at 1/],
     ['was recreated', 'delivery-incarnation', /recreated/],
   ])('a log that %s stops delivery, loudly (I13)', async (_, cursor, problem) => {

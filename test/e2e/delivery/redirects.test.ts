@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { openRig, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -22,7 +22,7 @@ const startElsewhere = async () => {
   return { visits, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/elsewhere` };
 };
 
-it.each([301, 302, 303, 307, 308])(
+test.each([301, 302, 303, 307, 308])(
   'a webhook that answers %i sends nobody to its Location: the message is given up',
   async (status) => {
     const elsewhere = await startElsewhere();

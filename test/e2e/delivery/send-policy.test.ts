@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { assistantMessage, freshKey, keyOf } from '../../support/domain/commits.ts';
@@ -47,7 +47,7 @@ const sent = async (session: object, ...said: [SessionKey, SessionEvent][]) => {
 };
 const byRule = (index: number) => `suppressed: denied by session.sendPolicy.rules[${index}]`;
 
-it('A9/93, 98: discord groups are denied: replies, failures and notices, also in their threads; the rule is on record', async () => {
+test('A9/93, 98: discord groups are denied: replies, failures and notices, also in their threads; the rule is on record', async () => {
   const { texts, custody } = await sent(
     rules(denied),
     [group, reply('hello', 'discord')],
@@ -60,7 +60,7 @@ it('A9/93, 98: discord groups are denied: replies, failures and notices, also in
   expect(texts.sort()).toEqual(['direct', 'elsewhere']);
 });
 
-it('A9/93: what cron jobs say is denied by keyPrefix "cron:"', async () => {
+test('A9/93: what cron jobs say is denied by keyPrefix "cron:"', async () => {
   const { texts, custody } = await sent(
     rules({ channel: 'slack' }, { keyPrefix: 'cron:' }),
     [cron, reply('nightly report', 'chat')],
@@ -70,7 +70,7 @@ it('A9/93: what cron jobs say is denied by keyPrefix "cron:"', async () => {
   expect(texts).toEqual(['hello']);
 });
 
-it('A9/94, 96: the word of the session at the time of the reply decides, and the answers to /send off and /send on come', async () => {
+test('A9/94, 96: the word of the session at the time of the reply decides, and the answers to /send off and /send on come', async () => {
   const { texts, custody } = await sent(
     {},
     [freshKey(), notice('Sending is off.', 'chat')],
@@ -82,12 +82,12 @@ it('A9/94, 96: the word of the session at the time of the reply decides, and the
   expect(texts).toEqual(['Sending is off.', 'Sending is on.', 'heard']);
 });
 
-it('A9/96: the session allows what a rule denies', async () => {
+test('A9/96: the session allows what a rule denies', async () => {
   const { texts } = await sent(rules(denied), [group, reply('allowed', 'discord', 'allow')]);
   expect(texts).toEqual(['allowed']);
 });
 
-it('A6/78–79: a marker next to text is taken out, a reply of nothing else is suppressed and on record', async () => {
+test('A6/78–79: a marker next to text is taken out, a reply of nothing else is suppressed and on record', async () => {
   const { texts, custody } = await sent(
     {},
     [freshKey(), reply('Sure.\n<NO_REPLY>', 'chat')],
@@ -97,7 +97,7 @@ it('A6/78–79: a marker next to text is taken out, a reply of nothing else is s
   expect(texts).toEqual(['Sure.']);
 });
 
-it('A9/98, A14/140: a changed policy counts without a restart', async () => {
+test('A9/98, A14/140: a changed policy counts without a restart', async () => {
   rig = await openRig();
   const session: Record<string, unknown> = {};
   await rig.start('one', { session });

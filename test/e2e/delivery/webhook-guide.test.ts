@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { webhookOutlet } from '../../../services/delivery/outlets/webhook.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
@@ -20,7 +20,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-it('the example of docs/integrate/webhooks.md takes genuine messages once and refuses the others', async () => {
+test('the example of docs/integrate/webhooks.md takes genuine messages once and refuses the others', async () => {
   const guide = await readFile(new URL('../../../docs/integrate/webhooks.md', import.meta.url), 'utf8');
   const example = /```js\n(.*?)```/s.exec(guide)?.[1] ?? '';
   const port = await freePort();

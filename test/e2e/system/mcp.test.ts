@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
@@ -56,7 +56,7 @@ const begin = async (rules: readonly object[] = []) => {
   return { hostOf, send, say, until };
 };
 
-it('A5/62: a turn calls a tool of an MCP server that a rule allows, and answers with its result', async () => {
+test('A5/62: a turn calls a tool of an MCP server that a rule allows, and answers with its result', async () => {
   const { hostOf, say, until } = await begin([{ tool: 'all__*', action: 'allow' }]);
   await hostOf('host-1');
   await say('[[tool all__echo {"message": "hi"}]] well?');
@@ -64,7 +64,7 @@ it('A5/62: a turn calls a tool of an MCP server that a rule allows, and answers 
   expect((await until('assistant_message')).text).toContain('all__echo → Echo: hi');
 });
 
-it('A5/62: where no rule allows it a person is asked, and the call is made after every host was restarted', async () => {
+test('A5/62: where no rule allows it a person is asked, and the call is made after every host was restarted', async () => {
   const { hostOf, say, send, until } = await begin();
   const first = await hostOf('host-1');
   await say('[[tool all__get-sum {"a": 2, "b": 40}]]');

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { createProjection } from '../../../services/checkpoint/session-index/projection.ts';
 import { seededRandom } from '../../../shared/adapters/in-memory/faults.ts';
@@ -63,7 +63,7 @@ const open = () => {
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
 
 describe('the session index', () => {
-  it('equals a fold of the log, whoever works on it and however often they are replaced', async () => {
+  test('equals a fold of the log, whoever works on it and however often they are replaced', async () => {
     const random = seededRandom(7);
     const { ports, start, commit, folded, indexed } = open();
     let service = await start('one');
@@ -82,7 +82,7 @@ describe('the session index', () => {
     expect(await indexed(rows)).toEqual(rows);
   });
 
-  it('has the first change after a pause at once', async () => {
+  test('has the first change after a pause at once', async () => {
     const { ports, start, commit } = open();
     const service = await start('one');
     await eventually(() => expect(service.metrics().active).toBe(1));
@@ -93,7 +93,7 @@ describe('the session index', () => {
     expect(service.metrics()).toMatchObject({ commits_total: 1, rows_written_total: 1, position: seq, lag: 0 });
   });
 
-  it('is written by one of two, and the other takes over', async () => {
+  test('is written by one of two, and the other takes over', async () => {
     const { ports, start, commit } = open();
     const both = [await start('one'), await start('two')];
     const first = await commit('a');
@@ -105,7 +105,7 @@ describe('the session index', () => {
     expect(both.map((service) => service.metrics().commits_total).sort()).toEqual([1, 1]);
   });
 
-  it('begins again at its own position when a write fails, and skips nothing', async () => {
+  test('begins again at its own position when a write fails, and skips nothing', async () => {
     const { system, ports, start, commit, folded, indexed } = open();
     const index = system.portsFor('one').index;
     let failures = 2;
@@ -122,7 +122,7 @@ describe('the session index', () => {
     expect(service.problems()).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['ends before its position', async (ports: Ports) => ports.index.put([], 99), /ends at 1/],
     ['was recreated', async (ports: Ports) => ports.cursors.put('checkpoint-index-incarnation', 99), /recreated/],
   ])('is not touched when the log %s, and says so (I13)', async (_, spoil, problem) => {
@@ -138,7 +138,7 @@ describe('the session index', () => {
 });
 
 describe('the projection', () => {
-  it('does not believe a stored row that does not join up: it folds the log', async () => {
+  test('does not believe a stored row that does not join up: it folds the log', async () => {
     const { ports, commit, folded } = open();
     for (let index = 0; index < 4; index++) await commit('a', index % 3);
     const [row] = await folded();
@@ -152,7 +152,7 @@ describe('the projection', () => {
     expect(written).toEqual([row]);
   });
 
-  it('goes on with the newest row it knows while an older one is on its way out', async () => {
+  test('goes on with the newest row it knows while an older one is on its way out', async () => {
     const { ports, commit, folded } = open();
     for (let index = 0; index < 3; index++) await commit('a');
     const { commits } = await ports.events.page({ after: 0, limit: 10 });

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createProjection } from '../../../services/checkpoint/session-index/projection.ts';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
@@ -53,7 +53,7 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
 };
 
 describe('an erasure', () => {
-  it('C9: is not begun when the audit trail cannot be written', async () => {
+  test('C9: is not begun when the audit trail cannot be written', async () => {
     const { system, ports, key, record } = await story();
     await record(2);
     const audit = { ...ports.audit, append: () => Promise.reject(new NatterError('unavailable', 'away')) };
@@ -63,7 +63,7 @@ describe('an erasure', () => {
     expect((await ports.events.last(key))?.rev).toBe(2);
   });
 
-  it('C9: what waits for its place at a slow outlet is not sent any more', async () => {
+  test('C9: what waits for its place at a slow outlet is not sent any more', async () => {
     const { ports, key, commits, record } = await story();
     const erasures = createErasures();
     const open = new AbortController().signal;
@@ -100,7 +100,7 @@ describe('an erasure', () => {
     expect((await ports.custody.last(ours.target))?.record).toMatchObject({ state: 'suppressed' });
   });
 
-  it('C9, I4: makes the same state wherever the history before it breaks off', async () => {
+  test('C9, I4: makes the same state wherever the history before it breaks off', async () => {
     const { commits, record } = await story();
     await record(4);
     const states = [0, 1, 2].map((read) => [...commits.slice(0, read), ...commits.slice(2)].reduce(fold, initialState));
@@ -109,13 +109,13 @@ describe('an erasure', () => {
     expect(states[0]?.position.recentIds).not.toContain('m1');
   });
 
-  it('I3: nothing else may be missing from a history', async () => {
+  test('I3: nothing else may be missing from a history', async () => {
     const { commits, record } = await story('key');
     await record(4);
     expect(() => [commits[0], commits[2]].flatMap((commit) => commit ?? []).reduce(fold, initialState)).toThrow('I3');
   });
 
-  it('C9: a snapshot from before it, of any age, brings nothing back', async () => {
+  test('C9: a snapshot from before it, of any age, brings nothing back', async () => {
     const { system, ports, key, commits, record } = await story();
     await record(4);
     for (const age of [1, 2]) {
@@ -125,7 +125,7 @@ describe('an erasure', () => {
     }
   });
 
-  it.each([0, 1, 2, 3])('C9: the index follows when it had read %i commits before the purge', async (read) => {
+  test.each([0, 1, 2, 3])('C9: the index follows when it had read %i commits before the purge', async (read) => {
     const { system, ports, key, commits, record } = await story();
     await record(4);
     const before = createProjection({ index: ports.index, events: ports.events, after: 0 });
@@ -139,7 +139,7 @@ describe('an erasure', () => {
     expect(row).toMatchObject({ generation: 2, messageCount: 1, createdAt: commits[2]?.at, lastMessagePreview: 'hello', seq: 4 });
   });
 
-  it('C9: the feed of a gateway hands out nothing of it from memory', async () => {
+  test('C9: the feed of a gateway hands out nothing of it from memory', async () => {
     const { ports, key, record } = await story();
     const feed = new EventFeed(ports.events, systemClock, pino({ level: 'silent' }));
     const stop = new AbortController();
@@ -163,7 +163,7 @@ describe('an erasure', () => {
     await feed.close();
   });
 
-  it.each(['key', 'erased'] as const)('C9: the model reads nothing of a session that was deleted (%s)', async (mode) => {
+  test.each(['key', 'erased'] as const)('C9: the model reads nothing of a session that was deleted (%s)', async (mode) => {
     const { ports, key, record } = await story(mode);
     await record(4);
     // Whatever the session's position says, everything there is read.

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CommonOptions, gatewayOf } from '../../../services/cli/access.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
 import type { World } from '../../../services/cli/terminal.ts';
@@ -31,7 +31,7 @@ describe.each([
   ['that `natter up` made', written],
   ['in the configuration file', configured],
 ])('I12: the token of this installation, %s,', (_, given) => {
-  it.each<[string, CommonOptions, Record<string, string>]>([
+  test.each<[string, CommonOptions, Record<string, string>]>([
     ['without another address', {}, {}],
     ['with the same address as --url', { url: here }, {}],
     ['with the same address in NATTER_URL', {}, { NATTER_URL: here }],
@@ -42,7 +42,7 @@ describe.each([
     expect([new URL(url).origin, token]).toEqual([here, 'token of here']);
   });
 
-  it.each<[string, CommonOptions, Record<string, string>]>([
+  test.each<[string, CommonOptions, Record<string, string>]>([
     ['a --url', { url: elsewhere }, {}],
     ['a --url with another port', { url: 'http://127.0.0.1:4601' }, {}],
     ['a NATTER_URL', {}, { NATTER_URL: elsewhere }],
@@ -51,7 +51,7 @@ describe.each([
     expect(asked({ ...given(), ...options }, env).token).toBe('');
   });
 
-  it('stays where another one is given with the address', () => {
+  test('stays where another one is given with the address', () => {
     const common = { ...given(), url: elsewhere };
     expect(asked({ ...common, token: 'theirs' }).token).toBe('theirs');
     expect(asked(common, { NATTER_TOKEN: 'theirs' }).token).toBe('theirs');

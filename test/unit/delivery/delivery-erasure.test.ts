@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../../services/delivery/erasures.ts';
@@ -57,7 +57,7 @@ const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResul
 };
 
 describe('C9: an erased text is not sent', () => {
-  it('to another session, which hears that the run has ended and nothing of what it said, when the send waited for its place', async () => {
+  test('to another session, which hears that the run has ended and nothing of what it said, when the send waited for its place', async () => {
     const [sent, release]: [string[], (() => void)[]] = [[], []];
     const { custody, erase, carryWith } = opened(sessionChannel, ({ text }) => {
       sent.push(text);
@@ -78,7 +78,7 @@ describe('C9: an erased text is not sent', () => {
     expect((await custody.last(to('ours')))?.record).toMatchObject({ state: 'delivered' });
   });
 
-  it('to a channel, when the erasure came while the intent was being recorded', async () => {
+  test('to a channel, when the erasure came while the intent was being recorded', async () => {
     const sent: string[] = [];
     const { custody, erase, carryWith } = opened('irc', async ({ text }) => {
       sent.push(text);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { outboundHeadlines, plan } from '../../../services/delivery/plan.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
@@ -50,7 +50,7 @@ const policy = (sendPolicy: object = {}) => configSchema.parse({ session: { send
 const denyIrc = policy({ rules: [{ action: 'deny', match: { channel: 'irc' } }] });
 
 describe('plan: what a commit sends', () => {
-  it.each<[string, SessionEvent[], unknown[]]>([
+  test.each<[string, SessionEvent[], unknown[]]>([
     ['nothing without a target', [said('hi'), completed], []],
     [
       'a reply, by the index of its event',
@@ -72,7 +72,7 @@ describe('plan: what a commit sends', () => {
 
   const byRule = 'denied by session.sendPolicy.rules[0]';
   const under = (event: SessionEvent, sendPolicy: 'allow' | 'deny'): SessionEvent => ({ ...event, sendPolicy }) as SessionEvent;
-  it.each<[string, SessionEvent, ReturnType<typeof policy>, string | undefined]>([
+  test.each<[string, SessionEvent, ReturnType<typeof policy>, string | undefined]>([
     ['A9/98: a rule withholds a reply', said('hi', target), denyIrc, byRule],
     ['A9/98: and the notice of a failed turn', failed, denyIrc, byRule],
     ['A9/98: and the answer to a command', told, denyIrc, byRule],
@@ -92,7 +92,7 @@ describe('plan: what a commit sends', () => {
     ({ ...event, deliverTo: back, ...more }) as SessionEvent;
   const aborted: SessionEvent = { type: 'turn_aborted', v: 1, turn, reason: 'no time' };
   const runs = [1, 2].map((number) => ({ key: `agent:main:subagent:${number}`, runId: `run-${number}` }));
-  it.each<[string, SessionEvent, unknown[]]>([
+  test.each<[string, SessionEvent, unknown[]]>([
     ['the answer is a result', ofRun(said('done')), [{ kind: 'assistant_message', text: 'done', target: back }]],
     ['so is silence', ofRun(said('<NO_REPLY>')), [{ kind: 'assistant_message', text: '', target: back }]],
     ['and a failure', ofRun(failed), [{ kind: 'assistant_message', text: expect.stringContaining('no tokens left') }]],
@@ -130,12 +130,12 @@ describe('plan: what a commit sends', () => {
     expect(outbounds).toMatchObject(expected);
     for (const { suppressedReason } of outbounds) expect(suppressedReason).toBeUndefined();
   });
-  it('silence before the end is nothing to tell', () => {
+  test('silence before the end is nothing to tell', () => {
     expect(plan(commit(ofRun(said(''), { unfinished: true })), policy())).toMatchObject([
       { suppressedReason: 'there is nothing to say' },
     ]);
   });
-  it('a person is told of no abort, and nobody of one that delivery itself has asked for', () => {
+  test('a person is told of no abort, and nobody of one that delivery itself has asked for', () => {
     expect(plan(commit(aborted), policy())).toEqual([]);
     expect(plan({ ...commit(ofRun(aborted)), actor: 'delivery' }, policy())).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('plan: what a commit sends', () => {
     ...{ deliverTo: target, ...more },
   });
   const [once, always] = ['Answer "/approve p1" or "/deny p1" and a reason.', '"/approve p1 always"'];
-  it.each<[string, object, string, string]>([
+  test.each<[string, object, string, string]>([
     ['what is to be done', {}, 'Approval needed: send mail\n', 'sub-agent'],
     ['how it is answered', {}, always, once],
     ['once only, where a grant for good does not count', { onceOnly: true }, once, always],
@@ -168,7 +168,7 @@ describe('plan: what a commit sends', () => {
     expect(question).toMatchObject({ id: '7.0', kind: 'notice', text: expect.stringContaining(expected) });
     expect(question?.text).not.toContain(not);
   });
-  it('A9/96: /send off keeps no question back; a rule does', () => {
+  test('A9/96: /send off keeps no question back; a rule does', () => {
     expect(plan(commit(asks({ sendPolicy: 'deny' })), policy())[0]?.suppressedReason).toBeUndefined();
     expect(plan(commit(asks()), denyIrc)[0]?.suppressedReason).toBe(byRule);
   });
@@ -194,7 +194,7 @@ describe('plan: what a commit sends', () => {
       if (events.some(({ type }) => carriers.has(type))) expect(followed).toContain(headlineOf(events));
     }
   };
-  it('whatever is asked of a session, no commit with an outbound is overlooked', () => {
+  test('whatever is asked of a session, no commit with an outbound is overlooked', () => {
     const without = (gone: string) => allFollowed(outboundHeadlines.filter((type) => type !== gone));
     const faults = { 'no notices': without('notice'), 'no replies': without('assistant_message') };
     holds(intents, allFollowed(outboundHeadlines), faults, 100);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createErasures } from '../../../services/delivery/erasures.ts';
 import { sessionOutlet } from '../../../services/delivery/outlets/session.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
@@ -31,7 +31,7 @@ const sent = async (change: Partial<Outbound> = {}) => {
 };
 
 describe('the way between sessions', () => {
-  it.each<[string, Partial<Outbound>, object, string[]]>([
+  test.each<[string, Partial<Outbound>, object, string[]]>([
     [
       'an answer is a message that begins a turn and ends the run (A13/138)',
       {},
@@ -78,16 +78,16 @@ describe('the way between sessions', () => {
     expect(commands[0] && messageOf(commands[0].data)?.deliverTo).toBeUndefined();
   });
 
-  it('I9: the same outbound is the same command, another one another', async () => {
+  test('I9: the same outbound is the same command, another one another', async () => {
     const idOf = async (change?: Partial<Outbound>) => (await sent(change)).commands[0]?.id;
     expect(await idOf()).toBe(await idOf());
     expect(await idOf()).not.toBe(await idOf({ id: '7.1' }));
   });
-  it('C9: without a generation it is for whoever has the key', async () => {
+  test('C9: without a generation it is for whoever has the key', async () => {
     const { commands } = await sent({ target: { channel: 'session', to: parent, threadId: 'run-1' } });
     expect(commands[0]).not.toHaveProperty('ifGeneration');
   });
-  it('I11: an answer of any length fits into one command, cut at a whole character', async () => {
+  test('I11: an answer of any length fits into one command, cut at a whole character', async () => {
     const { commands } = await sent({ text: '€'.repeat(limits.modelOutputBytes / 3) });
     const [command] = commands;
     if (command === undefined) throw new Error('nothing was sent');
@@ -95,14 +95,14 @@ describe('the way between sessions', () => {
     expect(messageOf(command.data)?.text).toMatch(/\n€+\n\[The rest is left out; read its session\.\]$/);
     expect(commandEnvelope.safeParse(command).success).toBe(true);
   });
-  it('what names no session fails and is not tried again', async () => {
+  test('what names no session fails and is not tried again', async () => {
     const { outcome, commands } = await sent({ target: { channel: 'session', to: 'no session *' } });
     expect([outcome.kind, commands]).toEqual(['failed', []]);
   });
 });
 
 describe('an erasure', () => {
-  it.each<[string, Partial<Outbound>, object]>([
+  test.each<[string, Partial<Outbound>, object]>([
     ['a result loses its text, and that the run has ended is told', {}, { text: '' }],
     ['a question is not asked', { kind: 'notice' }, { text: '', suppressedReason: 'its session was erased' }],
     ['a run that is to end ends', { kind: 'stop' }, { text: 'done' }],

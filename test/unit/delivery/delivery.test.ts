@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nextState, stateAfter } from '../../../services/delivery/delivery-state.ts';
 import { createOutbox } from '../../../services/delivery/outbox.ts';
 import { terminalOutlet } from '../../../services/delivery/outlets/terminal.ts';
@@ -35,7 +35,7 @@ describe('custody: the next record by the last one (I6, I9)', () => {
   const knows = { idempotent: true, attempts: 3 };
   const forgets = { idempotent: false, attempts: 3 };
 
-  it.each<[string, CustodyRecord | null, Outbound, typeof knows | undefined, unknown]>([
+  test.each<[string, CustodyRecord | null, Outbound, typeof knows | undefined, unknown]>([
     ['the first of a conversation is prepared', null, outbound('7.0'), knows, { state: 'prepared', attempt: 1 }],
     ['so is one behind a finished one', last('6.9', 'delivered'), outbound('7.0'), knows, { state: 'prepared', attempt: 1 }],
     ['sequences are numbers', last('9.10', 'delivered'), outbound('10.9'), knows, { state: 'prepared', attempt: 1 }],
@@ -89,7 +89,7 @@ describe('custody: the next record by the last one (I6, I9)', () => {
     else expect(state).toMatchObject(expected as object);
   });
 
-  it.each<[SendResult, typeof knows, unknown]>([
+  test.each<[SendResult, typeof knows, unknown]>([
     [{ kind: 'sent' }, forgets, { state: 'delivered', attempt: 2 }],
     [{ kind: 'failed', detail: 'HTTP 404' }, knows, { state: 'failed', attempt: 2, detail: 'HTTP 404' }],
     [{ kind: 'retry', afterMs: 0, detail: 'HTTP 429' }, forgets, { state: 'prepared', attempt: 3, detail: 'HTTP 429' }],
@@ -112,7 +112,7 @@ describe('the outbox', () => {
   };
   const to = (id: string, name: string): Outbound => ({ ...outbound(id), target: { channel: 'irc', to: name } });
 
-  it('moves its position only past commits whose outbounds are all final', async () => {
+  test('moves its position only past commits whose outbounds are all final', async () => {
     const { outbox, finish } = opened();
     expect(outbox.position()).toBe(3);
     await outbox.accept(5, [to('5.0', 'a'), to('5.1', 'b')]);
@@ -125,7 +125,7 @@ describe('the outbox', () => {
     expect(outbox.position()).toBe(8);
   });
 
-  it('stands still behind an outbound that was left before its end', async () => {
+  test('stands still behind an outbound that was left before its end', async () => {
     const { outbox, finish } = opened();
     await outbox.accept(5, [to('5.0', 'a')]);
     await finish('5.0', false);
@@ -133,7 +133,7 @@ describe('the outbox', () => {
     expect(outbox.position()).toBe(4);
   });
 
-  it('serves one conversation in order and the others beside it', async () => {
+  test('serves one conversation in order and the others beside it', async () => {
     const { outbox, waiting, finish } = opened();
     await outbox.accept(5, [to('5.0', 'a'), to('5.1', 'a'), to('5.2', 'b')]);
     expect([...waiting.keys()]).toEqual(['5.0', '5.2']);
@@ -141,7 +141,7 @@ describe('the outbox', () => {
     expect([...waiting.keys()]).toEqual(['5.2', '5.1']);
   });
 
-  it('takes no more than its window, and goes on when there is room (I11)', async () => {
+  test('takes no more than its window, and goes on when there is room (I11)', async () => {
     const { outbox, finish } = opened();
     const full = Array.from({ length: limits.deliveryWindow }, (_, index) => to(`5.${index}`, `c${index}`));
     await outbox.accept(5, full);
@@ -158,7 +158,7 @@ describe('the outbox', () => {
 });
 
 describe('small rules', () => {
-  it('backoff grows, is capped, has chance in it and honours what was asked for within reason', () => {
+  test('backoff grows, is capped, has chance in it and honours what was asked for within reason', () => {
     expect([1, 2, 3].map((attempt) => retryMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
     expect(retryMs(1, 0)).toBe(500);
     expect(retryMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
@@ -166,13 +166,13 @@ describe('small rules', () => {
     expect(retryMs(1, 0, 86_400_000)).toBe(limits.deliveryRetryAfterMs);
   });
 
-  it('the signature is the one that docs/integrate/webhooks.md promises', () => {
+  test('the signature is the one that docs/integrate/webhooks.md promises', () => {
     expect(signatureOf('secret', '1700000000', '7.0', '{}')).toBe(
       'v1=6a5811f6c94702bdb56a917d44195ce4e4d28ffe3bd481eedec5cd2c89b30908',
     );
   });
 
-  it('a reply cannot steer the terminal', async () => {
+  test('a reply cannot steer the terminal', async () => {
     const written: string[] = [];
     const stream = { write: (text: string, done: () => void) => written.push(text) && done() };
     const outlet = terminalOutlet(stream as unknown as NodeJS.WritableStream);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { visibleText } from '../../../services/gateway/runs/live-text.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 
@@ -15,7 +15,7 @@ const shown = (...pieces: Piece[]): string[] => {
   });
 };
 
-it.each<[string, Piece[], string[]]>([
+test.each<[string, Piece[], string[]]>([
   [
     'a text without markers is as it was',
     [
@@ -106,7 +106,7 @@ it.each<[string, Piece[], string[]]>([
   ],
 ])('A6/79: %s', (_, pieces, expected) => expect(shown(...pieces)).toEqual(expected));
 
-it('A8/89: what a stream may not see yet is held back and comes whole once it may, of the same step only', () => {
+test('A8/89: what a stream may not see yet is held back and comes whole once it may, of the same step only', () => {
   const mine = new Set<string>();
   const visible = visibleText((turnId) => mine.has(turnId));
   const see = (offset: number, text: string, step = 1) => visible({ turn, step, offset, text });
@@ -117,7 +117,7 @@ it('A8/89: what a stream may not see yet is held back and comes whole once it ma
   expect(see(17, '!', 2)).toMatchObject({ offset: 17, text: '!', end: 18 });
 });
 
-it('I11: what is held back is bounded; a longer text is taken up where the stream may see it', () => {
+test('I11: what is held back is bounded; a longer text is taken up where the stream may see it', () => {
   let mine = false;
   const visible = visibleText(() => mine);
   const long = 'x'.repeat(limits.modelOutputBytes + 1);

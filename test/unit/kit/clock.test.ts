@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../shared/kit/clock.ts';
 
 const days = 86_400_000;
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it.each([1, 24, 25, 30, 1_000])('a sleep of %i days lasts that long, also beyond what one timer can wait', async (count) => {
+test.each([1, 24, 25, 30, 1_000])('a sleep of %i days lasts that long, also beyond what one timer can wait', async (count) => {
   let over = false;
   void systemClock.sleep(count * days).then(() => {
     over = true;
@@ -21,7 +21,7 @@ it.each([1, 24, 25, 30, 1_000])('a sleep of %i days lasts that long, also beyond
   expect(over).toBe(true);
 });
 
-it('a long sleep that is aborted ends at once and leaves no timer', async () => {
+test('a long sleep that is aborted ends at once and leaves no timer', async () => {
   const stop = new AbortController();
   const slept = systemClock.sleep(60 * days, stop.signal);
   await vi.advanceTimersByTimeAsync(30 * days);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startRouter } from '../../../services/router/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
@@ -53,14 +53,14 @@ const open = async (
 };
 
 describe('the router', () => {
-  it('publishes one command for each envelope, in order', async () => {
+  test('publishes one command for each envelope, in order', async () => {
     const { say, commands, router } = await open();
     for (const id of ['a', 'b', 'c', 'd']) await say(id);
     await vi.waitFor(() => expect(commands.map(({ causationId }) => causationId)).toEqual(['a', 'b', 'c', 'd']));
     expect(router.metrics()).toMatchObject({ routed_total: 4, unroutable_total: 0 });
   });
 
-  it('puts what no session can have among the dead letters, with the reason, and goes on', async () => {
+  test('puts what no session can have among the dead letters, with the reason, and goes on', async () => {
     const { say, commands, ports } = await open();
     await say('bad', 'not a key');
     await say('good');
@@ -70,7 +70,7 @@ describe('the router', () => {
     );
   });
 
-  it('waits while commands cannot be published, and then routes once and in order', async () => {
+  test('waits while commands cannot be published, and then routes once and in order', async () => {
     let calls = 0;
     const { say, commands } = await open((original) => async (command) => {
       calls += 1;
@@ -84,7 +84,7 @@ describe('the router', () => {
     await vi.waitFor(() => expect(commands.map(({ causationId }) => causationId)).toEqual(['a', 'b']), { timeout: 5_000 });
   });
 
-  it('gives up on a command that is too large to publish', async () => {
+  test('gives up on a command that is too large to publish', async () => {
     const { say, ports } = await open((original) => async (command) => {
       if (command.causationId === 'large') throw new NatterError('too_large', 'message of 300000 bytes');
       return original(command);
@@ -93,7 +93,7 @@ describe('the router', () => {
     await vi.waitFor(async () => expect(await ports.deadLetters.list(9)).toMatchObject([{ reason: 'message of 300000 bytes' }]));
   });
 
-  it('A3/31: drops what the configuration does not let in: counted, and no dead letter', async () => {
+  test('A3/31: drops what the configuration does not let in: counted, and no dead letter', async () => {
     const allowlist = fixed(configSchema.parse({ channels: { irc: { dmPolicy: 'allowlist' } } }));
     const { say, commands, router, ports } = await open(undefined, allowlist);
     await say('direct', 'ann', 'direct');
@@ -103,7 +103,7 @@ describe('the router', () => {
     expect(await ports.deadLetters.list(9)).toEqual([]);
   });
 
-  it('A14/140: follows its configuration', async () => {
+  test('A14/140: follows its configuration', async () => {
     let config = configSchema.parse({});
     const { say, commands } = await open(undefined, { current: () => config });
     await say('before', 'ann', 'direct');

@@ -1,6 +1,6 @@
 import { settingsAfter } from '../context.ts';
 import type { SessionState } from '../evolve.ts';
-import { reportText } from '../report.ts';
+import { reportText } from '../status-and-context-report.ts';
 import { accept, type Decision, type Given, refuse, type SessionView } from './decision.ts';
 import { isNew, noticeEvent, settingsEvents } from './generation.ts';
 

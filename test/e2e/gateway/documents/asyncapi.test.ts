@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { asyncApiDocument } from '../../../../services/gateway/protocols/asyncapi/document.ts';
 import { openNats } from '../../../../shared/adapters/nats/open.ts';
@@ -122,9 +122,9 @@ describe('the document is AsyncAPI 3.0', () => {
     }),
   });
 
-  it('in its structure', () => expect(asyncApi.safeParse(document).error?.issues ?? []).toEqual([]));
+  test('in its structure', () => expect(asyncApi.safeParse(document).error?.issues ?? []).toEqual([]));
 
-  it('every reference leads somewhere, and every component is used', () => {
+  test('every reference leads somewhere, and every component is used', () => {
     const references = new Set([...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path));
     const lead = [...references].map((path) => path.split('/').reduce((at: any, part) => at?.[part], document));
     expect(lead.every((target) => typeof target === 'object' && target !== null)).toBe(true);
@@ -137,7 +137,7 @@ describe('the document is AsyncAPI 3.0', () => {
     expect(Object.keys(document.channels).filter((one) => !references.has(`channels/${one}`))).toEqual([]);
   });
 
-  it('the parameters of a channel are those of its address, and replies name a field of the payload', () => {
+  test('the parameters of a channel are those of its address, and replies name a field of the payload', () => {
     for (const { address, parameters = {} } of Object.values<any>(document.channels)) {
       const named = [...(address ?? '').matchAll(/\{(\w+)\}/g)].map(([, one]) => one);
       expect(Object.keys(parameters)).toEqual(named);
@@ -150,14 +150,14 @@ describe('the document is AsyncAPI 3.0', () => {
     }
   });
 
-  it('every schema is one that a validator can read, and says draft-07', () => {
+  test('every schema is one that a validator can read, and says draft-07', () => {
     for (const one of Object.keys(document.components.schemas)) expect(() => schemaOf(one)).not.toThrow();
     expect(JSON.stringify(document)).not.toMatch(/"prefixItems"|"\$defs"|"\$schema"/);
   });
 });
 
 describe('the document says what is there', () => {
-  it('each event type and version, those of the golden corpus too, and no other', () => {
+  test('each event type and version, those of the golden corpus too, and no other', () => {
     const current = sessionEvent.options.map(({ shape }) => `event.${shape.type.value}.v${shape.v.value}`);
     const described = Object.keys(document.components.schemas).filter((one) => one.startsWith('event.'));
     expect(described.sort()).toEqual([...current].sort());
@@ -169,7 +169,7 @@ describe('the document says what is there', () => {
     }
   });
 
-  it('what is no such message is refused', () => {
+  test('what is no such message is refused', () => {
     const { seq: _, recordedAt: __, ...commit } = readCommits(corpus()[0]!)[0]!;
     const wrong = [{ rev: 0 }, { events: [] }, { events: [{ type: 'tea_made', v: 1 }] }, { key: undefined }];
     for (const change of wrong) expect(problemsOf(schemaOf('commit'), { ...commit, ...change })).not.toEqual([]);
@@ -192,7 +192,7 @@ describe('the document says what is there', () => {
     };
   };
 
-  it.each([['natter'], ['my.system-2']])('the subjects of the code, under prefix %s', (prefix) => {
+  test.each([['natter'], ['my.system-2']])('the subjects of the code, under prefix %s', (prefix) => {
     const { channels } = documentOf(prefix);
     const addressed = Object.entries<any>(channels).filter(([, { address }]) => address !== null);
     expect(addressed.map(([one]) => one).sort()).toEqual(Object.keys(samples(prefix)).sort());
@@ -203,7 +203,7 @@ describe('the document says what is there', () => {
     }
   });
 
-  it('every stream but those of timers and buckets, by the subjects it takes', () => {
+  test('every stream but those of timers and buckets, by the subjects it takes', () => {
     const { streams } = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 4 });
     const kept = Object.values<any>(document.channels).flatMap((channel) => channel['x-jetstream-stream'] ?? []);
     const named = streams.map(({ name }) => name).filter((one) => !/^KV_|_TIMERS$/.test(one));

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { problemStatus } from '../../../../services/gateway/http/problem.ts';
 import { elsewhere, openApiDocument } from '../../../../services/gateway/protocols/openapi/document.ts';
@@ -107,9 +107,9 @@ describe('the document is OpenAPI 3.1', () => {
     }),
   });
 
-  it('in its structure', () => expect(() => openApi.parse(document)).not.toThrow());
+  test('in its structure', () => expect(() => openApi.parse(document)).not.toThrow());
 
-  it('every reference leads somewhere, and every component is used', () => {
+  test('every reference leads somewhere, and every component is used', () => {
     const references = new Set([...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path));
     const lead = [...references].map((path) => path.split('/').reduce((at: any, part) => at?.[part], document));
     expect(lead.every((target) => typeof target === 'object')).toBe(true);
@@ -122,7 +122,7 @@ describe('the document is OpenAPI 3.1', () => {
     expect(names.filter((name) => !references.has(name))).toEqual([]);
   });
 
-  it('every part of a path is a parameter, and no parameter comes twice', () => {
+  test('every part of a path is a parameter, and no parameter comes twice', () => {
     for (const [path, item] of Object.entries<any>(document.paths)) {
       for (const { parameters } of Object.values<any>(item)) {
         const names = parameters.map(({ $ref, name, in: where }: any) => $ref ?? `${where} ${name}`);
@@ -132,13 +132,13 @@ describe('the document is OpenAPI 3.1', () => {
     }
   });
 
-  it('every tag is described once, and used', () => {
+  test('every tag is described once, and used', () => {
     const named = document.tags.map(({ name }: any) => name);
     expect(new Set(named).size).toBe(named.length);
     expect(new Set(operations.map(({ tag }) => tag))).toEqual(new Set(named));
   });
 
-  it('every body has an example, and every example is what its schema says', () => {
+  test('every body has an example, and every example is what its schema says', () => {
     const shown = operations.map(({ id }) => ({ id, ...operationOf(id).described }));
     const bodies = shown.flatMap(({ id, requestBody }) => (requestBody ? [[id, requestBody.content['application/json']]] : []));
     const answers = shown.flatMap(({ id, responses }) =>
@@ -152,7 +152,7 @@ describe('the document is OpenAPI 3.1', () => {
       expect({ id, problem: validator(schema).safeParse(example).error?.issues ?? [] }).toEqual({ id, problem: [] });
   });
 
-  it('every schema is one that a validator can read', () => {
+  test('every schema is one that a validator can read', () => {
     const found: any[] = [];
     const walk = (value: any): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -190,7 +190,7 @@ const meant = (text: string, { type }: any): unknown =>
   type === 'integer' || type === 'number' ? Number(text) : type === 'array' ? [text] : text;
 
 describe('the document refuses what the routes refuse', () => {
-  it.each<[string, unknown, boolean]>([
+  test.each<[string, unknown, boolean]>([
     ['postMessage', { text: 'hi' }, true],
     ['postMessage', { text: 'hi', mode: 'append', commands: false }, true],
     ['postMessage', { text: 'hi', sender: { id: 'a', name: 'A' } }, true],
@@ -244,7 +244,7 @@ describe('the document refuses what the routes refuse', () => {
     expect(code === 'invalid').toBe(!isFine);
   });
 
-  it.each<[string, string, string, boolean]>([
+  test.each<[string, string, string, boolean]>([
     ['listSessions', 'limit', '5', true],
     ['listSessions', 'limit', '0', false],
     ['listSessions', 'limit', '1001', false],
@@ -276,7 +276,7 @@ describe('the document refuses what the routes refuse', () => {
     expect(code === 'invalid').toBe(!isFine);
   });
 
-  it('each method by name is in it, and so is each parameter of the query', () => {
+  test('each method by name is in it, and so is each parameter of the query', () => {
     const branches = operationOf('call').described.requestBody.content['application/json'].schema.anyOf;
     expect(branches.map(({ properties }: any) => properties.method.const).sort()).toEqual(Object.keys(methods).sort());
     for (const { id, query } of operations) expect(Object.keys(querySchemaOf(id))).toEqual(Object.keys(query?.shape ?? {}));
@@ -293,7 +293,7 @@ describe('the document says what the routes answer', () => {
     expect(validator(content['application/json'].schema).safeParse(body).error?.issues ?? []).toEqual([]);
   };
 
-  it('when all is well', async () => {
+  test('when all is well', async () => {
     const { call } = await startWorld();
     const at = (rest = '') => pathOf(key, rest);
     answers('postMessage', await say(call, 'one'));
@@ -337,7 +337,7 @@ describe('the document says what the routes answer', () => {
     answers('deleteSession', await call('DELETE', at('?mode=key')));
   });
 
-  it('when it is not: each status and code that is met stands with its operation', async () => {
+  test('when it is not: each status and code that is met stands with its operation', async () => {
     const { call } = await startWorld();
     const other = pathOf('agent:main:cli:none');
     const met: [string, Awaited<ReturnType<Call>>][] = [

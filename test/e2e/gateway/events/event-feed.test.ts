@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { EventFeed } from '../../../../services/gateway/context/event-feed.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
@@ -25,7 +25,7 @@ const writerOf = (events: EventLog) => {
   };
 };
 
-it('a reader that falls far behind what the feed remembers gets the rest from the log, each commit once and in order', async () => {
+test('a reader that falls far behind what the feed remembers gets the rest from the log, each commit once and in order', async () => {
   const { events } = openBroker();
   const write = writerOf(events);
   const feed = new EventFeed(events, systemClock, pino({ level: 'silent' }));
@@ -67,7 +67,7 @@ it('a reader that falls far behind what the feed remembers gets the rest from th
   expect(seenOfMine).toEqual(writtenByMe);
 });
 
-it('a reader that begins just before, at or just behind the oldest commit that the feed remembers misses none', async () => {
+test('a reader that begins just before, at or just behind the oldest commit that the feed remembers misses none', async () => {
   const { events } = openBroker();
   const write = writerOf(events);
   const feed = new EventFeed(events, systemClock, pino({ level: 'silent' }));
@@ -85,7 +85,7 @@ it('a reader that begins just before, at or just behind the oldest commit that t
   }
 });
 
-it('readers end when the feed closes', async () => {
+test('readers end when the feed closes', async () => {
   const feed = new EventFeed(openBroker().events, systemClock, pino({ level: 'silent' }));
   while (feed.problems().length > 0) await systemClock.sleep(1);
   const next = feed.follow({ after: 0, signal: new AbortController().signal }).next();

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { type Call, openStream, pathOf, type Stream, startWorld, token, type World } from '../setup.ts';
 import { knock, opened } from '../websocket/websocket-client.ts';
@@ -28,7 +28,7 @@ describe.each([
   ['all sessions', '/v1/events?'],
   ['one', `${pathOf(key, '/events')}?`],
 ])('of %s', (_, path) => {
-  it('a client that comes back finds the gap in place of what it hides; without a filter in front of it', async () => {
+  test('a client that comes back finds the gap in place of what it hides; without a filter in front of it', async () => {
     const world = await startWorld();
     await say(world.call, 'secret');
     const id = await erase(world);
@@ -60,7 +60,7 @@ describe.each([
   });
 });
 
-it('live streams hear of it too, and those of other sessions do not', async () => {
+test('live streams hear of it too, and those of other sessions do not', async () => {
   const world = await startWorld();
   await say(world.call, 'secret');
   const own = await openStream(world.gateway.url, '/v1/events?type=notice&key=agent:main:main');
@@ -72,7 +72,7 @@ it('live streams hear of it too, and those of other sessions do not', async () =
   expect(told(own)).toEqual([['gap', id, { type: 'gap', key, before: id }]]);
 });
 
-it('over a WebSocket the same', async () => {
+test('over a WebSocket the same', async () => {
   const world = await startWorld();
   await say(world.call, 'secret');
   const id = await erase(world);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -26,7 +26,7 @@ const idsInLog = async (call: Call, path = '/v1/events'): Promise<string[]> =>
   (await call('GET', `${path}?limit=1000`)).body.events.map(({ id }: { id: string }) => id);
 
 describe('event streams', () => {
-  it('go from history to live without gap or repeat, with the event id as cursor', async () => {
+  test('go from history to live without gap or repeat, with the event id as cursor', async () => {
     const { call, gateway } = await startWorld();
     await say(call, 'one');
     const stream = await openStream(gateway.url, '/v1/events?after=0');
@@ -40,7 +40,7 @@ describe('event streams', () => {
     expect(JSON.parse(first?.data ?? '')).toMatchObject({ id: '1.0', seq: 1, index: 0, rev: 1, key, type: 'session_opened' });
   });
 
-  it('begin now unless told otherwise, also for a session that does not exist yet', async () => {
+  test('begin now unless told otherwise, also for a session that does not exist yet', async () => {
     const { call, gateway } = await startWorld();
     await say(call, 'before');
     const all = await openStream(gateway.url, '/v1/events');
@@ -52,7 +52,7 @@ describe('event streams', () => {
     expect(idsOf(all)[0]).toBe('3.0');
   });
 
-  it('resume on another replica in the middle of a commit, by Last-Event-ID or after', async () => {
+  test('resume on another replica in the middle of a commit, by Last-Event-ID or after', async () => {
     const { call, memory } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, text);
     const other = await openGateway(memory.portsFor('gateway-2'));
@@ -72,7 +72,7 @@ describe('event streams', () => {
     await vi.waitFor(() => expect(idsOf(middle).slice(0, 2)).toEqual(['2.1', '2.2']));
   });
 
-  it('a client that is cut off again and again, on two replicas, sees every event once while turns run', async () => {
+  test('a client that is cut off again and again, on two replicas, sees every event once while turns run', async () => {
     const { call, gateway, memory } = await startWorld();
     const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
@@ -96,7 +96,7 @@ describe('event streams', () => {
     expect(seen).toEqual(await idsInLog(call));
   });
 
-  it('filter by type and by whole segments of the key', async () => {
+  test('filter by type and by whole segments of the key', async () => {
     const { call, gateway } = await startWorld();
     const byType = await openStream(gateway.url, '/v1/events?after=0&type=assistant_message&type=turn_failed');
     const byKey = await openStream(gateway.url, '/v1/events?after=0&key=agent:main:irc');
@@ -113,7 +113,7 @@ describe('event streams', () => {
     expect(page.body).toMatchObject({ events: [{ id: '6.1', text: 'you said: three' }], next: '6', more: false });
   });
 
-  it('interleave live text without an id, on request only', async () => {
+  test('interleave live text without an id, on request only', async () => {
     const { call, gateway } = await startWorld();
     const withText = await openStream(gateway.url, pathOf(key, '/events?deltas=1'));
     const without = await openStream(gateway.url, pathOf(key, '/events'));
@@ -126,7 +126,7 @@ describe('event streams', () => {
     expect(without.messages.some(({ event }) => event === 'delta')).toBe(false);
   });
 
-  it('end when the gateway stops, so that clients resume elsewhere', async () => {
+  test('end when the gateway stops, so that clients resume elsewhere', async () => {
     const { gateway } = await startWorld();
     const stream = await openStream(gateway.url, '/v1/events');
     const started = performance.now();
@@ -141,7 +141,7 @@ describe('event streams', () => {
     sleep: (ms, signal) => systemClock.sleep(ms === limits.streamStallMs ? 150 : ms, signal),
   };
 
-  it('a client that does not read the live text is closed too: it would hear no more of any', async () => {
+  test('a client that does not read the live text is closed too: it would hear no more of any', async () => {
     const { gateway, memory, call } = await startWorld({ clock: impatient });
     const ask = `host: x\r\naccept: text/event-stream\r\nauthorization: Bearer ${token}\r\n\r\n`;
     const slow = rawClient(gateway.url, `GET ${pathOf(key, '/events?deltas=1')} HTTP/1.1\r\n${ask}`);
@@ -158,7 +158,7 @@ describe('event streams', () => {
     await vi.waitFor(async () => expect(await open()).toContain('natter_event_streams{service="gateway"} 0'), 5_000);
   });
 
-  it('a client that does not read is closed with its cursor, and nobody else notices (I11)', async () => {
+  test('a client that does not read is closed with its cursor, and nobody else notices (I11)', async () => {
     const { call, gateway } = await startWorld({ clock: impatient });
     const healthy = await openStream(gateway.url, '/v1/events?after=0');
     const { hostname, port } = new URL(gateway.url);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CallOptions, callerOf, pathOf, startWorld, type World } from '../setup.ts';
 
 const post = pathOf('agent:main:main', '/messages');
@@ -156,7 +156,7 @@ const nothingStored = async ({ ports }: World): Promise<void> => {
 };
 
 describe('bad input', () => {
-  it('gets a problem that names the field; nothing is stored and the process goes on', async () => {
+  test('gets a problem that names the field; nothing is stored and the process goes on', async () => {
     const world = await startWorld();
     for (const [what, method, path, options, status, code, field] of rows) {
       const answer = await world.call(method, path, options);
@@ -173,7 +173,7 @@ describe('bad input', () => {
     expect((await world.call('POST', `${post}?wait=5`, { body: { text: 'still here' } })).body.status).toBe('ok');
   });
 
-  it('ids with dots, slashes, @ and letters of any script are fine in a key', async () => {
+  test('ids with dots, slashes, @ and letters of any script are fine in a key', async () => {
     const { call } = await startWorld();
     for (const key of [
       'agent:main:matrix:group:!a.b/c@d',
@@ -186,7 +186,7 @@ describe('bad input', () => {
     }
   });
 
-  it('too large headers and bytes that are no HTTP get a clear end', async () => {
+  test('too large headers and bytes that are no HTTP get a clear end', async () => {
     const { gateway, call } = await startWorld();
     const { hostname, port } = new URL(gateway.url);
     const raw = (text: string) =>
@@ -226,7 +226,7 @@ describe('authentication', () => {
     ['GET', '/nowhere'],
   ];
 
-  it('no route but /livez and /readyz answers without the token, on loopback too', async () => {
+  test('no route but /livez and /readyz answers without the token, on loopback too', async () => {
     const world = await startWorld();
     for (const bearer of [null, 'wrong', `${'a-token-for-tests'}x`, 'a-token-for-test']) {
       const call = callerOf(world.gateway.url, bearer);

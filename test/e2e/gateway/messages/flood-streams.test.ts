@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { afterwards, type Call, callerOf, openStream, pathOf, token } from '../setup.ts';
 
@@ -54,7 +54,7 @@ const readMany = (count: number, gateway: GatewayProcess, path: string): Promise
 const idsIn = async (call: Call, query = ''): Promise<string[]> =>
   (await call('GET', `/v1/events?limit=1000${query}`)).body.events.map(({ id }: { id: string }) => id);
 
-it('500 streams of which 50 are never read: all others get each event in order, the 50 are closed with their cursor, memory is bounded', async () => {
+test('500 streams of which 50 are never read: all others get each event in order, the 50 are closed with their cursor, memory is bounded', async () => {
   const gateway = await gateways.gateway({ stallMs: 1_500 });
   const call = callerOf(gateway.url);
   const ends = '&type=turn_completed';

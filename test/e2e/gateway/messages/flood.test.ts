@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type GatewayProcess, type GatewayRigs, startGateways } from '../gateway-process.ts';
 import { afterwards, callerOf, pathOf, token } from '../setup.ts';
 import { dripping, type RawClient, rawClient, settled } from './raw-client.ts';
@@ -32,7 +32,7 @@ const say = async ({ url }: GatewayProcess): Promise<number> => {
 };
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
-it('clients that say nothing, or too little, are told so in time and cut off; others are served, and memory is bounded', async () => {
+test('clients that say nothing, or too little, are told so in time and cut off; others are served, and memory is bounded', async () => {
   await say(gateway);
   const before = gateway.memory();
   const took: number[] = [];
@@ -70,7 +70,7 @@ it('clients that say nothing, or too little, are told so in time and cut off; ot
   expect(await say(gateway)).toBeLessThan(1_000);
 }, 40_000);
 
-it('beyond gateway.maxConnections who comes is cut off; those who are in are served, and there is room again once the silent are gone', async () => {
+test('beyond gateway.maxConnections who comes is cut off; those who are in are served, and there is room again once the silent are gone', async () => {
   const places = 100;
   const small = await gateways.gateway({ gateway: { maxConnections: places } });
   const guest = rawClient(small.url, `GET /v1/events HTTP/1.1\r\n${head}accept: text/event-stream\r\n\r\n`);
@@ -89,7 +89,7 @@ it('beyond gateway.maxConnections who comes is cut off; those who are in are ser
   await vi.waitFor(() => expect(guest.heard()).toContain('event: assistant_message'), 5_000);
 }, 20_000);
 
-it('bodies without end, thousands of requests at once, and garbage among them: each is refused or cut off, and others are served', async () => {
+test('bodies without end, thousands of requests at once, and garbage among them: each is refused or cut off, and others are served', async () => {
   await say(gateway);
   const before = gateway.memory();
   const part = `${(64 * 1_024).toString(16)}\r\n${'x'.repeat(64 * 1_024)}\r\n`;

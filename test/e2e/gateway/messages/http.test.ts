@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { registeredRoutes } from '../registered-routes.ts';
 import { afterwards, callerOf, pathOf, startWorld, token } from '../setup.ts';
 import { rawClient } from './raw-client.ts';
@@ -19,7 +19,7 @@ const startRaw = async () => {
 };
 
 describe('HEAD', () => {
-  it('is answered as GET, without a body', async () => {
+  test('is answered as GET, without a body', async () => {
     const { call, gateway } = await startWorld();
     for (const path of ['/livez', '/readyz', '/v1/sessions', '/v1/openapi.json', pathOf('agent:main:none')]) {
       const [get, head] = [await call('GET', path), await call('HEAD', path)];
@@ -31,7 +31,7 @@ describe('HEAD', () => {
     expect((await stranger('HEAD', '/v1/sessions')).status).toBe(401);
   });
 
-  it('breaks no route, and wants a token where GET does', async () => {
+  test('breaks no route, and wants a token where GET does', async () => {
     const { call, gateway } = await startWorld();
     const stranger = callerOf(gateway.url, null);
     const routes = (await registeredRoutes()).filter(({ method }) => method === 'GET');
@@ -43,7 +43,7 @@ describe('HEAD', () => {
     }
   });
 
-  it('opens no stream', async () => {
+  test('opens no stream', async () => {
     const { call } = await startWorld();
     const headers = { accept: 'text/event-stream' };
     for (const path of ['/v1/events', pathOf('agent:main:main', '/events'), '/v1/ui/chat/main/stream']) {
@@ -53,7 +53,7 @@ describe('HEAD', () => {
   });
 });
 
-it('a request without a host gets a problem, but not one of the old HTTP, which has none', async () => {
+test('a request without a host gets a problem, but not one of the old HTTP, which has none', async () => {
   const { raw } = await startRaw();
   const closed = (heard: string) => heard.endsWith('}');
   const refused = await raw('GET /livez HTTP/1.1\r\n\r\n', closed);
@@ -62,13 +62,13 @@ it('a request without a host gets a problem, but not one of the old HTTP, which 
   expect(await raw('GET /livez HTTP/1.0\r\n\r\n', closed)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('what a client expects besides "100-continue" is not waited for', async () => {
+test('what a client expects besides "100-continue" is not waited for', async () => {
   const { raw } = await startRaw();
   const answer = await raw('GET /livez HTTP/1.1\r\nhost: x\r\nexpect: the-best\r\n\r\n', (heard) => heard.endsWith('}'));
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('garbage behind a message is refused after that is answered: the refusal is not for the message', async () => {
+test('garbage behind a message is refused after that is answered: the refusal is not for the message', async () => {
   const { raw } = await startRaw();
   const body = JSON.stringify({ text: 'hello' });
   const head = `POST ${pathOf('agent:main:main', '/messages?wait=5')} HTTP/1.1\r\n${bearer}`;

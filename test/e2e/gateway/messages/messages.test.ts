@@ -1,11 +1,11 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { afterwards, callerOf, config, openGateway, pathOf, ready, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 const post = pathOf(key, '/messages');
 
 describe('POST messages', () => {
-  it('accepts a message once it is stored, and its run can be read (A10/118)', async () => {
+  test('accepts a message once it is stored, and its run can be read (A10/118)', async () => {
     const { call } = await startWorld();
     const { status, body } = await call('POST', post, { body: { text: 'hello' } });
     expect(status).toBe(202);
@@ -14,14 +14,14 @@ describe('POST messages', () => {
     expect(run.body).toEqual({ runId: body.runId, status: 'ok', reply: 'you said: hello' });
   });
 
-  it('waits for the reply (A10/119)', async () => {
+  test('waits for the reply (A10/119)', async () => {
     const { call } = await startWorld();
     const { status, body } = await call('POST', `${post}?wait=5`, { body: { text: 'hello' } });
     expect(status).toBe(200);
     expect(body).toEqual({ runId: expect.any(String), status: 'ok', reply: 'you said: hello' });
   });
 
-  it('tells that the wait is over; the run goes on and ends on any replica (A10/120, 122)', async () => {
+  test('tells that the wait is over; the run goes on and ends on any replica (A10/120, 122)', async () => {
     const { call, host, memory } = await startWorld();
     host.hold();
     const { status, body } = await call('POST', `${post}?wait=0.05`, { body: { text: 'slow' } });
@@ -35,14 +35,14 @@ describe('POST messages', () => {
     expect((await waiting).body).toMatchObject({ status: 'ok', reply: 'you said: slow' });
   });
 
-  it('tells why a run failed (A10/121)', async () => {
+  test('tells why a run failed (A10/121)', async () => {
     const { call } = await startWorld();
     const { status, body } = await call('POST', `${post}?wait=5`, { body: { text: 'fail please' } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'error', error: { code: 'model_error', message: 'the model would not' } });
   });
 
-  it('gives the same run for the same Idempotency-Key, and another in another session', async () => {
+  test('gives the same run for the same Idempotency-Key, and another in another session', async () => {
     const { call } = await startWorld();
     const headers = { 'idempotency-key': 'once' };
     const first = await call('POST', `${post}?wait=5`, { body: { text: 'hello' }, headers });
@@ -59,7 +59,7 @@ describe('POST messages', () => {
     expect((await call('GET', post)).body.messages).toHaveLength(2);
   });
 
-  it('does not add a message id twice, and says so to who waits (I2)', async () => {
+  test('does not add a message id twice, and says so to who waits (I2)', async () => {
     const { call } = await startWorld();
     await call('POST', `${post}?wait=5`, { body: { text: 'one', messageId: 'm1' } });
     const { body } = await call('POST', `${post}?wait=5`, { body: { text: 'two', messageId: 'm1' } });
@@ -67,7 +67,7 @@ describe('POST messages', () => {
     expect((await call('GET', post)).body.messages).toHaveLength(2);
   });
 
-  it('appends without a turn (A5/69)', async () => {
+  test('appends without a turn (A5/69)', async () => {
     const { call } = await startWorld();
     const { body } = await call('POST', `${post}?wait=5`, { body: { text: 'note', mode: 'append' } });
     expect(body).toMatchObject({ status: 'ok', reply: null });
@@ -76,7 +76,7 @@ describe('POST messages', () => {
     expect(messages[0]).not.toHaveProperty('runId');
   });
 
-  it('schedules a message for later', async () => {
+  test('schedules a message for later', async () => {
     const { call } = await startWorld();
     const sendAt = Date.now() + 300;
     const { status, body } = await call('POST', post, { body: { text: 'later', sendAt } });
@@ -87,7 +87,7 @@ describe('POST messages', () => {
     expect(run.body).toMatchObject({ status: 'ok', reply: 'you said: later' });
   });
 
-  it('refuses when the queue of the session is full, before anything is stored (I11)', async () => {
+  test('refuses when the queue of the session is full, before anything is stored (I11)', async () => {
     const { call, host, ports } = await startWorld();
     host.hold();
     const { limit } = config.session.queue;
@@ -104,7 +104,7 @@ describe('POST messages', () => {
     await host.release();
   });
 
-  it('a caller who leaves does not stop the turn (A10/122)', async () => {
+  test('a caller who leaves does not stop the turn (A10/122)', async () => {
     const { call, host, ports } = await startWorld();
     host.hold();
     const leaving = new AbortController();
@@ -118,7 +118,7 @@ describe('POST messages', () => {
 });
 
 describe('stop, reset, open', () => {
-  it('are answered by the session (A11/125, A4/53, A5/64)', async () => {
+  test('are answered by the session (A11/125, A4/53, A5/64)', async () => {
     const { call, host } = await startWorld();
     expect((await call('POST', pathOf(key, '/reset'), { body: {} })).body).toMatchObject({
       status: 404,
@@ -140,7 +140,7 @@ describe('stop, reset, open', () => {
     expect((await call('GET', pathOf(key))).body).toMatchObject({ generation: 2, messageCount: 0 });
   });
 
-  it('a repeated call with an Idempotency-Key takes effect once', async () => {
+  test('a repeated call with an Idempotency-Key takes effect once', async () => {
     const { call } = await startWorld();
     const headers = { 'idempotency-key': 'reset-1' };
     await call('POST', `${post}?wait=5`, { body: { text: 'hello' } });
@@ -151,7 +151,7 @@ describe('stop, reset, open', () => {
 });
 
 describe('POST /v1/inbound', () => {
-  it('stores the envelope and recognises it again', async () => {
+  test('stores the envelope and recognises it again', async () => {
     const { call, memory } = await startWorld();
     const seen: unknown[] = [];
     const router = memory.portsFor('router');

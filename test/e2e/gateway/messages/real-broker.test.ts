@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../../../services/checkpoint/main.ts';
 import { startSession } from '../../../../services/session/main.ts';
 import { openNats } from '../../../../shared/adapters/nats/open.ts';
@@ -20,7 +20,7 @@ const prepare = async (url: string): Promise<void> => {
   await provisionFor(url, { prefix: config.prefix, partitions: config.nats.partitions });
 };
 
-it('on a real broker that is killed and started again: 503 meanwhile, then all goes on, and an open stream has no gap or repeat', async () => {
+test('on a real broker that is killed and started again: 503 meanwhile, then all goes on, and an open stream has no gap or repeat', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
   await prepare(server.url);
@@ -62,7 +62,7 @@ it('on a real broker that is killed and started again: 503 meanwhile, then all g
   expect((await call('GET', '/livez')).status).toBe(200);
 });
 
-it('A5/62, I6: a call that waits for a person outlives every host; the answer from another terminal lets it run once', async () => {
+test('A5/62, I6: a call that waits for a person outlives every host; the answer from another terminal lets it run once', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
   await prepare(server.url);

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { startGateway } from '../../../../services/gateway/main.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
@@ -36,7 +36,7 @@ const cuttable = (ports: Ports) => {
 };
 
 describe('trouble', () => {
-  it('starts without the broker, answers 503 with Retry-After, and recovers by itself', async () => {
+  test('starts without the broker, answers 503 with Retry-After, and recovers by itself', async () => {
     const memory = openBroker();
     const host = await startMiniHost(memory.portsFor('host'));
     afterwards(() => host.close());
@@ -73,7 +73,7 @@ describe('trouble', () => {
     expect((await call('POST', post, { body: { text: 'again' } })).body.status).toBe('ok');
   });
 
-  it('refuses an address that others can reach, unless told so', async () => {
+  test('refuses an address that others can reach, unless told so', async () => {
     const options = { ports: openBroker().portsFor('gateway'), log: pino({ level: 'silent' }), token, version: '0' };
     const at = (host: string, allowPublicBind = false) =>
       startGateway({ ...options, config: fixed({ ...config, gateway: { ...config.gateway, host, allowPublicBind } }) });
@@ -88,14 +88,14 @@ describe('trouble', () => {
     });
   });
 
-  it('says when its port is taken', async () => {
+  test('says when its port is taken', async () => {
     const { gateway, ports } = await startWorld();
     const taken = { ...config, gateway: { ...config.gateway, port: Number(new URL(gateway.url).port) } };
     const starting = startGateway({ config: fixed(taken), ports, log: pino({ level: 'silent' }), token, version: '0' });
     await expect(starting).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('gateway.port') });
   });
 
-  it('stops while a call waits: the call is answered and the turn goes on', async () => {
+  test('stops while a call waits: the call is answered and the turn goes on', async () => {
     const { call, gateway, host, ports } = await startWorld();
     host.hold();
     const waiting = call('POST', pathOf('agent:main:main', '/messages?wait=60'), { body: { text: 'hello' } });
@@ -106,7 +106,7 @@ describe('trouble', () => {
     await vi.waitFor(async () => expect((await ports.events.info()).lastSeq).toBe(2));
   });
 
-  it('shows the numbers of all services on one page', async () => {
+  test('shows the numbers of all services on one page', async () => {
     const memory = openBroker();
     const service = (sessions: number) => ({
       name: 'session',

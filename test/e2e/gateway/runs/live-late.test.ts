@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { keyOf } from '../../../support/domain/commits.ts';
 import { openStream, pathOf, type Stream, startWorld } from '../setup.ts';
 
@@ -21,7 +21,7 @@ const textsOf = ({ messages }: Stream): Record<number, string> => {
   return texts;
 };
 
-it('A6/79: a stream that joins while a reply is being made gets its text from the beginning, once', async () => {
+test('A6/79: a stream that joins while a reply is being made gets its text from the beginning, once', async () => {
   const { gateway, memory } = await startWorld();
   const { live } = memory.portsFor('speaker');
   const join = () => openStream(gateway.url, pathOf(key, '/events?deltas=1'));

@@ -1,8 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { keyOf } from '../../../support/domain/commits.ts';
 import { openStream, pathOf, startWorld } from '../setup.ts';
 
-it('A6/79: a stream of live text has no part of a silence marker; what was written is in the event', async () => {
+test('A6/79: a stream of live text has no part of a silence marker; what was written is in the event', async () => {
   const key = keyOf('agent:main:main');
   const { call, gateway, memory } = await startWorld();
   const stream = await openStream(gateway.url, pathOf(key, '/events?deltas=1'));

@@ -1,4 +1,4 @@
-import { describe, expect, it, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { methods } from '../../../../services/gateway/protocols/rpc/table.ts';
 import { openGateway } from '../access/access-rig.ts';
 import { type Call, config, startWorld } from '../setup.ts';
@@ -16,7 +16,7 @@ const dm = 'agent:main:telegram:default:dm:1';
 const group = 'agent:main:telegram:group:-100';
 
 describe('POST /v1/rpc', () => {
-  it('A12/130-131: answers with the id it was given, or none', async () => {
+  test('A12/130-131: answers with the id it was given, or none', async () => {
     const { call } = await startWorld();
     expect((await post(call, { method: 'sessions.list' })).body).toEqual({
       ok: true,
@@ -58,7 +58,7 @@ describe('POST /v1/rpc', () => {
     expect(await post(call, body)).toMatchObject({ status: 400, body: { code: 'invalid', field } });
   });
 
-  it('A12/128: status tells whether all is well, where the mirror is, and the recent sessions', async () => {
+  test('A12/128: status tells whether all is well, where the mirror is, and the recent sessions', async () => {
     const { as } = await openGateway({ session: { store: '~/mirror/{agentId}/sessions.json' } });
     await say(as.owner, 'main');
     await vi.waitFor(async () => expect((await rpc(as.owner, 'status')).sessions).toHaveLength(1));
@@ -70,7 +70,7 @@ describe('POST /v1/rpc', () => {
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
   });
 
-  it('A10/112: where a transcript is on the host is told to the owner alone', async () => {
+  test('A10/112: where a transcript is on the host is told to the owner alone', async () => {
     const { as, said } = await openGateway({ session: { store: '/var/mirror/{agentId}/sessions.json' } });
     await said('agent:main:telegram:group:g', ['telegram:1']);
     for (const method of ['sessions.list', 'status']) {
@@ -87,7 +87,7 @@ describe('POST /v1/rpc', () => {
 });
 
 describe('chat.send', () => {
-  it('B32: the same idempotencyKey is one run: accepted, in flight, over', async () => {
+  test('B32: the same idempotencyKey is one run: accepted, in flight, over', async () => {
     const { call, host } = await startWorld();
     host.hold();
     const once = { sessionKey: 'main', message: 'hello', idempotencyKey: 'k1' };
@@ -102,7 +102,7 @@ describe('chat.send', () => {
     expect((await rpc(call, 'chat.send', { ...once, sessionKey: 'cli:x' })).runId).not.toBe(runId);
   });
 
-  it('B32: what was refused for good stays so', async () => {
+  test('B32: what was refused for good stays so', async () => {
     const { call } = await startWorld();
     const once = { sessionKey: 'main', message: 'fail', idempotencyKey: 'k1' };
     const { runId } = await rpc(call, 'chat.send', once);
@@ -110,7 +110,7 @@ describe('chat.send', () => {
     expect(await rpc(call, 'chat.send', once)).toMatchObject({ runId, status: 'error', error: { code: 'model_error' } });
   });
 
-  it('I11: a full queue refuses', async () => {
+  test('I11: a full queue refuses', async () => {
     const { call, host, ports } = await startWorld();
     host.hold();
     await rpc(call, 'chat.send', { sessionKey: 'main', message: 'x' });
@@ -144,7 +144,7 @@ describe('the send policy at the gateway', () => {
     expect(await rpc(as.owner, method, { sessionKey: 'main', message: 'x' })).not.toHaveProperty('code');
   });
 
-  it('A9/96-97: sessions.patch overrides it, and null inherits again', async () => {
+  test('A9/96-97: sessions.patch overrides it, and null inherits again', async () => {
     const { as } = await openGateway({ session: { sendPolicy } });
     await say(as.owner, 'main');
     const patched = await rpc(as.owner, 'sessions.patch', { key: 'main', sendPolicy: 'deny' });
@@ -154,7 +154,7 @@ describe('the send policy at the gateway', () => {
     expect(await say(as.owner, 'main')).toMatchObject({ status: 'ok' });
   });
 
-  it('A9/94, 97: the send policy of a session is for its owner to change', async () => {
+  test('A9/94, 97: the send policy of a session is for its owner to change', async () => {
     const { as, said } = await openGateway();
     await said(dm, ['telegram:1']);
     expect(await rpc(as.ann, 'sessions.patch', { key: dm, sendPolicy: 'allow' })).toMatchObject({ code: 'forbidden' });
@@ -166,7 +166,7 @@ describe('the send policy at the gateway', () => {
 });
 
 describe('sessions.*', () => {
-  it('A10/106, 109: settings are kept, changed one by one and unset', async () => {
+  test('A10/106, 109: settings are kept, changed one by one and unset', async () => {
     const { call } = await startWorld();
     await say(call, 'main');
     const settingsAfter = async (params: object) => (await rpc(call, 'sessions.patch', { key: 'main', ...params })).settings;
@@ -183,7 +183,7 @@ describe('sessions.*', () => {
     expect(await rpc(call, 'sessions.patch', { key: 'cli:none', displayName: 'x' })).toMatchObject({ code: 'not_found' });
   });
 
-  it('A4/53, C10: sessions.reset begins a new generation under the same key', async () => {
+  test('A4/53, C10: sessions.reset begins a new generation under the same key', async () => {
     const { call, host } = await startWorld();
     await say(call, 'main');
     const before = host.state(main as never).machine.context;
@@ -197,7 +197,7 @@ describe('sessions.*', () => {
     expect(await rpc(call, 'sessions.reset', { key: 'cli:none' })).toMatchObject({ code: 'not_found' });
   });
 
-  it('A8/87-88, C9: a session is deleted where the rules allow it, a key by its owner whatever it is', async () => {
+  test('A8/87-88, C9: a session is deleted where the rules allow it, a key by its owner whatever it is', async () => {
     const { as, said, host } = await openGateway();
     await said(dm, ['telegram:1']);
     await said(group, ['telegram:1']);

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSession } from '../../../../services/session/main.ts';
 import { openNats } from '../../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
@@ -32,7 +32,7 @@ const writing = [
 ] as const;
 
 describe('ETag', () => {
-  it('is the sequence of the last commit, on the session and its state, now and then', async () => {
+  test('is the sequence of the last commit, on the session and its state, now and then', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const [row, state, past] = await Promise.all(['', '/state', '/state?at=1'].map((rest) => call('GET', pathOf(key, rest))));
@@ -40,7 +40,7 @@ describe('ETag', () => {
     expect([row?.body.seq, state?.body.position.seq, past?.body.position.seq]).toEqual([2, 2, 1]);
   });
 
-  it('answers 304 without a body until the session moves', async () => {
+  test('answers 304 without a body until the session moves', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const tag = await tagOf(call);
@@ -56,7 +56,7 @@ describe('ETag', () => {
 });
 
 describe('If-Match', () => {
-  it.each(writing)(
+  test.each(writing)(
     '%s %s is done where the session stands there, and 412 precondition_failed where it has moved',
     async (method, rest, body, status) => {
       const { call, ports } = await startWorld();
@@ -70,14 +70,14 @@ describe('If-Match', () => {
     },
   );
 
-  it.each(['17', '"17', '', '"1" "2"', 'W/17', '*, "1"'])('%j is refused as invalid', async (match) => {
+  test.each(['17', '"17', '', '"1" "2"', 'W/17', '*, "1"'])('%j is refused as invalid', async (match) => {
     const { call } = await startWorld();
     await say(call, 'one');
     const { body } = await call('POST', pathOf(key, '/stop'), { headers: { 'if-match': match }, body: {} });
     expect(body).toMatchObject({ status: 400, code: 'invalid', field: 'if-match' });
   });
 
-  it('of two calls that mean the same session one is done, whichever way the gateway has seen it', async () => {
+  test('of two calls that mean the same session one is done, whichever way the gateway has seen it', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const tag = await tagOf(call);
@@ -91,7 +91,7 @@ describe('If-Match', () => {
     expect(messages).toHaveLength(3);
   });
 
-  it('a repeat with its Idempotency-Key is told of its first call, though that has moved the session', async () => {
+  test('a repeat with its Idempotency-Key is told of its first call, though that has moved the session', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const headers = { 'if-match': await tagOf(call), 'idempotency-key': 'once' };
@@ -104,7 +104,7 @@ describe('If-Match', () => {
     expect((await stop()).body).toMatchObject({ outcome: 'duplicate' });
   });
 
-  it('a repeat of a message whose turn has failed is told what its first call was: that it was taken', async () => {
+  test('a repeat of a message whose turn has failed is told what its first call was: that it was taken', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const headers = { 'if-match': await tagOf(call), 'idempotency-key': 'once' };
@@ -115,7 +115,7 @@ describe('If-Match', () => {
     expect(await post()).toMatchObject({ status: 202, body: { status: 'accepted', duplicate: true } });
   });
 
-  it('"*" means a session that is there, and "0" one that is not', async () => {
+  test('"*" means a session that is there, and "0" one that is not', async () => {
     const { call } = await startWorld();
     const open = (match: string) => call('POST', pathOf(key, '/open'), { headers: { 'if-match': match }, body: {} });
     expect((await open('*')).status).toBe(412);
@@ -124,7 +124,7 @@ describe('If-Match', () => {
     expect((await open('*')).status).toBe(200);
   });
 
-  it('does not go with a message for later', async () => {
+  test('does not go with a message for later', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const body = { text: 'later', sendAt: Date.now() + 60_000 };
@@ -132,7 +132,7 @@ describe('If-Match', () => {
     expect(answer.body).toMatchObject({ code: 'invalid', field: 'if-match' });
   });
 
-  it('A8/89: tells strangers nothing: theirs is the answer of a session that is not there', async () => {
+  test('A8/89: tells strangers nothing: theirs is the answer of a session that is not there', async () => {
     const gateway = await startAccessGateway();
     const group = 'agent:main:telegram:group:1';
     await gateway.said(group, ['telegram:1']);
@@ -150,7 +150,7 @@ describe('If-Match', () => {
   });
 });
 
-it('A5/70: on a real broker, of many calls through two gateways that mean the same session one is done', async () => {
+test('A5/70: on a real broker, of many calls through two gateways that mean the same session one is done', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
   const real = configSchema.parse({ nats: { partitions: 4 } });
@@ -188,7 +188,7 @@ it('A5/70: on a real broker, of many calls through two gateways that mean the sa
 }, 60_000);
 
 describe('PATCH /v1/sessions/{key}', () => {
-  it('A9/96-97: sets and unsets what people set, and refuses what changes nothing', async () => {
+  test('A9/96-97: sets and unsets what people set, and refuses what changes nothing', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const patch = (body: object, headers = {}) => call('PATCH', pathOf(key), { body, headers });
@@ -208,7 +208,7 @@ describe('PATCH /v1/sessions/{key}', () => {
 });
 
 describe('the session itself', () => {
-  it.each(['post m2', 'append m2', 'stop', 'reset', 'open', 'compact', 'delete key', 'send deny'])(
+  test.each(['post m2', 'append m2', 'stop', 'reset', 'open', 'compact', 'delete key', 'send deny'])(
     'A4, I5: "%s" is refused unless the session stands where the command means it to be',
     (row) => {
       const state = stateAfter('append m1', 'append m3');

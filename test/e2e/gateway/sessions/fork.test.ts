@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkpointCommand } from '../../../../services/cli/commands/sessions/checkpoint.ts';
 import { forkCommand } from '../../../../services/cli/commands/sessions/fork.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
@@ -17,7 +17,7 @@ const fork = (call: Call, body: object = {}, headers: Record<string, string> = {
 const row = async (call: Call) => (await call('GET', pathOf(key))).body;
 
 describe('POST /v1/sessions/{key}/fork', () => {
-  it('B21: answers with the generation that goes on from there', async () => {
+  test('B21: answers with the generation that goes on from there', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const { seq, rev, sessionId } = await row(call);
@@ -31,7 +31,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(await row(call)).toMatchObject({ sessionId: body.sessionId, generation: 2, messageCount: 0, seq: body.seq });
   });
 
-  it('B21: by a time, and without either from where it stands; the history stays', async () => {
+  test('B21: by a time, and without either from where it stands; the history stays', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const { commits: before } = (await call('GET', pathOf(key, '/commits'))).body;
@@ -44,7 +44,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(commits.slice(0, before.length)).toEqual(before);
   });
 
-  it('B21: a sequence of another session means the last commit before it', async () => {
+  test('B21: a sequence of another session means the last commit before it', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const { seq } = await row(call);
@@ -52,7 +52,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect((await fork(call, { atSeq: seq + 1 })).body.forkedFrom.seq).toBe(seq);
   });
 
-  it.each([
+  test.each([
     [{ atSeq: 0 }, 'atSeq'],
     [{ atSeq: 1.5 }, 'atSeq'],
     [{ atSeq: '1' }, 'atSeq'],
@@ -69,7 +69,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(await fork(call, body)).toMatchObject({ status: 400, body: { code: 'invalid', field } });
   });
 
-  it('B21: there is nothing to go on from before the session began, nor while it was deleted', async () => {
+  test('B21: there is nothing to go on from before the session began, nor while it was deleted', async () => {
     const { call } = await startWorld();
     expect((await fork(call)).status).toBe(404);
     await call('POST', pathOf('agent:main:cli:other', '/messages?wait=5'), { body: { text: 'elsewhere' } });
@@ -80,7 +80,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(await fork(call, { atSeq: deleted.body.seq })).toMatchObject({ status: 409, body: { code: 'fork_invalid' } });
   });
 
-  it('A8/87, B21: what a deletion has left behind is the owner’s to go back to, and nobody else’s', async () => {
+  test('A8/87, B21: what a deletion has left behind is the owner’s to go back to, and nobody else’s', async () => {
     const { as } = await startAccessGateway();
     const path = pathOf('agent:main:telegram:dm:1');
     const own = async (text: string) =>
@@ -93,7 +93,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect((await as.owner('POST', `${path}/fork`, { body: { atSeq: seq } })).body).toMatchObject({ forkedFrom: { seq } });
   });
 
-  it('I2: the same call again is the same fork', async () => {
+  test('I2: the same call again is the same fork', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const headers = { 'idempotency-key': 'once' };
@@ -102,7 +102,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
     expect(await row(call)).toMatchObject({ generation: 2 });
   });
 
-  it('B21: by name too', async () => {
+  test('B21: by name too', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const rpc = (method: string, params: object) => call('POST', '/v1/rpc', { body: { method, params } });
@@ -117,7 +117,7 @@ describe('POST /v1/sessions/{key}/fork', () => {
 describe('POST /v1/sessions/{key}/checkpoint', () => {
   const checkpoint = (call: Call) => call('POST', pathOf(key, '/checkpoint'), { body: {} });
 
-  it('A7/80–81: says whether there was anything to introspect', async () => {
+  test('A7/80–81: says whether there was anything to introspect', async () => {
     const { call } = await startWorld();
     expect((await checkpoint(call)).status).toBe(404);
     await say(call, 'one');
@@ -127,7 +127,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect(events).toMatchObject([{ reason: 'manual', fromRev: 1, toRev: 2 }]);
   });
 
-  it('A7/81: by name, and by a word in the chat', async () => {
+  test('A7/81: by name, and by a word in the chat', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     expect(await say(call, '/checkpoint')).toBe('Checkpoint requested.');
@@ -136,7 +136,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect(body).toMatchObject({ ok: true, result: { key, requested: false } });
   });
 
-  it('A7/81: is refused, with what to do, where sessions are not introspected', async () => {
+  test('A7/81: is refused, with what to do, where sessions are not introspected', async () => {
     const { call: calling, memory } = await startWorld();
     await say(calling, 'one');
     const off = configSchema.parse({ ...config, introspection: { enabled: false } });
@@ -155,7 +155,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
     expect((await call('GET', pathOf(key, '/events?type=checkpoint_requested'))).body.events).toEqual([]);
   });
 
-  it('A2/17, A7/82: a person names what the session is about; lists and /status show it', async () => {
+  test('A2/17, A7/82: a person names what the session is about; lists and /status show it', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     expect((await call('PATCH', pathOf(key), { body: { description: 'about tea' } })).body.settings).toEqual({
@@ -178,7 +178,7 @@ describe('POST /v1/sessions/{key}/checkpoint', () => {
   });
 });
 
-it('A7/81, B21: natter checkpoint and natter fork say what became of it', async () => {
+test('A7/81, B21: natter checkpoint and natter fork say what became of it', async () => {
   const home = mkdtempSync(join(tmpdir(), 'natter-fork-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const { call, gateway } = await startWorld();

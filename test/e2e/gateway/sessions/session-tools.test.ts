@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Access } from '../../../../services/gateway/context/access.ts';
 import type { GatewayContext } from '../../../../services/gateway/context/gateway-context.ts';
 import { SessionList } from '../../../../services/gateway/context/session-list.ts';
@@ -25,7 +25,7 @@ const say = (call: Call, sessionKey: string, message = 'hello') =>
 const group = 'agent:main:telegram:group:-100';
 
 describe('sessions_list', () => {
-  it('A10/101-104, A3/40: kinds, limit, activity; newest first, without internal and deleted keys', async () => {
+  test('A10/101-104, A3/40: kinds, limit, activity; newest first, without internal and deleted keys', async () => {
     const { call, ports } = await startWorld();
     for (const key of ['main', group, 'cron:daily', 'hook:1', 'node-mac', 'cli:work', 'global', 'hook:gone'])
       await say(call, key);
@@ -52,7 +52,7 @@ describe('sessions_list', () => {
     await vi.waitFor(async () => expect(await kindsOf({ activeMinutes: 5 })).toEqual(['other', 'node', 'hook', 'cron', 'main']));
   });
 
-  it('A3/22, 40, C2: under scope global the one session is main, and nobody sees global', async () => {
+  test('A3/22, 40, C2: under scope global the one session is main, and nobody sees global', async () => {
     const { as } = await openGateway({ session: { scope: 'global' } });
     await say(as.owner, 'main');
     await vi.waitFor(async () =>
@@ -62,7 +62,7 @@ describe('sessions_list', () => {
     expect((await as.owner('GET', '/v1/sessions')).body.sessions).toEqual([]);
   });
 
-  it('A10/102, 113: messageLimit brings the last messages, without tool results; one unreadable history leaves the others', async () => {
+  test('A10/102, 113: messageLimit brings the last messages, without tool results; one unreadable history leaves the others', async () => {
     const { call, memory } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);
     await say(call, 'cli:work', 'four');
@@ -92,7 +92,7 @@ describe('sessions_list', () => {
     expect(left.map((one: any) => one.messages.length)).toEqual([0, 2]);
   });
 
-  it('A8/89, A10/101: a caller is listed what they may see', async () => {
+  test('A8/89, A10/101: a caller is listed what they may see', async () => {
     const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);
     await said('agent:main:telegram:default:dm:1', ['telegram:1']);
@@ -104,7 +104,7 @@ describe('sessions_list', () => {
     expect(await keysOf(as.discord)).toEqual([]);
   });
 
-  it('A1/1, 3, A2/13, 17: rows tell user interfaces tokens, labels and counts', async () => {
+  test('A1/1, 3, A2/13, 17: rows tell user interfaces tokens, labels and counts', async () => {
     const { call } = await startWorld();
     await say(call, 'main');
     await vi.waitFor(async () => expect((await rpc(call, 'sessions.list')).sessions[0]?.completedTurns).toBe(1));
@@ -120,7 +120,7 @@ describe('sessions_list', () => {
 });
 
 describe('the tool itself', () => {
-  it('A10/100, 103: the same rows under the names that agents use, without what is for user interfaces', async () => {
+  test('A10/100, 103: the same rows under the names that agents use, without what is for user interfaces', async () => {
     const { call, ports } = await startWorld();
     await say(call, 'main');
     await say(call, group);
@@ -147,7 +147,7 @@ describe('the tool itself', () => {
 });
 
 describe('sessions_history', () => {
-  it('A10/115-116: the last messages of the present generation, by a short key', async () => {
+  test('A10/115-116: the last messages of the present generation, by a short key', async () => {
     const { call } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);
     const textsOf = async (params: object) =>
@@ -164,7 +164,7 @@ describe('sessions_history', () => {
     expect(await textsOf({ limit: 1_000_000 })).toEqual(['four', 'you said: four']);
   });
 
-  it('A10/115: a snapshot says where to begin and changes nothing in the answer', async () => {
+  test('A10/115: a snapshot says where to begin and changes nothing in the answer', async () => {
     const { call, ports, host } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);
     const whole = await rpc(call, 'chat.history', { sessionKey: 'main' });
@@ -176,7 +176,7 @@ describe('sessions_history', () => {
     expect((await rpc(call, 'chat.history', { sessionKey: 'main', limit: 3 })).messages).toEqual(messages.slice(-3));
   });
 
-  it('A8/89, A5/67: a stranger hears of no session, whether there is one or not', async () => {
+  test('A8/89, A5/67: a stranger hears of no session, whether there is one or not', async () => {
     const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     const foreign = await rpc(as.eve, 'chat.history', { sessionKey: group });
@@ -190,14 +190,14 @@ describe('sessions_history', () => {
 describe('sessions_send', () => {
   const send = async (call: Call, params: object) => sessionsSendResult.parse(await rpc(call, 'agent', params));
 
-  it('A10/118: 0 does not wait', async () => {
+  test('A10/118: 0 does not wait', async () => {
     const { call, host } = await startWorld();
     host.hold();
     const sent = await send(call, { sessionKey: 'main', message: 'hello', timeoutSeconds: 0 });
     expect(sent).toEqual({ runId: expect.any(String), status: 'accepted' });
   });
 
-  it('A10/119, 121: waits for the reply, or for what went wrong', async () => {
+  test('A10/119, 121: waits for the reply, or for what went wrong', async () => {
     const { call } = await startWorld();
     const runId = expect.any(String);
     expect(await send(call, { sessionKey: 'main', message: 'hello', timeoutSeconds: 10 })).toEqual({
@@ -212,7 +212,7 @@ describe('sessions_send', () => {
     });
   });
 
-  it('A10/120, 122: the wait ends, the run goes on; any replica waits for it by its id alone', async () => {
+  test('A10/120, 122: the wait ends, the run goes on; any replica waits for it by its id alone', async () => {
     const { call, host, memory } = await startWorld();
     host.hold();
     const sent = await send(call, { sessionKey: 'main', message: 'slow', timeoutSeconds: 0.05 });
@@ -230,7 +230,7 @@ describe('sessions_send', () => {
     );
   });
 
-  it('A10/122: a run of another call is found with its session; what is no run, or not the caller’s, is not found', async () => {
+  test('A10/122: a run of another call is found with its session; what is no run, or not the caller’s, is not found', async () => {
     const { call } = await startWorld();
     const { body } = await call('POST', '/v1/sessions/agent:main:main/messages', { body: { text: 'hello' } });
     expect(await rpc(call, 'agent.wait', { runId: body.runId, sessionKey: 'main' })).toMatchObject({ status: 'ok' });
@@ -243,7 +243,7 @@ describe('sessions_send', () => {
     expect(await rpc(as.ann, 'agent.wait', { runId })).toMatchObject({ status: 'ok' });
   });
 
-  it('A5/66-67: a message is from the person the token stands for, in sessions they may write to', async () => {
+  test('A5/66-67: a message is from the person the token stands for, in sessions they may write to', async () => {
     const { as, said } = await openGateway();
     await said(group, ['telegram:1']);
     expect(await say(as.eve, group)).toMatchObject({ status: 404, code: 'not_found' });

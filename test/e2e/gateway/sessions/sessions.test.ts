@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { fold, initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
@@ -9,7 +9,7 @@ const [one, two, three] = ['agent:main:cli:1', 'agent:main:cli:2', 'agent:main:c
 const say = (call: Call, text: string, to = key) => call('POST', pathOf(to, '/messages?wait=5'), { body: { text } });
 
 describe('GET /v1/sessions', () => {
-  it('lists newest first, page by page, without internal keys (A3/40, A12)', async () => {
+  test('lists newest first, page by page, without internal keys (A3/40, A12)', async () => {
     const { call, ports } = await startWorld();
     const keys = [1, 2, 3, 4, 5].map((number) => `agent:main:cli:${number}`);
     for (const one of ['global', 'agent:main:unknown', ...keys]) await say(call, 'hello', one);
@@ -31,7 +31,7 @@ describe('GET /v1/sessions', () => {
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  it('hides inactive sessions unless asked for, and old ones on request (A5/63)', async () => {
+  test('hides inactive sessions unless asked for, and old ones on request (A5/63)', async () => {
     const { call, ports } = await startWorld();
     for (const key of [one, two, three]) await say(call, 'hello', key);
     await vi.waitFor(async () => expect((await call('GET', '/v1/sessions')).body.sessions).toHaveLength(3));
@@ -56,7 +56,7 @@ describe('GET /v1/sessions', () => {
 });
 
 describe('GET /v1/sessions/{key}', () => {
-  it('is up to date with the log however late the index is (A2/17)', async () => {
+  test('is up to date with the log however late the index is (A2/17)', async () => {
     const { call } = await startWorld({ index: false });
     await say(call, 'one');
     await say(call, 'two');
@@ -71,7 +71,7 @@ describe('GET /v1/sessions/{key}', () => {
     });
   });
 
-  it('messages are paged from the log', async () => {
+  test('messages are paged from the log', async () => {
     const { call } = await startWorld();
     for (const text of ['one', 'two', 'fail three']) await say(call, text);
     const path = pathOf(key, '/messages');
@@ -94,7 +94,7 @@ describe('GET /v1/sessions/{key}', () => {
     expect(seen).toEqual(body.messages);
   });
 
-  it('events are paged with a cursor that may be in the middle of a commit', async () => {
+  test('events are paged with a cursor that may be in the middle of a commit', async () => {
     const { call } = await startWorld();
     await say(call, 'one');
     const path = pathOf(key, '/events');
@@ -108,7 +108,7 @@ describe('GET /v1/sessions/{key}', () => {
     expect((await call('GET', `${path}?after=2.2`)).body).toMatchObject({ events: [], next: '2', more: false });
   });
 
-  it('commits and state agree: log, snapshot and tail, and every point of the past (I4)', async () => {
+  test('commits and state agree: log, snapshot and tail, and every point of the past (I4)', async () => {
     const { call, ports, host } = await startWorld();
     for (const text of ['one', 'two', 'fail three']) await say(call, text);
     const { commits } = (await call('GET', pathOf(key, '/commits'))).body as { commits: RecordedCommit[] };
@@ -135,7 +135,7 @@ describe('GET /v1/sessions/{key}', () => {
     expect(past.body).toMatchObject({ status: 404, code: 'not_found', field: 'at' });
   });
 
-  it('a history that cannot be folded is quarantined alone', async () => {
+  test('a history that cannot be folded is quarantined alone', async () => {
     const { call, ports } = await startWorld();
     await say(call, 'hello');
     const hole = {

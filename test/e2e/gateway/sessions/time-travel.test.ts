@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { diffCommand } from '../../../../services/cli/commands/sessions/diff.ts';
 import { replayCommand } from '../../../../services/cli/commands/sessions/replay.ts';
 import { historyOf } from '../../../../services/gateway/sessions/state.ts';
@@ -33,7 +33,7 @@ const threeTurns = async () => {
 };
 
 describe('GET /v1/sessions/{key}/diff', () => {
-  it('I4: says for every two moments what our own fold of the log says, and what happened between them', async () => {
+  test('I4: says for every two moments what our own fold of the log says, and what happened between them', async () => {
     const { call, commits, shown } = await threeTurns();
     for (let from = 0; from <= commits.length; from++) {
       for (let to = Math.max(1, from); to <= commits.length; to++) {
@@ -48,7 +48,7 @@ describe('GET /v1/sessions/{key}/diff', () => {
     }
   });
 
-  it('goes to now without "to", and takes a sequence of another session or a time for a moment', async () => {
+  test('goes to now without "to", and takes a sequence of another session or a time for a moment', async () => {
     const { call, commits } = await threeTurns();
     const [first, second] = commits as [RecordedCommit, RecordedCommit];
     const last = commits.at(-1)?.seq ?? 0;
@@ -62,7 +62,7 @@ describe('GET /v1/sessions/{key}/diff', () => {
     expect(first.seq).toBeLessThan(second.seq);
   });
 
-  it('has at most "limit" events; the rest is read from "next" on', async () => {
+  test('has at most "limit" events; the rest is read from "next" on', async () => {
     const { call, commits } = await threeTurns();
     const all = (await diff(call, 'from=0')).events;
     for (const limit of [1, 2, 3, 4, all.length]) {
@@ -75,7 +75,7 @@ describe('GET /v1/sessions/{key}/diff', () => {
     expect(commits).toHaveLength(6);
   });
 
-  it.each([
+  test.each([
     ['', 400, 'from'],
     ['from=soon', 400, 'from'],
     ['from=1&to=later', 400, 'to'],
@@ -94,7 +94,7 @@ describe('GET /v1/sessions/{key}/diff', () => {
     expect([answer.status, answer.body.field]).toEqual([status, field]);
   });
 
-  it('A8/87, 89: is told to those who see the session, and nothing of what was before its deletion but to the owner', async () => {
+  test('A8/87, 89: is told to those who see the session, and nothing of what was before its deletion but to the owner', async () => {
     const gateway = await openGateway();
     const group = 'agent:main:telegram:group:1';
     await gateway.said(group, ['telegram:1'], 'secret');
@@ -114,7 +114,7 @@ describe('GET /v1/sessions/{key}/diff', () => {
 });
 
 describe('bounds of introspection', () => {
-  it(`I11: a history of more than ${limits.replayCommits} commits is refused, one that is not read to its end is not told`, async () => {
+  test(`I11: a history of more than ${limits.replayCommits} commits is refused, one that is not read to its end is not told`, async () => {
     const last = { key, seq: limits.replayCommits + 1 } as RecordedCommit;
     const events = (count: number) => ({
       async *read() {
@@ -131,7 +131,7 @@ describe('bounds of introspection', () => {
     expect(await reading(10, { ...last, seq: 10 })).toBe(10);
   });
 
-  it('I11: only so many calls of one token fold a history at a time', async () => {
+  test('I11: only so many calls of one token fold a history at a time', async () => {
     const { call, ports } = await threeTurns();
     // Otherwise the row would be brought up to date from the log, which is held up from here on.
     await vi.waitFor(async () => {
@@ -159,7 +159,7 @@ describe('bounds of introspection', () => {
 });
 
 describe('GET /v1/sessions/{key}/state?at=', () => {
-  it('I4: begins with a snapshot that is old enough, and says the same as the log', async () => {
+  test('I4: begins with a snapshot that is old enough, and says the same as the log', async () => {
     const { call, ports, commits } = await threeTurns();
     const snapshot = toPlain(commits.slice(0, 2).reduce(fold, initialState));
     const ask = async (seq: number) => (await call('GET', pathOf(key, `/state?at=${seq}`))).body;
@@ -172,7 +172,7 @@ describe('GET /v1/sessions/{key}/state?at=', () => {
 });
 
 describe('natter', () => {
-  it('diff and replay tell of the past of a session, for people and for programs', async () => {
+  test('diff and replay tell of the past of a session, for people and for programs', async () => {
     const { gateway, commits } = await threeTurns();
     const home = mkdtempSync(join(tmpdir(), 'natter-diff-'));
     afterwards(async () => rmSync(home, { recursive: true }));

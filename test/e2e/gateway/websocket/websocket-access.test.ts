@@ -1,4 +1,4 @@
-import { expect, it, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openGateway, secretOf } from '../access/access-rig.ts';
 import { startWorld } from '../setup.ts';
 import { type Client, connect, knock } from './websocket-client.ts';
@@ -53,7 +53,7 @@ test('A8/89: a subscription to a session that is not theirs any more ends, and t
   await vi.waitFor(() => expect(ann.ids('2').at(-1)).toMatch(/^4\./));
 });
 
-it.each(['frame', 'header'])('I12: a token that is revoked ends its connection, and no other (shown in a %s)', async (by) => {
+test.each(['frame', 'header'])('I12: a token that is revoked ends its connection, and no other (shown in a %s)', async (by) => {
   const { gateway, call } = await startWorld();
   const { body: made } = await call('POST', '/v1/tokens', { body: { role: 'owner' } });
   const { id, token } = made;
@@ -66,7 +66,7 @@ it.each(['frame', 'header'])('I12: a token that is revoked ends its connection, 
   expect((await owner.call('status')).ok).toBe(true);
 });
 
-it('a token that only reads changes nothing by a WebSocket either', async () => {
+test('a token that only reads changes nothing by a WebSocket either', async () => {
   const { gateway, call } = await startWorld();
   const { body } = await call('POST', '/v1/tokens', { body: { role: 'read-only' } });
   const reader = await connect(gateway.url, body.token);

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { type Call, callerOf, openGateway, pathOf, ready, startWorld, token } from '../setup.ts';
@@ -15,7 +15,7 @@ const say = (call: Call, text: string) => call('POST', pathOf(key, '/messages?wa
 const gauge = async (call: Call, name: string) =>
   Number(new RegExp(`^natter_${name}\\{.*\\} (\\d+)$`, 'm').exec((await call('GET', '/metrics')).text)?.[1]);
 
-it('I11: a client that does not read is closed with its cursors, resumes without gap or repeat, and nobody else notices', async () => {
+test('I11: a client that does not read is closed with its cursors, resumes without gap or repeat, and nobody else notices', async () => {
   const { call, gateway, memory } = await startWorld();
   const [healthy, slow] = [await connect(gateway.url), await connect(gateway.url)];
   for (const client of [healthy, slow]) await client.call('subscribe', { after: '0' });
@@ -39,7 +39,7 @@ it('I11: a client that does not read is closed with its cursors, resumes without
   await vi.waitFor(() => expect([...slow.ids(), ...again.ids()]).toEqual(ids), 5_000);
 });
 
-it('I11: a client that asks and does not read the answers is read no further, and then closed', async () => {
+test('I11: a client that asks and does not read the answers is read no further, and then closed', async () => {
   const { call, gateway } = await startWorld();
   await say(call, 'x'.repeat(200_000));
   const greedy = await connect(gateway.url);
@@ -51,7 +51,7 @@ it('I11: a client that asks and does not read the answers is read no further, an
   expect(await greedy.closed).toMatchObject({ code: 4408 });
 });
 
-it('a client that is not there any more is noticed by its missing pongs', async () => {
+test('a client that is not there any more is noticed by its missing pongs', async () => {
   const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms === pingMs ? 30 : ms, signal) };
   const { gateway, call } = await startWorld({ clock });
   const [gone, alive] = [await connect(gateway.url), await connect(gateway.url)];
@@ -65,7 +65,7 @@ it('a client that is not there any more is noticed by its missing pongs', async 
   expect((await alive.call('status')).ok).toBe(true);
 });
 
-it('when the gateway stops all are told where they go on, and who does not answer holds nothing up', async () => {
+test('when the gateway stops all are told where they go on, and who does not answer holds nothing up', async () => {
   const { gateway } = await startWorld();
   const [polite, deaf, stranger] = [await connect(gateway.url), await connect(gateway.url), knock(gateway.url)];
   await opened(stranger);
@@ -78,7 +78,7 @@ it('when the gateway stops all are told where they go on, and who does not answe
   expect(performance.now() - started).toBeLessThan(3_000);
 });
 
-it('I11: one address that connects and says nothing takes no place from those of other addresses, who warn of nothing', async () => {
+test('I11: one address that connects and says nothing takes no place from those of other addresses, who warn of nothing', async () => {
   const { gateway } = await startWorld();
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
@@ -94,7 +94,7 @@ it('I11: one address that connects and says nothing takes no place from those of
   expect(warnings).toEqual([]);
 });
 
-it('I11: pings are answered, but not kept for a client that reads no answer', async () => {
+test('I11: pings are answered, but not kept for a client that reads no answer', async () => {
   const { call, gateway } = await startWorld();
   const [healthy, deaf] = [await connect(gateway.url), await connect(gateway.url)];
   const answered = new Promise<string>((resolve) => healthy.socket.on('pong', (data) => resolve(data.toString())));
@@ -106,7 +106,7 @@ it('I11: pings are answered, but not kept for a client that reads no answer', as
   expect((await healthy.call('status')).ok).toBe(true);
 });
 
-it('I11: 500 idle clients cost little, one too many is refused, and the others go on', async () => {
+test('I11: 500 idle clients cost little, one too many is refused, and the others go on', async () => {
   const { gateway, call } = await startWorld();
   const before = process.memoryUsage().heapUsed + process.memoryUsage().external;
   const clients = await Promise.all(Array.from({ length: 500 }, () => connect(gateway.url)));

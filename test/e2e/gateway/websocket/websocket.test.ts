@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { methods } from '../../../../services/gateway/protocols/rpc/table.ts';
 import { closeCodes } from '../../../../services/gateway/protocols/ws/frames.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
@@ -20,7 +20,7 @@ const refused = (client: Client): Promise<number> =>
   new Promise((resolve) => client.socket.on('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? 0)));
 
 describe('who connects', () => {
-  it('is greeted once a token has come, in the first frame or in the header, and can call every method', async () => {
+  test('is greeted once a token has come, in the first frame or in the header, and can call every method', async () => {
     const { gateway } = await startWorld();
     const client = await connect(gateway.url);
     const hello = {
@@ -52,14 +52,14 @@ describe('who connects', () => {
     expect(client.frames).toEqual([]);
   });
 
-  it('and says nothing is sent away, and its place is free', async () => {
+  test('and says nothing is sent away, and its place is free', async () => {
     const { gateway, call } = await startWorld({ clock: hurried(5_000) });
     const client = knock(gateway.url);
     expect(await client.closed).toMatchObject({ code: 4401, reason: 'nobody has authenticated within 5 s' });
     await vi.waitFor(async () => expect((await call('GET', '/metrics')).text).toMatch(/^natter_web_sockets\{.*\} 0$/m));
   });
 
-  it('with a wrong header, from a page elsewhere, with a token in the address or somewhere else is not let in', async () => {
+  test('with a wrong header, from a page elsewhere, with a token in the address or somewhere else is not let in', async () => {
     const { gateway, call } = await startWorld();
     const authorization = `Bearer ${token}`;
     expect(await refused(knock(gateway.url, { authorization: 'Bearer wrong' }))).toBe(401);
@@ -95,7 +95,7 @@ describe('frames', () => {
     expect(await client.closed).toMatchObject({ code, reason: expect.stringMatching(reason) });
   });
 
-  it('that ask for what cannot be are answered, and the connection goes on', async () => {
+  test('that ask for what cannot be are answered, and the connection goes on', async () => {
     const { gateway } = await startWorld();
     const client = await connect(gateway.url);
     const codes = [
@@ -131,7 +131,7 @@ test('docs/integrate/websocket.md has each code that a connection is closed with
 });
 
 describe('calls', () => {
-  it('do not wait for one another, and one too many is refused', async () => {
+  test('do not wait for one another, and one too many is refused', async () => {
     const { gateway, host } = await startWorld();
     host.hold();
     const client = await connect(gateway.url);
@@ -143,7 +143,7 @@ describe('calls', () => {
     expect((await client.call('status')).ok).toBe(true);
   });
 
-  it('A10/122: a run is waited for after a new connection, on another replica', async () => {
+  test('A10/122: a run is waited for after a new connection, on another replica', async () => {
     const { gateway, memory, host } = await startWorld();
     const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));
@@ -165,7 +165,7 @@ describe('subscriptions', () => {
     expect(result).toMatchObject({ status: 'ok' });
   };
 
-  it('have the events of SSE, in the same order, from history to live, whole, of one session and of a prefix', async () => {
+  test('have the events of SSE, in the same order, from history to live, whole, of one session and of a prefix', async () => {
     const { gateway } = await startWorld();
     const client = await connect(gateway.url);
     await say(client, 'main', 'one');
@@ -198,7 +198,7 @@ describe('subscriptions', () => {
     }
   });
 
-  it('begin now unless told otherwise, after their own answer, and end when told', async () => {
+  test('begin now unless told otherwise, after their own answer, and end when told', async () => {
     const { gateway } = await startWorld();
     const client = await connect(gateway.url);
     await say(client, 'main', 'before');
@@ -216,7 +216,7 @@ describe('subscriptions', () => {
     expect(client.ids()).toHaveLength(seen);
   });
 
-  it('come to the client of docs/integrate/websocket.md as it stands there', async () => {
+  test('come to the client of docs/integrate/websocket.md as it stands there', async () => {
     const { gateway } = await startWorld();
     const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/integrate/websocket.md', 'utf8')) ?? [];
     const there = program.replace('ws://127.0.0.1:4600', gateway.url.replace('http', 'ws'));
@@ -234,7 +234,7 @@ describe('subscriptions', () => {
     await vi.waitFor(() => expect(printed).toContain(`assistant_message ${key}\n`));
   });
 
-  it('interleave live text on request', async () => {
+  test('interleave live text on request', async () => {
     const { gateway } = await startWorld();
     const client = await connect(gateway.url);
     await client.call('subscribe', { sessionKey: 'main', deltas: true });
@@ -242,7 +242,7 @@ describe('subscriptions', () => {
     expect(await client.next('delta')).toMatchObject({ subscription: '1', delta: { key, offset: 0, text: 'you said: hello' } });
   });
 
-  it('go on on another replica, cut off again and again, without gap or repeat', async () => {
+  test('go on on another replica, cut off again and again, without gap or repeat', async () => {
     const { gateway, memory, call } = await startWorld();
     const other = await openGateway(memory.portsFor('gateway-2'));
     await ready(callerOf(other.url));

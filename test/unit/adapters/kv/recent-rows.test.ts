@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { RecentRows } from '../../../../shared/adapters/kv/recent-rows.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
@@ -18,7 +18,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('look' as const), key: fc.constantFrom(...keys), at: fc.nat(20) }) },
 );
 
-it('A2/11: rows are listed newest first from any place on, whatever changed before', () => {
+test('A2/11: rows are listed newest first from any place on, whatever changed before', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const rows = new RecentRows({ groupsOf, facetOf });
@@ -51,14 +51,14 @@ it('A2/11: rows are listed newest first from any place on, whatever changed befo
   );
 });
 
-it('I11: what has changed is forgotten, also when nobody lists', () => {
+test('I11: what has changed is forgotten, also when nobody lists', () => {
   const rows = new RecentRows();
   for (let at = 0; at < 20_000; at++) rows.set('hot', rowAt('hot', at));
   expect(rows.entries).toBeLessThan(3_000);
   expect([...rows.newestFirst()]).toEqual([rowAt('hot', 19_999)]);
 });
 
-it('A8/89: the rows of a large group are found in the same order as those of a small one', () => {
+test('A8/89: the rows of a large group are found in the same order as those of a small one', () => {
   const rows = new RecentRows({ groupsOf, facetOf: ({ key }) => String(Number(key) % 7) });
   for (let at = 0; at < 9_000; at++) rows.set(String(at), rowAt(String(at), (at * 7_919) % 9_000));
   for (let at = 0; at < 9_000; at += 2) rows.delete(String(at));
@@ -72,7 +72,7 @@ it('A8/89: the rows of a large group are found in the same order as those of a s
   }
 });
 
-it('A10/101: more kinds of rows than are counted are still told apart', () => {
+test('A10/101: more kinds of rows than are counted are still told apart', () => {
   const rows = new RecentRows({ facetOf: ({ key }) => key });
   for (let at = 0; at < 3_000; at++) rows.set(String(at), rowAt(String(at), at));
   for (const wanted of [['5'], ['2999', '1500', '7'], ['none']]) {
@@ -81,7 +81,7 @@ it('A10/101: more kinds of rows than are counted are still told apart', () => {
   }
 });
 
-it('I11: a group of which nothing is left is forgotten', () => {
+test('I11: a group of which nothing is left is forgotten', () => {
   const rows = new RecentRows({ groupsOf });
   for (let at = 0; at < 5_000; at++) rows.set('hot', { ...rowAt('hot', at), participants: [`p${at}`] });
   expect(rows.groups).toBe(1);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createMcp } from '../../../../shared/adapters/mcp/create.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
@@ -43,7 +43,7 @@ const started = async (server: object, env: Record<string, string> = {}) => {
 const hostile = (mode = 'plain') => ({ command: process.execPath, args: [program, mode] });
 
 describe('a hostile program', () => {
-  it('A5/62: a person sees that a part of the arguments is left out, however they are written', async () => {
+  test('A5/62: a person sees that a part of the arguments is left out, however they are written', async () => {
     const { tools } = await started(hostile());
     const hidden = { note: '\u200b'.repeat(500), to: 'evil@example.org' };
     const action =
@@ -55,12 +55,12 @@ describe('a hostile program', () => {
     expect(action).toContain('evil@example.org');
   });
 
-  it('what is no Unicode does not come through', async () => {
+  test('what is no Unicode does not come through', async () => {
     const { call } = await started(hostile());
     expect(await call('bad__surrogate')).toEqual({ outcome: 'ok', text: 'a\ufffdb' });
   });
 
-  it.each(['answers', 'garbage'])('I11: that floods us with %s that nobody asked for is cut off', async (mode) => {
+  test.each(['answers', 'garbage'])('I11: that floods us with %s that nobody asked for is cut off', async (mode) => {
     const { mcp, call } = await started(hostile(mode));
     expect(await call('bad__flood')).toMatchObject({ outcome: 'error' });
     await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('unsolicited')]), {
@@ -69,7 +69,7 @@ describe('a hostile program', () => {
     });
   });
 
-  it('I11: that floods us with what is no JSON is cut off too', async () => {
+  test('I11: that floods us with what is no JSON is cut off too', async () => {
     const { mcp, call } = await started(hostile('words'));
     expect(await call('bad__flood')).toMatchObject({ outcome: 'error' });
     await vi.waitFor(() => expect(mcp.problems()).toEqual([expect.stringContaining('bytes without a message')]), {
@@ -78,7 +78,7 @@ describe('a hostile program', () => {
     });
   });
 
-  it('I7: no other tool of it takes the name of one that was approved', async () => {
+  test('I7: no other tool of it takes the name of one that was approved', async () => {
     const { tools } = await started(hostile('names'));
     const described = new Map(tools().map((tool) => [tool.name, tool.describe({})]));
     expect(described.size).toBe(2);
@@ -86,7 +86,7 @@ describe('a hostile program', () => {
     expect((await started(hostile('names-later'))).tools().map(({ name }) => name)).not.toContain(dotted);
   });
 
-  it('I12: its words in errors do not have what it was given', async () => {
+  test('I12: its words in errors do not have what it was given', async () => {
     const { call, mcp, logged } = await started({ ...hostile('echo'), environment: ['CANARY'] }, { CANARY: canary });
     const end = await call('bad__fail');
     await vi.waitFor(() => expect(logged.join()).toContain('xxx'));
@@ -113,7 +113,7 @@ describe('a hostile address', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, asked };
   };
 
-  it.each([302, 307, 308])('I12: a redirect (%s) does not get the headers', async (status) => {
+  test.each([302, 307, 308])('I12: a redirect (%s) does not get the headers', async (status) => {
     const elsewhere = await serve(() => ({ status: 500 }));
     const { url, asked } = await serve(() => ({ status, headers: { location: elsewhere.url } }));
     const { mcp } = await started({ url, headersEnv: { 'x-api-key': 'CANARY' } }, { CANARY: 'canary-4711' });
@@ -122,7 +122,7 @@ describe('a hostile address', () => {
     expect(JSON.stringify(elsewhere.asked)).not.toContain('4711');
   });
 
-  it('I12: what it says of its headers is told to nobody', async () => {
+  test('I12: what it says of its headers is told to nobody', async () => {
     const { url } = await serve((headers) => ({ status: 500, body: `wrong key ${String(headers['x-api-key'])}` }));
     const { mcp, logged } = await started({ url, headersEnv: { 'x-api-key': 'CANARY' } }, { CANARY: 'canary-4711' });
     await vi.waitFor(() => expect(mcp.problems()[0]).toContain('wrong key [secret]'), { timeout: 5_000 });

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import JSON5 from 'json5';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createMcp, type McpSource } from '../../../../shared/adapters/mcp/create.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
@@ -75,7 +75,7 @@ const started = async (servers: Record<string, object>, options?: Options): Prom
 const environmentOf = async ({ call }: Begun): Promise<Record<string, string>> => JSON.parse((await call('all__get-env')).text);
 
 describe('a server as a program', () => {
-  it('offers its tools, each asked about whatever its hints say, and is called', async () => {
+  test('offers its tools, each asked about whatever its hints say, and is called', async () => {
     const { call, mcp, tool } = await started({ all: everythingServer });
     expect(mcp.problems()).toEqual([]);
     expect(tool('all__get-sum')).toMatchObject({
@@ -93,7 +93,7 @@ describe('a server as a program', () => {
     expect(tool('all__echo').describe({ message: 'x'.repeat(100_000) }).length).toBeLessThan(1_500);
   });
 
-  it('I12: knows of our environment only what the configuration names', async () => {
+  test('I12: knows of our environment only what the configuration names', async () => {
     const server = { ...everythingServer, environment: ['GIVEN'] };
     const begun = await started({ all: server }, { env: { GIVEN: 'for you', SECRET_TOKEN: 'not for you', HOME: '/tmp' } });
     const given = await environmentOf(begun);
@@ -103,7 +103,7 @@ describe('a server as a program', () => {
     );
   });
 
-  it('B29: that dies during a call gives an error, is begun again and works', async () => {
+  test('B29: that dies during a call gives an error, is begun again and works', async () => {
     const begun = await started({ all: everythingServer });
     const { call, mcp, names } = begun;
     const offered = names();
@@ -122,7 +122,7 @@ describe('a server as a program', () => {
     expect(pidOf(begun)).not.toBe(pid);
   });
 
-  it('that does not exist is a problem that names the field, and stops nobody', async () => {
+  test('that does not exist is a problem that names the field, and stops nobody', async () => {
     const { mcp, call } = await started({ gone: { command: 'no-such-program-anywhere' }, all: everythingServer });
     expect(mcp.problems()).toEqual([
       'mcp.servers.gone.command: "no-such-program-anywhere": there is no such program; install it or give its path',
@@ -130,7 +130,7 @@ describe('a server as a program', () => {
     expect(await call('all__echo', { message: 'hi' })).toMatchObject({ outcome: 'ok' });
   });
 
-  it('that never answers is a problem once its time is over, not before', async () => {
+  test('that never answers is a problem once its time is over, not before', async () => {
     const { mcp } = begin({ mute: oddServer('silent') }, { startMs: 600 });
     expect(mcp.problems()).toEqual([]);
     await vi.waitFor(() => expect(mcp.problems()).toHaveLength(1), { timeout: 5_000 });
@@ -138,12 +138,12 @@ describe('a server as a program', () => {
     expect(mcp.of(scope)).toEqual([]);
   });
 
-  it('of before 2026 that ends at a question it does not know is asked the older way', async () => {
+  test('of before 2026 that ends at a question it does not know is asked the older way', async () => {
     const { names } = begin({ old: oddServer('strict') });
     await vi.waitFor(() => expect(names()).toContain('old__wait'), { timeout: 10_000 });
   });
 
-  it('I11: that floods is cut off, and everybody else goes on', async () => {
+  test('I11: that floods is cut off, and everybody else goes on', async () => {
     const { mcp, call } = await started({ loud: oddServer('calls'), all: everythingServer });
     const talking = call('loud__talk');
     expect(await talking).toMatchObject({ outcome: 'error' });
@@ -152,7 +152,7 @@ describe('a server as a program', () => {
     expect(await call('loud__huge').catch((error) => error)).toMatchObject({ outcome: 'error' });
   });
 
-  it('I11: writes a bounded part of its error output into our log, without what it was given', async () => {
+  test('I11: writes a bounded part of its error output into our log, without what it was given', async () => {
     const token = 'odd-secret-value';
     const { logged } = await started(
       { odd: { ...oddServer('stderr'), environment: ['ODD_TOKEN'] } },
@@ -165,7 +165,7 @@ describe('a server as a program', () => {
     expect(Math.max(...logged.map((line) => line.length))).toBeLessThan(limits.mcpLogCharacters + 300);
   });
 
-  it('I6: a call that takes too long, and one that is stopped, are taken back', async () => {
+  test('I6: a call that takes too long, and one that is stopped, are taken back', async () => {
     const { call } = await started({ odd: oddServer('calls') }, { timeoutMs: 200 });
     expect(await call('odd__wait')).toEqual({
       outcome: 'error',
@@ -180,7 +180,7 @@ describe('a server as a program', () => {
     await vi.waitFor(async () => expect(JSON.parse((await call('odd__cancelled')).text)).toHaveLength(2));
   });
 
-  it('its process group is gone once we close', async () => {
+  test('its process group is gone once we close', async () => {
     const begun = await started({ all: everythingServer });
     const pid = pidOf(begun);
     await begun.mcp.close();
@@ -189,7 +189,7 @@ describe('a server as a program', () => {
 });
 
 describe('the list of tools', () => {
-  it('has all pages, in names that every provider takes, and says what is left out', async () => {
+  test('has all pages, in names that every provider takes, and says what is left out', async () => {
     const { names, mcp, tool, call } = await started({ odd: oddServer('lists') });
     expect(names().slice(0, 2)).toEqual(['odd__one', 'odd__two']);
     expect(names().slice(2)).toEqual([
@@ -203,13 +203,13 @@ describe('the list of tools', () => {
     expect(await call('odd__two')).toEqual({ outcome: 'ok', text: '{"answer":42}' });
   });
 
-  it('is read again when it changes', async () => {
+  test('is read again when it changes', async () => {
     const { names, call } = await started({ odd: oddServer('lists') });
     expect(await call('odd__one')).toEqual({ outcome: 'error', text: 'no' });
     await vi.waitFor(() => expect(names()).toContain('odd__grown'));
   });
 
-  it('I11: is bounded', async () => {
+  test('I11: is bounded', async () => {
     const { names, mcp } = await started({ odd: oddServer('many'), endless: oddServer('endless') });
     expect(names()).toHaveLength(limits.mcpTools);
     expect(mcp.problems()).toEqual([
@@ -218,7 +218,7 @@ describe('the list of tools', () => {
     ]);
   });
 
-  it('what is no text is named by type and size', async () => {
+  test('what is no text is named by type and size', async () => {
     const { call } = await started({ odd: oddServer('calls') });
     expect((await call('odd__sizes')).text.split('\n')).toEqual([
       '[image, image/png, 10 bytes: not shown]',
@@ -230,7 +230,7 @@ describe('the list of tools', () => {
 });
 
 describe('a server at an address', () => {
-  it('is called with its headers, found dead, and taken up again when it is back', async () => {
+  test('is called with its headers, found dead, and taken up again when it is back', async () => {
     const port = await freePort();
     let server = await serve(port);
     const remote = { url: `http://127.0.0.1:${port}/mcp`, headersEnv: { authorization: 'REMOTE_TOKEN' } };
@@ -245,7 +245,7 @@ describe('a server at an address', () => {
     expect(await call('far__echo', { message: 'hi' })).toEqual({ outcome: 'ok', text: 'Echo: hi' });
   });
 
-  it('whose header has no value is a problem that names the field and the variable', async () => {
+  test('whose header has no value is a problem that names the field and the variable', async () => {
     const { mcp } = await started({ far: { url: 'http://127.0.0.1:9/mcp', headersEnv: { authorization: 'NOT_SET' } } });
     expect(mcp.problems()).toEqual([
       'mcp.servers.far.headersEnv.authorization: the environment variable NOT_SET is not set; set it or remove the header',
@@ -275,7 +275,7 @@ const serve = async (port: number) => {
   return child;
 };
 
-it('the example in docs/use/mcp-servers.md is a configuration', () => {
+test('the example in docs/use/mcp-servers.md is a configuration', () => {
   const page = readFileSync(new URL('../../../../docs/use/mcp-servers.md', import.meta.url), 'utf8');
   const [, example = ''] = /```json5\n([\s\S]*?)```/.exec(page) ?? [];
   expect(configSchema.parse(JSON5.parse(example)).mcp.servers.files?.command).toBe('npx');

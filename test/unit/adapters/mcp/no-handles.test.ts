@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ChildTransport } from '../../../../shared/adapters/mcp/child-transport.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 
@@ -13,7 +13,7 @@ vi.mock('node:child_process', () => ({
   },
 }));
 
-it('B29: a program that cannot be started as there are no file handles left is an error, and ends nobody', async () => {
+test('B29: a program that cannot be started as there are no file handles left is an error, and ends nobody', async () => {
   const transport = new ChildTransport({
     ...{ command: 'x', args: [], env: {}, field: 'mcp.servers.x.command', heard: () => {} },
     clock: systemClock,

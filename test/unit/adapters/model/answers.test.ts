@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelMessage, ToolSpec } from '../../../../shared/domain/prompt/model-request.ts';
 import { anthropic, openai, stream } from '../../../support/provider-server.ts';
 import { dialects, provide, take } from './rig.ts';
@@ -30,7 +30,7 @@ const conversation: ModelMessage[] = [
 describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
   const { begin, text, thought, call, end } = wire;
 
-  it('is told piece by piece, with the tokens that the provider counted', async () => {
+  test('is told piece by piece, with the tokens that the provider counted', async () => {
     const server = await provide(stream(begin(), thought('hm'), text('Hel', 'lo'), end('stop', { input: 7, output: 2 })));
     const { outcome, told } = await take(wire, server);
     expect(outcome).toEqual({
@@ -42,18 +42,18 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     expect(told).toEqual(['Hel', 'lo']);
   });
 
-  it('has an estimate of the tokens where the provider counts none', async () => {
+  test('has an estimate of the tokens where the provider counts none', async () => {
     const { outcome } = await take(wire, await provide(stream(begin(), text('Hello'), end('stop'))));
     expect(outcome).toMatchObject({ usage: { estimated: true, outputTokens: 2, inputTokens: expect.any(Number) } });
   });
 
-  it('may be empty: delivery tells nobody', async () => {
+  test('may be empty: delivery tells nobody', async () => {
     const { outcome, told } = await take(wire, await provide(stream(begin(), end('stop', { input: 7, output: 0 }))));
     expect(outcome).toMatchObject({ kind: 'reply', text: '' });
     expect(told).toEqual([]);
   });
 
-  it.each<[string, string[], string]>([
+  test.each<[string, string[], string]>([
     ['in fragments', ['{"ci', 'ty": "Ro', 'me"}'], '{"city": "Rome"}'],
     ['that are malformed', ['{"city": '], '{"city": '],
     ['that are no object', ['[1,', '2]'], '[1,2]'],
@@ -67,7 +67,7 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     expect(outcome).toMatchObject({ kind: 'continue', text: 'Looking.', calls: [{ tool: 'weather', arguments: written }] });
   });
 
-  it('calls several tools, known or not, in the order of the model', async () => {
+  test('calls several tools, known or not, in the order of the model', async () => {
     const calls = [call(0, 'weather', '{"city":"Rome"}'), call(1, '__proto__', '{}'), call(2, 'weather', '{"city":"Oslo"}')];
     const { outcome } = await take(wire, await provide(stream(begin(), ...calls, end('calls'))), {}, { tools });
     expect(outcome).toMatchObject({
@@ -81,7 +81,7 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     });
   });
 
-  it('asks with the key in a header, and a level of thinking both kinds know', async () => {
+  test('asks with the key in a header, and a level of thinking both kinds know', async () => {
     const server = await provide(stream(begin(), text('ok'), end('stop')));
     await take(wire, server, { maxOutputTokens: 77 }, { thinkingLevel: 'high' });
     await take(wire, server, {}, { thinkingLevel: 'enormous' });
@@ -94,7 +94,7 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     expect(JSON.stringify(odd!.body)).not.toContain('effort');
   });
 
-  it('names the speakers where several people write', async () => {
+  test('names the speakers where several people write', async () => {
     const server = await provide(stream(begin(), text('ok'), end('stop')));
     const said = (name: string, text: string): ModelMessage => ({ role: 'user', text, name });
     await take(wire, server, {}, { messages: [said('ann', 'one'), said('bob', 'two')] });
@@ -112,7 +112,7 @@ const ask = async (wire: typeof openai) => {
 };
 
 describe('a conversation in the words of the provider: calls with short ids, results beside them', () => {
-  it('openai-compatible', async () => {
+  test('openai-compatible', async () => {
     const body = await ask(openai);
     const called = (index: number, written: string) => ({
       id: `call_${index}`,
@@ -134,7 +134,7 @@ describe('a conversation in the words of the provider: calls with short ids, res
     expect(body.tools).toEqual([{ type: 'function', function: tools[0] }]);
   });
 
-  it('anthropic', async () => {
+  test('anthropic', async () => {
     const body = await ask(anthropic);
     expect(body.system).toMatchObject([{ type: 'text', text: 'Be brief.' }]);
     expect(body.messages).toMatchObject([
@@ -161,7 +161,7 @@ describe('a conversation in the words of the provider: calls with short ids, res
 });
 
 describe('what the provider says of tokens and money', () => {
-  it.each<[object, object]>([
+  test.each<[object, object]>([
     [
       { input: 7, output: 2, cost: 0.000_35 },
       { inputTokens: 7, outputTokens: 2, totalTokens: 9, costUsd: 0.000_35 },

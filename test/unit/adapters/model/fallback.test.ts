@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Answer, anthropic, hang, openai, status, stream } from '../../../support/provider-server.ts';
 import { modelsAt, provide, request } from './rig.ts';
 
@@ -18,7 +18,7 @@ const pair = async (one: Answer, other: Answer) => {
 };
 
 describe('agent.fallbacks', () => {
-  it.each<[string, Answer]>([
+  test.each<[string, Answer]>([
     ['a key that is refused', error(401)],
     ['too many requests', error(429)],
     ['an error of the server', error(500)],
@@ -29,7 +29,7 @@ describe('agent.fallbacks', () => {
     expect(told).toEqual(['second here']);
   });
 
-  it.each<[string, Answer, string]>([
+  test.each<[string, Answer, string]>([
     ['a fault in the request', error(400), 'model_bad_request'],
     ['a model that is not there', error(404), 'model_unknown'],
     ['a refusal', stream(openai.begin(), openai.end('refused')), 'model_refused'],
@@ -40,7 +40,7 @@ describe('agent.fallbacks', () => {
     expect(asked).toBe(0);
   });
 
-  it('when none answers, the outcome has the first’s code and what each of them said', async () => {
+  test('when none answers, the outcome has the first’s code and what each of them said', async () => {
     const { outcome } = await pair(error(429), error(500));
     expect(outcome).toMatchObject({
       code: 'model_rate_limited',
@@ -48,14 +48,14 @@ describe('agent.fallbacks', () => {
     });
   });
 
-  it('its window is the least of all, and it is not behind itself', async () => {
+  test('its window is the least of all, and it is not behind itself', async () => {
     const { modelOf } = await pair(says(''), says(''));
     expect(modelOf()).toMatchObject({ name: 'first/tiny', windowTokens: 9_000 });
     expect(modelOf('second/tiny')).toMatchObject({ name: 'second/tiny', windowTokens: 9_000 });
     expect(modelOf('first/other')).toMatchObject({ name: 'first/other', windowTokens: 9_000 });
   });
 
-  it('is checked at start-up like the model itself', () => {
+  test('is checked at start-up like the model itself', () => {
     const some = { first: { dialect: openai, url: 'http://127.0.0.1:9/v1' } };
     const agent = { model: 'first/tiny', fallbacks: ['first/tiny', 'gone/model'] };
     expect(() => modelsAt(some, { agent })).toThrow(/agent\.fallbacks\.1 "gone\/model" is not known/);

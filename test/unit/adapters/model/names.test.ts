@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createModels } from '../../../../shared/adapters/model/create.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
@@ -8,7 +8,7 @@ const models = (agent: object, providers: object = {}, context: object = {}) =>
 const local = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' };
 
 describe('the model that the configuration names', () => {
-  it.each<[string, object, RegExp]>([
+  test.each<[string, object, RegExp]>([
     ['gpt', {}, /agent\.model "gpt" is not known; use one of: offline/],
     ['__proto__/x', {}, /agent\.model/],
     ['a/', { a: local }, /agent\.model.*a\/<model>/],
@@ -18,7 +18,7 @@ describe('the model that the configuration names', () => {
     expect(() => models({ model }, providers)).toThrow(message);
   });
 
-  it('has the window that the provider’s entry names, else the configured one', () => {
+  test('has the window that the provider’s entry names, else the configured one', () => {
     const modelOf = models(
       { model: 'a/b/c' },
       { a: { ...local, apiKeyEnv: 'KEY', windows: { 'b/c': 5_000 } } },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OfflineModel } from '../../../../shared/adapters/model/offline.ts';
 import { compactionPrompt } from '../../../../shared/domain/prompt/compaction.ts';
 import { flushPrompt } from '../../../../shared/domain/prompt/conversation-message.ts';
@@ -47,7 +47,7 @@ const turn = async (prompt: string, before: readonly ModelMessage[] = []): Promi
 };
 
 describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
-  it.each([
+  test.each([
     ['hello', 1, said('You said: hello'), 0],
     ['  much   space ', 1, said('You said: much   space'), 0],
     ['', 1, said('You said: '), 0],
@@ -75,13 +75,13 @@ describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
     expect(answer.tookMs).toBeCloseTo(tookMs, 3);
   });
 
-  it('streams what it says, piece by piece', async () => {
+  test('streams what it says, piece by piece', async () => {
     const { pieces, outcome } = await askFor('one two [[think 90]] three');
     expect(pieces.length).toBeGreaterThan(3);
     expect(outcome).toMatchObject({ text: pieces.join('') });
   });
 
-  it.each([
+  test.each([
     ['hello', true],
     ['[[size 10]]', true],
     ['[[silent]]', true],
@@ -96,7 +96,7 @@ describe('the grammar of the offline model (docs/use/offline-model.md)', () => {
 });
 
 describe('[[tool NAME {json}]]', () => {
-  it.each<[string, [string, string][], string]>([
+  test.each<[string, [string, string][], string]>([
     ['[[tool a {"x": 1}]] hello', [['a', '{"x": 1}']], 'hello'],
     ['[[tool a]] hello', [['a', '{}']], 'hello'],
     [
@@ -127,14 +127,14 @@ describe('[[tool NAME {json}]]', () => {
     expect(last).toMatchObject({ kind: 'reply', text: expect.stringMatching(new RegExp(`^You said: ${text}`)) });
   });
 
-  it.each(['[[tool a {"x": 1} hello', '[[tool]] hello', '[[tool  a]] hello', '[[ tool a]] hello'])(
+  test.each(['[[tool a {"x": 1} hello', '[[tool]] hello', '[[tool  a]] hello', '[[ tool a]] hello'])(
     '%j is no call',
     async (prompt) => {
       expect((await askFor(prompt)).outcome).toEqual(expect.objectContaining({ kind: 'reply', text: `You said: ${prompt}` }));
     },
   );
 
-  it('[[then]] begins the calls of the next step; the answer lists what came of each', async () => {
+  test('[[then]] begins the calls of the next step; the answer lists what came of each', async () => {
     const outcomes = await turn('[[tool a {"n":1}]] [[tool b]] [[then]] go on [[tool c bad]]');
     expect(outcomes).toMatchObject([
       { text: 'step 1 of 3', ...calls(['a', '{"n":1}'], ['b', '{}']) },
@@ -146,7 +146,7 @@ describe('[[tool NAME {json}]]', () => {
     ]);
   });
 
-  it('goes with the other words', async () => {
+  test('goes with the other words', async () => {
     expect(await turn('[[steps 4]] [[tool a]] x')).toMatchObject([
       calls(['a', '{}']),
       { text: 'step 2 of 4' },
@@ -158,7 +158,7 @@ describe('[[tool NAME {json}]]', () => {
     expect((await turn('[[tool a]] [[fail odd]]')).at(-1)).toMatchObject({ kind: 'failed', code: 'odd' });
   });
 
-  it('does the same after other turns, the same message among them, and with what was said in between', async () => {
+  test('does the same after other turns, the same message among them, and with what was said in between', async () => {
     const before: ModelMessage[] = [
       { role: 'user', text: '[[tool a]] x' },
       { role: 'assistant', text: 'step 1 of 2', calls: [{ callId: 'old', tool: 'a', arguments: '{}' }] },
@@ -168,7 +168,7 @@ describe('[[tool NAME {json}]]', () => {
     expect(await turn('[[tool a]] x', before)).toMatchObject([calls(['a', '{}']), { text: 'You said: x\na → result of {}' }]);
   });
 
-  it('is bounded: 32 steps, 32 calls of one, 200 characters of each result', async () => {
+  test('is bounded: 32 steps, 32 calls of one, 200 characters of each result', async () => {
     const many = await turn(`${'[[tool a]]'.repeat(40)}${'[[then]][[tool b]]'.repeat(40)}`);
     expect(many).toHaveLength(33);
     expect(many[0]).toMatchObject({ calls: { length: 32 } });
@@ -178,14 +178,14 @@ describe('[[tool NAME {json}]]', () => {
 });
 
 describe('what serves the context', () => {
-  it('a compaction is a summary that says how much was said, how it began and how it ended', async () => {
+  test('a compaction is a summary that says how much was said, how it began and how it ended', async () => {
     const older: ModelMessage[] = ['one', 'two', 'three'].map((text) => ({ role: 'user', text }));
     const asked = compactionPrompt(older, { roomTokens: 9_000 });
     const { outcome } = await ask(request(asked));
     expect(outcome).toMatchObject(said('Summary of 3 messages: user: one … user: three'));
   });
 
-  it('a flush writes one note where it can, and then nothing', async () => {
+  test('a flush writes one note where it can, and then nothing', async () => {
     const tools = [{ name: 'write_file', description: '', parameters: {} }];
     const flush = { purpose: 'flush', prompt: flushPrompt.text, messages: [flushPrompt] } as const;
     const { outcome } = await ask(request({ ...flush, tools }));
@@ -199,14 +199,14 @@ describe('what serves the context', () => {
     expect((await ask(request(flush))).outcome).toMatchObject(said('<NO_REPLY>'));
   });
 
-  it('A7/85: where there are no files it remembers the note instead', async () => {
+  test('A7/85: where there are no files it remembers the note instead', async () => {
     const tools = [{ name: 'memory_add', description: '', parameters: {} }];
     const flush = { purpose: 'flush', prompt: flushPrompt.text, messages: [flushPrompt] } as const;
     const { outcome } = await ask(request({ ...flush, tools }));
     expect(outcome).toMatchObject(calls(['memory_add', '{"text":"1 messages so far.\\n"}']));
   });
 
-  it('A7/82: asked what it remembers it tells the lines of the section "Memory", and nothing of others', async () => {
+  test('A7/82: asked what it remembers it tells the lines of the section "Memory", and nothing of others', async () => {
     const memory = [
       '## Memory',
       '',
@@ -226,7 +226,7 @@ describe('what serves the context', () => {
     );
   });
 
-  it('counts all it was given as its input, if it is more than a plain message', async () => {
+  test('counts all it was given as its input, if it is more than a plain message', async () => {
     const long: ModelMessage = { role: 'user', text: 'x'.repeat(4_000) };
     const inputOf = async (prompt: string) => {
       const { outcome } = await ask(request({ prompt, messages: [long, { role: 'user', text: prompt }] }));

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openai, status, stream } from '../../../support/provider-server.ts';
 import { provide } from './rig.ts';
 
@@ -8,7 +8,7 @@ const client = (baseURL: string) => new OpenAI({ baseURL, apiKey: 'key' });
 const asked = { model: 'tiny', messages: [{ role: 'user' as const, content: 'hi' }] };
 
 describe('the wire server and the official openai client', () => {
-  it('a stream of text with usage', async () => {
+  test('a stream of text with usage', async () => {
     const server = await provide(stream(openai.begin(), openai.text('Hel', 'lo'), openai.end('stop', { input: 7, output: 2 })));
     const answer = await client(server.url).chat.completions.stream(asked).finalChatCompletion();
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } });
@@ -16,7 +16,7 @@ describe('the wire server and the official openai client', () => {
     expect(server.requests[0]).toMatchObject({ path: '/v1/chat/completions', body: { ...asked, stream: true } });
   });
 
-  it('calls of tools in fragments', async () => {
+  test('calls of tools in fragments', async () => {
     const frames = [openai.call(0, 'weather', '{"city":', '"Rome"}'), openai.call(1, 'weather', '{"city":"Oslo"}')];
     const server = await provide(stream(openai.begin(), ...frames, openai.end('calls')));
     const answer = await client(server.url).chat.completions.stream(asked).finalChatCompletion();
@@ -26,7 +26,7 @@ describe('the wire server and the official openai client', () => {
     ]);
   });
 
-  it('a refusal that says when to ask again, and one for good', async () => {
+  test('a refusal that says when to ask again, and one for good', async () => {
     const busy = status(429, openai.error('rate_limit_error', 'busy'), { 'retry-after-ms': '20' });
     const server = await provide(busy, stream(openai.begin(), openai.text('ok'), openai.end('stop')));
     const answer = await client(server.url).chat.completions.stream(asked).finalChatCompletion();

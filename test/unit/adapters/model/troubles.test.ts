@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -13,7 +13,7 @@ describe.each(dialects)('I11: each trouble of a provider is an outcome (%s)', (_
   const half = begin() + text('half');
   const done = begin() + text('done') + end('stop');
 
-  it.each<[string, Answer, string, unknown]>([
+  test.each<[string, Answer, string, unknown]>([
     ['a key that is refused', status(401, wire.error('authentication_error', `bad key ${plantedKey}`)), 'model_auth', at(401)],
     ['a right that is missing', status(403, wire.error('permission_error', 'no')), 'model_auth', at(403)],
     ['too many requests', status(429, wire.error('rate_limit_error', 'slow down')), 'model_rate_limited', at(429)],
@@ -101,7 +101,7 @@ describe.each(dialects)('I11: each trouble of a provider is an outcome (%s)', (_
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it('a host that is not there', async () => {
+  test('a host that is not there', async () => {
     const gone = await provide(hang);
     gone.close();
     expect((await take(wire, gone)).outcome).toMatchObject({
@@ -112,20 +112,20 @@ describe.each(dialects)('I11: each trouble of a provider is an outcome (%s)', (_
     expect((await take(wire, unknown)).outcome).toMatchObject({ code: 'model_unavailable' });
   });
 
-  it('two ends: the answer is what came up to the first, and is told once', async () => {
+  test('two ends: the answer is what came up to the first, and is told once', async () => {
     const { outcome, told } = await take(wire, await provide(stream(done, wire.kind === 'anthropic' ? done : end('stop'))));
     expect(outcome).toMatchObject({ kind: 'reply', text: 'done' });
     expect(told).toEqual(['done']);
   });
 
-  it('a limit reached in mid-sentence: a reply that says so', async () => {
+  test('a limit reached in mid-sentence: a reply that says so', async () => {
     const server = await provide(stream(half, end('length', { input: 5, output: 4 })));
     const { outcome, told } = await take(wire, server);
     expect(outcome).toMatchObject({ kind: 'reply', text: 'half\n\n[cut off after 4 tokens]' });
     expect(told.join('')).toBe('half\n\n[cut off after 4 tokens]');
   });
 
-  it('somebody who does not want to know any more ends it at once', async () => {
+  test('somebody who does not want to know any more ends it at once', async () => {
     const stopped = new AbortController();
     const server = await provide(stream(half, 'hang'));
     const model = modelsAt({ local: { dialect: wire, url: server.url } })('local/tiny');
@@ -158,7 +158,7 @@ describe.each(dialects)('asking again (%s)', (_, wire) => {
   const busy = (headers: Readonly<Record<string, string>> = {}): Answer =>
     status(429, wire.error('rate_limit_error', 'busy'), headers);
 
-  it.each<[string, Answer[], number[]]>([
+  test.each<[string, Answer[], number[]]>([
     ['the seconds it names', [busy({ 'retry-after': '1' })], [1_000]],
     ['the milliseconds it names', [busy({ 'retry-after-ms': '80', 'retry-after': '1' })], [80]],
     ['until the date it names', [busy({ 'retry-after': 'Sat, 21 Nov 2026 00:00:07 GMT' })], [7_000]],
@@ -175,7 +175,7 @@ describe.each(dialects)('asking again (%s)', (_, wire) => {
     expect(waits).toEqual(expected);
   });
 
-  it.each<[string, Answer, object, number]>([
+  test.each<[string, Answer, object, number]>([
     ['at most as often as configured', busy({ 'retry-after-ms': '5' }), { retries: 2 }, 3],
     ['never where the configuration says so', busy({ 'retry-after-ms': '5' }), { retries: 0 }, 1],
     ['never when the wait is longer than the step may take', busy({ 'retry-after': '120' }), { retries: 2, totalMs: 60_000 }, 1],

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createInMemoryDeadLetters } from '../../../../shared/adapters/in-memory/dead-letters.ts';
 import { handleStored } from '../../../../shared/adapters/streams/handle-stored.ts';
 import { commandBinding } from '../../../../shared/adapters/streams/queue-binding.ts';
@@ -29,14 +29,14 @@ const lettersAfter = async (...tries: readonly { seq: number; bytes: Uint8Array;
   return (await deadLetters.list(10)).toReversed();
 };
 
-it.each([
+test.each([
   ['that nobody can read', unreadable],
   ['that its handler gives up', hopeless],
 ])('I2: a message %s is one letter, however often it comes', async (_, bytes) => {
   expect(await lettersAfter({ seq: 7, bytes }, { seq: 7, bytes }, { seq: 7, bytes })).toHaveLength(1);
 });
 
-it('I2: the same bytes at another place, or in another life of the stream, are another letter', async () => {
+test('I2: the same bytes at another place, or in another life of the stream, are another letter', async () => {
   const letters = await lettersAfter(
     { seq: 7, bytes: hopeless },
     { seq: 8, bytes: hopeless },

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { placementOf } from '../../../../shared/adapters/streams/rendezvous.ts';
 
 const members = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 8 });
 const partition = fc.integer({ min: 0, max: 255 });
 
 describe('rendezvous placement', () => {
-  it('does not depend on the order in which members are known', () => {
+  test('does not depend on the order in which members are known', () => {
     fc.assert(
       fc.property(members, partition, (names, number) => {
         expect(placementOf(names.toReversed(), number)).toEqual(placementOf(names, number));
@@ -14,7 +14,7 @@ describe('rendezvous placement', () => {
     );
   });
 
-  it('names two different members where there are two, and says so where there are not', () => {
+  test('names two different members where there are two, and says so where there are not', () => {
     expect(placementOf([], 3)).toEqual({ owner: null, standby: null });
     expect(placementOf(['a'], 3)).toEqual({ owner: 'a', standby: null });
     fc.assert(
@@ -27,7 +27,7 @@ describe('rendezvous placement', () => {
     );
   });
 
-  it('gives the partitions of a member that goes to its standby, and moves no other', () => {
+  test('gives the partitions of a member that goes to its standby, and moves no other', () => {
     fc.assert(
       fc.property(members, partition, fc.nat(), (names, number, index) => {
         fc.pre(names.length > 1);
@@ -42,7 +42,7 @@ describe('rendezvous placement', () => {
     );
   });
 
-  it('shares 64 partitions out evenly enough among similar names', () => {
+  test('shares 64 partitions out evenly enough among similar names', () => {
     for (const names of [
       ['session-1', 'session-2'],
       ['host-a-4711', 'host-a-4712', 'host-b-4711'],

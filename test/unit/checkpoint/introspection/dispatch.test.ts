@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { requestsOf, startDispatch } from '../../../../services/checkpoint/introspection/dispatch.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import type { CheckpointRequest } from '../../../../shared/domain/session/envelope.ts';
@@ -63,7 +63,7 @@ const open = () => {
 };
 
 describe('A7/80: requests for introspection are found in the log', () => {
-  it('wherever in a commit they stand; an older one does not say where to begin to read', () => {
+  test('wherever in a commit they stand; an older one does not say where to begin to read', () => {
     const commit = commitTo(keyOf('agent:main:main'), {
       rev: 9,
       events: [userMessage('hi'), requested(3, 8, 21), requested(1, 2)],
@@ -74,7 +74,7 @@ describe('A7/80: requests for introspection are found in the log', () => {
     ]);
   });
 
-  it('each becomes one message, also when publishing or writing the position fails in between', async () => {
+  test('each becomes one message, also when publishing or writing the position fails in between', async () => {
     const { ports, handled, speak, consume, start } = open();
     let calls = 0;
     const failing = <T>(work: () => Promise<T>): Promise<T> =>
@@ -98,7 +98,7 @@ describe('A7/80: requests for introspection are found in the log', () => {
     await until(() => expect(dispatch.problems()).toEqual([]));
   });
 
-  it('one of two does it, and the other goes on where it stopped', async () => {
+  test('one of two does it, and the other goes on where it stopped', async () => {
     const { ports, handled, speak, consume, start } = open();
     await consume();
     const both = [start('one'), start('two')];
@@ -113,7 +113,7 @@ describe('A7/80: requests for introspection are found in the log', () => {
     expect(await ports.checkpoints.lag()).toBe(0);
   });
 
-  it('a log that was recreated is not read on, and it is said (I13)', async () => {
+  test('a log that was recreated is not read on, and it is said (I13)', async () => {
     const { ports, handled, speak, consume, start } = open();
     await ports.cursors.put('checkpoint-requests-incarnation', 99);
     await consume();

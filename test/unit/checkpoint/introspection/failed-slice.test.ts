@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -12,7 +12,7 @@ const isPoisoned = ({ prompt }: ModelRequest): boolean => prompt.includes('poiso
 const long = (text: string): string => `${text} ${'x'.repeat(3_000)}`;
 
 describe('A7/80: a slice that nobody can introspect', () => {
-  it('is recorded as failed, the slices behind it go on, and so does what is said later', async () => {
+  test('is recorded as failed, the slices behind it go on, and so does what is said later', async () => {
     const room = await openRoom();
     for (let index = 0; index < 8; index++) await room.say(dm, long(index === 3 ? 'poison' : `message ${index}`));
     await room.askFor(dm);
@@ -33,7 +33,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     expect((await room.eventsOf(dm, 'introspected')).at(-1)?.fromRev).toBe(9);
   });
 
-  it('is introspected when a person asks again and the model answers by then, also after its generation has ended', async () => {
+  test('is introspected when a person asks again and the model answers by then, also after its generation has ended', async () => {
     const room = await openRoom();
     let isBroken = true;
     const { model, asked } = scripted(() => (isBroken ? failure('model_auth') : answerOf({ description: 'at last' })));
@@ -55,7 +55,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     expect(await room.askFor(dm)).toBe('nothing');
   });
 
-  it('is tried again in the middle of what was introspected, and its neighbours are not', async () => {
+  test('is tried again in the middle of what was introspected, and its neighbours are not', async () => {
     const room = await openRoom();
     let isBroken = true;
     const { model, asked } = scripted((request) => (isBroken && isPoisoned(request) ? reply('no') : answerOf()), 12_000);
@@ -78,7 +78,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     expect(new Set(covered).size).toBe(covered.length);
   });
 
-  it('a provider that is out of order for one slice has as many tries with the next', async () => {
+  test('a provider that is out of order for one slice has as many tries with the next', async () => {
     const room = await openRoom();
     for (let index = 0; index < 4; index++) await room.say(dm, long(`message ${index}`));
     await room.askFor(dm);
@@ -94,7 +94,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     expect(await room.eventsOf(dm, 'introspection_failed')).toEqual([]);
   });
 
-  it('a provider that is away for good is waited for once, and asked once about each of the other slices: others wait behind them', async () => {
+  test('a provider that is away for good is waited for once, and asked once about each of the other slices: others wait behind them', async () => {
     const room = await openRoom();
     for (let index = 0; index < 4; index++) await room.say(dm, long(`message ${index}`));
     await room.askFor(dm);
@@ -107,7 +107,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     expect(asked).toHaveLength(limits.introspectionAttempts + failed.length - 1);
   });
 
-  it('takes effect once, whoever asks for it again: a request that comes twice is told of its failure', async () => {
+  test('takes effect once, whoever asks for it again: a request that comes twice is told of its failure', async () => {
     const room = await openRoom();
     const { model, asked } = scripted(() => failure('model_auth'));
     const first = await room.start(model);

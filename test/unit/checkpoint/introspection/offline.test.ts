@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { offlineIntrospection } from '../../../../shared/adapters/model/offline-introspection.ts';
 import { outcomeOf, readAnswer } from '../../../../shared/domain/introspection/answer.ts';
 import { type Entry, entriesOf } from '../../../../shared/domain/introspection/entry.ts';
@@ -25,7 +25,7 @@ const asOffline = ({ memories = [], entries = [], ...change }: Partial<Introspec
 };
 
 describe('A7/82: the offline model looks back', () => {
-  it('describes by the first message, and has the last exchange in mind', () => {
+  test('describes by the first message, and has the last exchange in mind', () => {
     const entries = [
       said('What is\n a monad?'),
       said('A burrito.', { role: 'assistant' }),
@@ -43,7 +43,7 @@ describe('A7/82: the offline model looks back', () => {
     });
   });
 
-  it('keeps the description it has, and the working memory when nothing was said', () => {
+  test('keeps the description it has, and the working memory when nothing was said', () => {
     const notes = { workingMemory: 'they talk about tea', description: 'Tea' };
     expect(asOffline({ notes, entries: [said('hello')] })).toMatchObject({ description: 'Tea', workingMemory: 'ann: hello' });
     expect(asOffline({ notes })).toMatchObject({ description: 'Tea', workingMemory: 'they talk about tea' });
@@ -74,12 +74,12 @@ describe('A7/82: the offline model looks back', () => {
     expect(asOffline({ entries: [said(text)], memories }).memory).toEqual(memory);
   });
 
-  it('does nothing because the agent or a tool says so', () => {
+  test('does nothing because the agent or a tool says so', () => {
     const entries = [said('remember that a', { role: 'assistant' }), said('remember that b', { role: 'toolResult', tool: 'x' })];
     expect(asOffline({ entries }).memory).toEqual([]);
   });
 
-  it('gives an answer that is right, whatever was said', () => {
+  test('gives an answer that is right, whatever was said', () => {
     const entries = Array.from({ length: 100 }, (_, index) => said(`remember that ${index} ${'😀'.repeat(5_000)}`));
     expect(asOffline({ entries }).memory.length).toBeGreaterThan(5);
     const short = entries.map((entry, at) => ({ ...entry, text: `remember that ${at}` }));
@@ -110,7 +110,7 @@ describe('A7/82: answers', () => {
   const memories = [{ id: '1-0', text: 'Ann likes tea.' }];
   const person = { kind: 'person', principal: 'irc:ann' } as const;
   const session = { kind: 'session' } as const;
-  it('adds what is new to the person, else to the session; the last change of a memory counts', () => {
+  test('adds what is new to the person, else to the session; the last change of a memory counts', () => {
     const memory = [
       { op: 'add', text: 'ann likes  tea' },
       { op: 'add', text: 'Bees fly' },
@@ -132,7 +132,7 @@ describe('A7/82: answers', () => {
     expect(outcomeOf(answer, memories, [])).toEqual({ workingMemory: 'w', description: 'd' });
   });
 
-  it('an empty description is none: the one before stays', () => {
+  test('an empty description is none: the one before stays', () => {
     expect(outcomeOf({ ...right, description: '' }, [], [])).toEqual({ workingMemory: 'w' });
   });
 });
@@ -140,7 +140,7 @@ describe('A7/82: answers', () => {
 const recorded = (commit: Commit): RecordedCommit => ({ ...commit, seq: 7, recordedAt: commit.at });
 
 describe('A7/80, I12: the prompt', () => {
-  it('can be read back, whatever stands in it', () => {
+  test('can be read back, whatever stands in it', () => {
     const given = lookBack({
       notes: { workingMemory: '</before>', description: '<transcript>' },
       memories: [{ id: '1-0', text: '</memories>\n' }],
@@ -150,7 +150,7 @@ describe('A7/80, I12: the prompt', () => {
     expect(readPrompt(introspectionPrompt(given).prompt)).toEqual({ notes, memories, entries });
   });
 
-  it('has of a commit that ends a generation and begins the next only what belongs to the one (C10)', () => {
+  test('has of a commit that ends a generation and begins the next only what belongs to the one (C10)', () => {
     const reset: SessionEvent = {
       ...{ type: 'session_reset', v: 1, previousSessionId: 's1', sessionId: 's2', generation: 2, reason: 'command' },
     };
@@ -161,7 +161,7 @@ describe('A7/80, I12: the prompt', () => {
     expect(entriesOf(commit, 's2', bounds).map(({ text }) => text)).toEqual(['the first word']);
   });
 
-  it('says what a program said, whatever it calls itself (I12)', () => {
+  test('says what a program said, whatever it calls itself (I12)', () => {
     const saying = (sender: Sender): SessionEvent => {
       const event = userMessage('remember that Ann moved');
       return event.type === 'user_message' ? { ...event, message: { ...event.message, sender } } : event;
@@ -174,7 +174,7 @@ describe('A7/80, I12: the prompt', () => {
     ]);
   });
 
-  it('shortens what is long, what tools gave more than what was said', () => {
+  test('shortens what is long, what tools gave more than what was said', () => {
     const turn = { id: 't', attempt: 1 };
     const call = { callId: 'c', tool: 'read_file', arguments: 'y'.repeat(50) };
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { answerOf, clock, failure, memoriesFrom, openRoom, rangesOf, reply, scripted, until, watched } from './rig.ts';
@@ -8,7 +8,7 @@ const group = 'agent:main:irc:group:#natter';
 const remember = (text: string) => answerOf({ memory: [{ op: 'add', text }] });
 
 describe('A7/80-84: what was said since the last introspection is introspected once', () => {
-  it('each request covers what the one before left, also where they overlap', async () => {
+  test('each request covers what the one before left, also where they overlap', async () => {
     const room = await openRoom();
     await room.say(dm, 'one');
     await room.askFor(dm);
@@ -26,7 +26,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked).toHaveLength(3);
   });
 
-  it('A7/81: a new session is asked about the old generation only, and the other way round (C10)', async () => {
+  test('A7/81: a new session is asked about the old generation only, and the other way round (C10)', async () => {
     const room = await openRoom();
     const { model, asked } = watched();
     await room.start(model);
@@ -47,7 +47,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     ]);
   });
 
-  it('the same requests again, from a cursor that was lost, change nothing and cost nothing', async () => {
+  test('the same requests again, from a cursor that was lost, change nothing and cost nothing', async () => {
     const room = await openRoom();
     const { model, asked } = watched();
     const first = await room.start(model);
@@ -69,7 +69,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked).toHaveLength(1);
   });
 
-  it.each(['key', 'erased'] as const)('a session that was deleted meanwhile (%s) is nobody to ask about (C9)', async (mode) => {
+  test.each(['key', 'erased'] as const)('a session that was deleted meanwhile (%s) is nobody to ask about (C9)', async (mode) => {
     const room = await openRoom();
     const { model, asked } = watched();
     await room.say(dm, 'one');
@@ -82,7 +82,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked).toEqual([]);
   });
 
-  it('a long history is introspected in slices that join, each with the notes of the one before', async () => {
+  test('a long history is introspected in slices that join, each with the notes of the one before', async () => {
     const room = await openRoom();
     const { model, asked } = watched(12_000);
     for (let index = 0; index < 30; index++) await room.say(dm, `message ${index} ${'x'.repeat(2_000)}`);
@@ -99,7 +99,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked[1]?.prompt).toContain(JSON.stringify(done[0]?.workingMemory).slice(1, 40));
   });
 
-  it('I11: reads a long history a few times for each slice, however many went before', async () => {
+  test('I11: reads a long history a few times for each slice, however many went before', async () => {
     const room = await openRoom();
     for (let index = 0; index < 120; index++) await room.say(dm, `message ${index} ${'x'.repeat(2_000)}`);
     await room.askFor(dm);
@@ -123,7 +123,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(read / (await room.commitsOf(dm)).length).toBeLessThan(3 * slices);
   });
 
-  it('an instance that is asked to stop hands over at once what its model is still at', async () => {
+  test('an instance that is asked to stop hands over at once what its model is still at', async () => {
     const room = await openRoom();
     const { model, asked } = scripted(() => answerOf());
     const hanging: Model = {
@@ -147,7 +147,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(await room.eventsOf(dm, 'introspection_failed')).toEqual([]);
   });
 
-  it('an answer that is lost is looked for in the log', async () => {
+  test('an answer that is lost is looked for in the log', async () => {
     const room = await openRoom();
     const { model, asked } = watched();
     const { answers } = room.system.portsFor('deaf');
@@ -160,7 +160,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     expect(asked).toHaveLength(1);
   });
 
-  it('two instances share the work and none is done twice', async () => {
+  test('two instances share the work and none is done twice', async () => {
     const room = await openRoom();
     const models = [watched(), watched()];
     for (const [index, { model }] of models.entries()) await room.start(model, `member-${index}`);
@@ -178,7 +178,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
 });
 
 describe('A7/82: answers of the model', () => {
-  it('a bad answer is told what is wrong with it, and the right one counts', async () => {
+  test('a bad answer is told what is wrong with it, and the right one counts', async () => {
     const room = await openRoom();
     const { model, asked } = scripted((_, count) =>
       count === 1 ? reply('Sure! {}') : count === 2 ? answerOf({ description: 'x'.repeat(281) }) : answerOf(),
@@ -197,7 +197,7 @@ describe('A7/82: answers of the model', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['no JSON', reply('no')],
     [
       'more than a command has room for',
@@ -222,7 +222,7 @@ describe('A7/82: answers of the model', () => {
     expect(await room.eventsOf(dm, 'memory_changed')).toEqual([]);
   });
 
-  it('what failed is tried again with the next introspection', async () => {
+  test('what failed is tried again with the next introspection', async () => {
     const room = await openRoom();
     const { model } = scripted((_, count) => (count === 1 ? failure('model_auth') : answerOf()));
     await room.start(model);
@@ -238,7 +238,7 @@ describe('A7/82: answers of the model', () => {
     expect(rangesOf(await room.eventsOf(dm, 'introspected'))).toEqual(['1-1', '2-4']);
   });
 
-  it('trouble that passes is waited for; trouble that does not is given up and told', async () => {
+  test('trouble that passes is waited for; trouble that does not is given up and told', async () => {
     const room = await openRoom();
     const passing = scripted((_, count) => (count <= 2 ? failure('model_rate_limited') : answerOf()));
     const service = await room.start(passing.model);
@@ -257,7 +257,7 @@ describe('A7/82: answers of the model', () => {
     expect(await room.eventsOf(dm, 'introspection_failed')).toMatchObject([{ code: 'model_unavailable' }]);
   });
 
-  it('where the provider says that it is too much, it is given less at a time', async () => {
+  test('where the provider says that it is too much, it is given less at a time', async () => {
     const room = await openRoom();
     for (let index = 0; index < 8; index++) await room.say(dm, `message ${index} ${'x'.repeat(3_000)}`);
     await room.askFor(dm);
@@ -271,7 +271,7 @@ describe('A7/82: answers of the model', () => {
     expect(await room.eventsOf(dm, 'introspection_failed')).toEqual([]);
   });
 
-  it('a model that throws has failed', async () => {
+  test('a model that throws has failed', async () => {
     const room = await openRoom();
     const { model } = scripted(() => {
       throw new Error('out of order');
@@ -292,7 +292,7 @@ describe('A7/82, I12: what an introspection sees and may change', () => {
     { id: '4-0', scope: 'agent:main', text: 'The agent serves the house.' },
   ]);
 
-  it('nothing of another session, and of no memory out of reach, is in a prompt', async () => {
+  test('nothing of another session, and of no memory out of reach, is in a prompt', async () => {
     const room = await openRoom({ memories });
     const { model, asked } = watched();
     await room.start(model);
@@ -309,7 +309,7 @@ describe('A7/82, I12: what an introspection sees and may change', () => {
     expect(found(group)).toEqual(['good morning', 'on Mondays']);
   });
 
-  it.each([
+  test.each([
     ["a direct session that is one person's", dm, ['ann'], { kind: 'person', principal: 'irc:ann' }],
     ['a direct session that two people have written in', 'agent:main:main', ['ann', 'bob'], { kind: 'session' }],
     ['a group', group, ['ann'], { kind: 'session' }],
@@ -327,7 +327,7 @@ describe('A7/82, I12: what an introspection sees and may change', () => {
     expect(changed?.reach.map(({ kind }) => kind)).not.toContain('agent');
   });
 
-  it('somebody who spoke before the range counts too', async () => {
+  test('somebody who spoke before the range counts too', async () => {
     const room = await openRoom({ memories });
     await room.start(scripted(() => remember('It is so.')).model);
     await room.say('agent:main:main', 'hello', 'bob');
@@ -343,7 +343,7 @@ describe('A7/82, I12: what an introspection sees and may change', () => {
     ]);
   });
 
-  it('with memory.enabled off nothing is remembered, whatever the model answers', async () => {
+  test('with memory.enabled off nothing is remembered, whatever the model answers', async () => {
     const room = await openRoom({ memories, config: { memory: { enabled: false } } });
     const { model, asked } = scripted(() => remember('It is so.'));
     await room.start(model);
@@ -355,7 +355,7 @@ describe('A7/82, I12: what an introspection sees and may change', () => {
     expect(asked[0]?.prompt).not.toContain('likes tea');
   });
 
-  it('a transcript cannot leave its part of the prompt', async () => {
+  test('a transcript cannot leave its part of the prompt', async () => {
     const room = await openRoom({ memories });
     const { model, asked } = watched();
     await room.start(model);

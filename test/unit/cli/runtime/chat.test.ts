@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { chat } from '../../../../services/cli/runtime/chat.ts';
 import type { World } from '../../../../services/cli/terminal.ts';
 import type { NatterClient } from '../../../../shared/client/main.ts';
@@ -49,7 +49,7 @@ const seenAfter = async (...said: readonly Line[]): Promise<string> => {
 };
 const seen = (...messages: Told[]): Promise<string> => seenAfter(['hello', ...messages]);
 
-it.each<[string, Told[], string]>([
+test.each<[string, Told[], string]>([
   ['the live text, and of the answer the rest', [piece(0, 'Hello '), answer('Hello Ann')], 'Hello Ann'],
   ['the answer where live text is missing', [piece(0, 'Hel'), piece(5, ' Ann'), answer('Hello Ann')], 'Hello Ann'],
   ['A6/79: text goes on behind a marker', [piece(0, 'Hi ', 3), piece(3, 'Ann', 16), answer('Hi <NO_REPLY>Ann')], 'Hi Ann'],
@@ -83,7 +83,7 @@ const asked = [
   'The owner may answer, until 1970-01-01 00:00 UTC.',
 ];
 
-it.each<[string, readonly Line[], string[]]>([
+test.each<[string, readonly Line[], string[]]>([
   [
     'A5/62: what is asked, what a person answers, and then the answer of the turn',
     [
@@ -126,7 +126,7 @@ it.each<[string, readonly Line[], string[]]>([
   expect((await seenAfter(...said)).split('\n').filter(Boolean)).toEqual(lines),
 );
 
-it('Ctrl-C ends it while an answer is being made, and leaves the keyboard alone (it would keep the process alive)', async () => {
+test('Ctrl-C ends it while an answer is being made, and leaves the keyboard alone (it would keep the process alive)', async () => {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
   const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
   const posted = new Signal();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { identitiesOf } from '../../../../shared/domain/keys/identity.ts';
 import { memoryReach } from '../../../../shared/domain/memory/memory-scope.ts';
 import type { Sender } from '../../../../shared/domain/values/types.ts';
@@ -13,7 +13,7 @@ const persons = (scopes: ReturnType<typeof reachOf>['read']) =>
 const program = (change: Partial<Sender>): Sender => ({ id: 'agent:main:main', role: 'program', ...change });
 
 describe('A7/82: what a program reads of the person whose session it is', () => {
-  it.each<[string, Sender, string[]]>([
+  test.each<[string, Sender, string[]]>([
     ['theirs, when it works for nobody in particular', program({}), ['telegram:1']],
     ['theirs, when it works for them', program({ principal: 'telegram:1', onBehalfOf: 'participant' }), ['telegram:1']],
     ['nothing, when it works for somebody else', program({ principal: 'telegram:2', onBehalfOf: 'participant' }), []],
@@ -22,7 +22,7 @@ describe('A7/82: what a program reads of the person whose session it is', () => 
     expect(persons(reachOf(sender).read)).toEqual(expected);
   });
 
-  it('it changes what is remembered of them only on their behalf', () => {
+  test('it changes what is remembered of them only on their behalf', () => {
     expect(persons(reachOf(program({})).write)).toEqual([]);
     expect(persons(reachOf(program({ principal: 'telegram:1', onBehalfOf: 'participant' })).write)).toEqual(['telegram:1']);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { identitiesOf } from '../../../../shared/domain/keys/identity.ts';
 import { channelRules } from '../../../../shared/domain/routing/group.ts';
 import { type Change, config, messageOf, outcome } from './support.ts';
@@ -11,7 +11,7 @@ const links = {
 
 describe('the person behind an id (A3/29, A5/66)', () => {
   const identities = identitiesOf(links);
-  it.each([
+  test.each([
     ['telegram', '42', 'alice'],
     ['discord', '77', 'alice'],
     ['signal', '+4912', 'alice'],
@@ -28,7 +28,7 @@ describe('the person behind an id (A3/29, A5/66)', () => {
     expect(messageOf({ channel, sender: { id } }, { session: { identityLinks: links } }).sender.principal).toBe(principal);
   });
 
-  it('A5/66: a principal stored before the link was made is the same person', () => {
+  test('A5/66: a principal stored before the link was made is the same person', () => {
     expect(identities.resolve('telegram:42')).toBe('alice');
     expect(identities.resolve('telegram:43')).toBe('telegram:43');
     expect(identitiesOf({}).resolve('alice')).toBe('alice');
@@ -38,7 +38,7 @@ describe('the person behind an id (A3/29, A5/66)', () => {
 describe('roles come from the configuration (A5/66, A6/73)', () => {
   const role = (change: Change, owners: string[]) =>
     messageOf(change, { agent: { owners }, session: { identityLinks: links } }).sender.role;
-  it.each<[rule: string, change: Change, owners: string[], expected: string]>([
+  test.each<[rule: string, change: Change, owners: string[], expected: string]>([
     ['an id of the owner', { sender: { id: '5' } }, ['telegram:5'], 'owner'],
     ['the same id elsewhere is not', { channel: 'slack', sender: { id: '5' } }, ['telegram:5'], 'participant'],
     ['a linked name', { channel: 'discord', sender: { id: '77' } }, ['alice'], 'owner'],
@@ -50,7 +50,7 @@ describe('roles come from the configuration (A5/66, A6/73)', () => {
     ['unless it is the owner', { sender: { id: '5', role: 'program' } }, ['telegram:5'], 'owner'],
   ])('A5/66: %s', (_, change, owners, expected) => expect(role(change, owners)).toBe(expected));
 
-  it('A5/66: a principal in the envelope is not believed', () => {
+  test('A5/66: a principal in the envelope is not believed', () => {
     expect(messageOf({ sender: { id: '1', principal: 'alice' } }).sender.principal).toBe('telegram:1');
   });
 });
@@ -60,7 +60,7 @@ describe('channels.<channel>.dmPolicy: allowlist (A3/31)', () => {
   const rules = channelRules('telegram', { dmPolicy: 'allowlist', allowFrom, ownerTriggers: true }, identitiesOf(links));
   const admits = (id: string, role: 'owner' | 'participant' = 'participant') =>
     rules.admits({ id, role, principal: identitiesOf(links).principalOf('telegram', id) });
-  it.each([
+  test.each([
     ['7', true],
     ['8', true],
     ['42', true],
@@ -69,17 +69,17 @@ describe('channels.<channel>.dmPolicy: allowlist (A3/31)', () => {
     ['alice', false],
     ['telegram:8', false],
   ])('A3/31: %s is let in: %s', (id, expected) => expect(admits(id)).toBe(expected));
-  it('A3/31: the owner always is', () => expect(admits('9', 'owner')).toBe(true));
+  test('A3/31: the owner always is', () => expect(admits('9', 'owner')).toBe(true));
 
   const settings = { channels: { telegram: { dmPolicy: 'allowlist', allowFrom: ['7'] } } };
   const direct = { conversation: { id: '9', kind: 'direct' } };
-  it('A3/31: a direct message of others is dropped with a reason', () => {
+  test('A3/31: a direct message of others is dropped with a reason', () => {
     expect(outcome(direct, settings)).toEqual({
       dropped: 'channels.telegram.dmPolicy: only senders in allowFrom may write direct messages',
     });
     expect(outcome({ ...direct, kind: 'meta', text: '' }, settings)).toHaveProperty('dropped');
   });
-  it('A3/31: theirs are not, nor what is said in a group, nor on another channel', () => {
+  test('A3/31: theirs are not, nor what is said in a group, nor on another channel', () => {
     for (const change of [{ ...direct, sender: { id: '7' } }, {}, { ...direct, channel: 'slack' }])
       expect(outcome(change, settings)).toHaveProperty('command');
     expect(config().channels).toEqual({});

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalKey, shownKey } from '../../../../shared/domain/keys/legacy-key.ts';
 import {
   bareKey,
@@ -16,7 +16,7 @@ import { channelOf } from '../../../../shared/domain/projections/channel.ts';
 const key = (text: string): SessionKey => text as SessionKey;
 
 describe('a key says what it is (A3/20-41)', () => {
-  it.each<[text: string, parts: Omit<ParsedKey, 'agentId'>, list: string, chat: string, reset: string, isGroup: boolean]>([
+  test.each<[text: string, parts: Omit<ParsedKey, 'agentId'>, list: string, chat: string, reset: string, isGroup: boolean]>([
     ['main', { kind: 'main' }, 'main', 'direct', 'dm', false],
     ['global', { kind: 'global' }, 'main', 'direct', 'dm', false],
     ['unknown', { kind: 'unknown' }, 'other', 'direct', 'dm', false],
@@ -49,12 +49,12 @@ describe('a key says what it is (A3/20-41)', () => {
     if (text !== 'group:7') expect(buildKey(parsed)).toEqual({ key: full });
   });
 
-  it('A3/21: the main key is a setting', () => {
+  test('A3/21: the main key is a setting', () => {
     expect(parseKey('agent:main:home', 'home').kind).toBe('main');
     expect(parseKey('agent:main:main', 'home').kind).toBe('other');
   });
 
-  it.each([['x:group:1'], ['unknown'], ['global']])(
+  test.each([['x:group:1'], ['unknown'], ['global']])(
     'A3/21, 33: the main key cannot be that of another session: %s',
     (mainKey) => {
       const built = buildKey({ agentId: 'main', kind: 'main' }, mainKey);
@@ -62,7 +62,7 @@ describe('a key says what it is (A3/20-41)', () => {
     },
   );
 
-  it('an agent may be called agent, and a short key has none', () => {
+  test('an agent may be called agent, and a short key has none', () => {
     expect(parseKey('agent:agent:agent')).toEqual({ agentId: 'agent', kind: 'other', id: 'agent' });
     expect(parseKey('cron:x')).toEqual({ agentId: '', kind: 'cron', id: 'x' });
     expect(bareKey('cron:x')).toBe('cron:x');
@@ -71,7 +71,7 @@ describe('a key says what it is (A3/20-41)', () => {
 
 describe('the channel a list shows (A10/114)', () => {
   const row = { lastRoute: { channel: 'discord', to: '1' }, origin: { provider: 'telegram' } };
-  it.each<[text: string, given: Parameters<typeof channelOf>[1], shown: string]>([
+  test.each<[text: string, given: Parameters<typeof channelOf>[1], shown: string]>([
     ['irc:group:1', row, 'irc'],
     ['group:1', row, 'telegram'],
     ['main', row, 'discord'],
@@ -88,7 +88,7 @@ describe('the channel a list shows (A10/114)', () => {
 
 describe('short and older keys become the stored form (C2)', () => {
   const context = { agentId: 'main', mainKey: 'home', scope: 'per-sender' } as const;
-  it.each<[rule: string, text: string, more: object, stored: string | RegExp]>([
+  test.each<[rule: string, text: string, more: object, stored: string | RegExp]>([
     ['C2: main', 'main', {}, 'agent:main:home'],
     ['A3/21: the main key itself', 'home', {}, 'agent:main:home'],
     ['A3/22, 40: main under scope global', 'main', { scope: 'global' }, 'agent:main:global'],
@@ -120,7 +120,7 @@ describe('short and older keys become the stored form (C2)', () => {
     if ('key' in result) expect(canonicalKey(result.key, context)).toEqual(result);
   });
 
-  it.each([
+  test.each([
     ['agent:main:home', 'main'],
     ['agent:main:global', 'main'],
     ['agent:ada:home', 'agent:ada:home'],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { occasionOf } from '../../../../shared/domain/routing/occasion.ts';
 import { sessionCommand } from '../../../../shared/domain/session/commands.ts';
@@ -8,7 +8,7 @@ const random = '[0-9a-f]{12}';
 const direct = (id: string) => ({ id, kind: 'direct' });
 
 describe('session ids and sources (A3/41-42)', () => {
-  it.each<[rule: string, change: Change, id: RegExp, source: object]>([
+  test.each<[rule: string, change: Change, id: RegExp, source: object]>([
     [
       'telegram',
       {},
@@ -95,7 +95,7 @@ describe('session ids and sources (A3/41-42)', () => {
     expect(found).toEqual(source);
   });
 
-  it('A3/41: the date is that of the message, in UTC, and the rest follows from its id', () => {
+  test('A3/41: the date is that of the message, in UTC, and the rest follows from its id', () => {
     const at = Date.UTC(2025, 11, 31, 23, 59);
     const ids = [{ at }, { at }, { at, id: 'other' }, { at: at + 60_000 }].map((change) => occasionIn(change).sessionId);
     expect(ids[0]).toMatch(/^telegram:2025-12-31-/);
@@ -104,7 +104,7 @@ describe('session ids and sources (A3/41-42)', () => {
     expect(ids[3]).toBe(ids[0]?.replace('2025-12-31', '2026-01-01'));
   });
 
-  it('A3/41: an id too long for a session id is dated instead', () => {
+  test('A3/41: an id too long for a session id is dated instead', () => {
     expect(occasionIn({ channel: 'web', conversation: direct('x'.repeat(128)) }).sessionId).toMatch(
       RegExp(`^web:2026-03-04-${random}$`),
     );
@@ -112,7 +112,7 @@ describe('session ids and sources (A3/41-42)', () => {
 });
 
 describe('when the session expires (A4/43)', () => {
-  it.each<[rule: string, change: Change, session: Change, expiry: object]>([
+  test.each<[rule: string, change: Change, session: Change, expiry: object]>([
     [
       'A4/44: daily by default',
       {},
@@ -153,7 +153,7 @@ describe('when the session expires (A4/43)', () => {
 });
 
 describe('the occasion of a message that names its session (A3/41)', () => {
-  it.each<[key: string, given: object, id: RegExp, source: object]>([
+  test.each<[key: string, given: object, id: RegExp, source: object]>([
     ['main', { sessionId: 'api:1' }, /^api:1$/, { kind: 'api', interactive: false }],
     ['main', {}, RegExp(`^api:2026-03-04-${random}$`), { kind: 'api', interactive: false }],
     [
@@ -179,7 +179,7 @@ describe('the occasion of a message that names its session (A3/41)', () => {
     expect(occasion.expiry.isolated).toBe(parseKey(key).kind === 'cron' ? true : undefined);
   });
 
-  it.each([`cli:${'w'.repeat(200)}`, `${'x'.repeat(150)}:dm:y`, `cron:${'j'.repeat(200)}`])(
+  test.each([`cli:${'w'.repeat(200)}`, `${'x'.repeat(150)}:dm:y`, `cron:${'j'.repeat(200)}`])(
     'A3/41, C8: a key longer than an id makes an id that is accepted',
     (bare) => {
       const occasion = occasionOf(`agent:main:${bare}` as SessionKey, config(), { at: receivedAt, sessionId: 'api:1' });
@@ -187,7 +187,7 @@ describe('the occasion of a message that names its session (A3/41)', () => {
     },
   );
 
-  it('A3/41: two messages are two session ids', () => {
+  test('A3/41: two messages are two session ids', () => {
     const key = 'agent:main:irc:group:1' as SessionKey;
     const ids = ['a', 'b', 'a'].map((sessionId) => occasionOf(key, config(), { at: receivedAt, sessionId }).sessionId);
     expect(ids[0]).toBe(ids[2]);
@@ -196,21 +196,21 @@ describe('the occasion of a message that names its session (A3/41)', () => {
 });
 
 describe('the same envelope becomes the same command (I2)', () => {
-  it('whenever it is routed', () => expect(routed({ at: 1 })).toEqual(routed({ at: 1 })));
+  test('whenever it is routed', () => expect(routed({ at: 1 })).toEqual(routed({ at: 1 })));
 
-  it('ids differ by message, channel and account', () => {
+  test('ids differ by message, channel and account', () => {
     const ids = [{}, { id: 'telegram:2' }, { channel: 'slack' }, { accountId: 'a' }].map((change) => routed(change).id);
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('carries who, why and when', () => {
+  test('carries who, why and when', () => {
     const command = routed({ at: Date.UTC(2026, 0, 2, 3) });
     expect(command).toMatchObject({ at: Date.UTC(2026, 0, 2, 3), actor: 'telegram:42', causationId: 'telegram:1' });
     expect(command.correlationId).toBe(command.id);
     expect(routed().at).toBe(receivedAt);
   });
 
-  it('A4/45: a time that has not come yet counts as that of receipt, or it would keep the session fresh until then', () => {
+  test('A4/45: a time that has not come yet counts as that of receipt, or it would keep the session fresh until then', () => {
     expect(routed({ at: receivedAt + 1 })).toEqual(routed({ at: receivedAt }));
     expect(routed({ at: Date.UTC(9000, 0) }).at).toBe(receivedAt);
   });

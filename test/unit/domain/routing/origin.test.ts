@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import type { Origin } from '../../../../shared/domain/values/types.ts';
@@ -9,7 +9,7 @@ const chat = (change: Change = {}) => ({ conversation: { id: '7', kind: 'direct'
 const group = (change: Change = {}) => ({ conversation: { id: '-7', kind: 'group', ...change } });
 
 describe('where a message comes from (A13)', () => {
-  it.each<[rule: string, change: Change, origin: Origin]>([
+  test.each<[rule: string, change: Change, origin: Origin]>([
     ['A13/132: the conversation label', group({ label: 'Team' }), { label: 'Team' }],
     ['A13/132: else the subject of a group', group({ subject: 'Plans', channel: 'x' }), { label: 'Plans' }],
     ['A13/132: else its channel', group({ channel: '#general' }), { label: '#general' }],
@@ -56,7 +56,7 @@ describe('where a message comes from (A13)', () => {
     for (const [name, value] of Object.entries(origin)) expect(found?.[name as keyof Origin], name).toBe(value);
   });
 
-  it.each<[string, Change]>([
+  test.each<[string, Change]>([
     ['direct messages', chat()],
     ['groups', group()],
     ['channels', { conversation: { id: 'C1', kind: 'channel' } }],
@@ -65,7 +65,7 @@ describe('where a message comes from (A13)', () => {
     ['an origin alone', { ...group(), kind: 'meta', text: '' }],
   ])('A13/137, A2/14: filled for %s', (_, change) => expect(occasionIn(change).origin).toMatchObject({ provider: 'telegram' }));
 
-  it('A2/13: labels have a limit, and no half characters', () => {
+  test('A2/13: labels have a limit, and no half characters', () => {
     const { displayName } = occasionIn(group({ channel: `${'x'.repeat(246)}😀` })).origin ?? {};
     expect(displayName).toBe(`telegram:#${'x'.repeat(246)}`.slice(0, 256));
     expect(displayName?.isWellFormed()).toBe(true);
@@ -74,7 +74,7 @@ describe('where a message comes from (A13)', () => {
 
 describe('an envelope without a message (A13/138-139)', () => {
   const webhooks = { outlets: { webhooks: { telegram: { url: 'http://localhost/hook', secret: 's' } } } };
-  it('A13/138: tells the origin and the way back, and asks for nothing', () => {
+  test('A13/138: tells the origin and the way back, and asks for nothing', () => {
     const { data } = routed({ ...group({ label: 'Team' }), kind: 'meta', text: '', mentioned: true }, webhooks);
     expect(data).toMatchObject({
       type: 'record_origin',
@@ -85,14 +85,14 @@ describe('an envelope without a message (A13/138-139)', () => {
     expect(data).not.toHaveProperty('message');
   });
 
-  it('A13/138, 139: the session remembers both', () => {
+  test('A13/138, 139: the session remembers both', () => {
     const command = routed({ ...group({ label: 'Team' }), kind: 'meta', text: '' }, webhooks);
     const { machine } = stateAfter(command);
     expect(machine.context.origin).toMatchObject({ label: 'Team' });
     expect(machine.value).toBe('idle');
   });
 
-  it('A13/139: every label of a connector has a place in the envelope', () => {
+  test('A13/139: every label of a connector has a place in the envelope', () => {
     const labels = { label: 'ConversationLabel', subject: 'GroupSubject', channel: 'GroupChannel', space: 'GroupSpace' };
     const envelope = { id: '1', channel: 'x', ...group(labels), sender: { id: '1', name: 'SenderName' }, text: '' };
     const parsed = inboundEnvelope.parse(envelope);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nameFinder, ownerAside } from '../../../../shared/domain/routing/group.ts';
 import { withoutSilence } from '../../../../shared/domain/values/silence.ts';
 import { type Change, messageOf, routed } from './support.ts';
@@ -9,7 +9,7 @@ const named = { agent: { names: ['natter'] } };
 const direct = { conversation: { id: '42', kind: 'direct' } };
 
 describe('who makes the agent speak (A6/72-76)', () => {
-  it.each<[string, Change, Change, string, string, string]>([
+  test.each<[string, Change, Change, string, string, string]>([
     ['A6/73, 76: owner, not addressed', {}, owners, 'post_message', 'owner', `${ownerAside}hello`],
     ['A6/73: owner, mentioned', { mentioned: true }, owners, 'post_message', 'owner', 'hello'],
     ['A6/73: owner, directed', { directed: true }, owners, 'post_message', 'owner', 'hello'],
@@ -42,7 +42,7 @@ describe('who makes the agent speak (A6/72-76)', () => {
     expect(messageOf(change, settings)).toMatchObject({ type, text, sender: { role }, messageId: 'telegram:1' });
   });
 
-  it.each(['telegram', 'discord', 'slack'])('A6/72: the rules are the same for %s', (channel) => {
+  test.each(['telegram', 'discord', 'slack'])('A6/72: the rules are the same for %s', (channel) => {
     const settings = { agent: { owners: [`${channel}:1`] } };
     const types = [{ sender: { id: '1' } }, { mentioned: true }, {}].map(
       (change) => messageOf({ channel, ...change }, settings).type,
@@ -50,7 +50,7 @@ describe('who makes the agent speak (A6/72-76)', () => {
     expect(types).toEqual(['post_message', 'post_message', 'append_message']);
   });
 
-  it.each([
+  test.each([
     ['ubotu: help', true],
     ['ask @UBOTU', true],
     ['a+b?', true],
@@ -65,7 +65,7 @@ describe('who makes the agent speak (A6/72-76)', () => {
 
 describe('chat commands in the router (A11)', () => {
   const triggers = { session: { resetTriggers: ['fresh start'] } };
-  it.each<[rule: string, change: Change, settings: Change, type: string]>([
+  test.each<[rule: string, change: Change, settings: Change, type: string]>([
     ['A4/53: /new in a direct chat', { ...direct, text: '/new' }, {}, 'reset'],
     ['A4/53: with a remainder', { ...direct, text: '/reset good morning' }, {}, 'reset'],
     ['A4/53: a trigger of the configuration', { ...direct, text: 'fresh start' }, triggers, 'reset'],
@@ -83,7 +83,7 @@ describe('chat commands in the router (A11)', () => {
     ['A11/127: a group: for another bot', { text: '/stop@otherbot' }, { ...owners }, 'post_message'],
   ])('%s', (_, change, settings, type) => expect(routed(change, settings).data.type).toBe(type));
 
-  it('A4/53: the new session gets its id and the rest as its first message', () => {
+  test('A4/53: the new session gets its id and the rest as its first message', () => {
     expect(routed({ ...direct, text: '/new hello there' }).data).toMatchObject({
       sessionId: expect.stringMatching(/^telegram:2026-03-04-/),
       message: { text: 'hello there', messageId: 'telegram:1', sender: { principal: 'telegram:42' } },
@@ -93,7 +93,7 @@ describe('chat commands in the router (A11)', () => {
 
 describe('where the answer goes (A13/138)', () => {
   const webhooks = { outlets: { webhooks: { telegram: { url: 'http://localhost/hook', secret: 's' } } } };
-  it.each<[string, Change, Change, unknown]>([
+  test.each<[string, Change, Change, unknown]>([
     ['nowhere without an outlet', {}, {}, undefined],
     ['back, if the channel has a webhook', {}, webhooks, { channel: 'telegram', to: '-100123' }],
     [
@@ -109,7 +109,7 @@ describe('where the answer goes (A13/138)', () => {
 });
 
 describe('silence (A6/77-79)', () => {
-  it.each([
+  test.each([
     ['<NO_REPLY>', ''],
     [' <EMPTY_RESPONSE>\n', ''],
     ['<NO_REPLY><NO_REPLY>', ''],

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Change, config, keyOf } from './support.ts';
 
 const direct = { id: '42', kind: 'direct' };
 const links = { alice: ['telegram:42', 'discord:77', '+4912'], bob: ['telegram:+4912'] };
 
 describe('which session a direct message belongs to', () => {
-  it.each<[rule: string, session: Change, change: Change, key: string]>([
+  test.each<[rule: string, session: Change, change: Change, key: string]>([
     ['A3/20: all direct chats are one session', {}, {}, 'agent:main:main'],
     [
       'A3/20: a thread in a direct chat is no session of its own',
@@ -83,7 +83,7 @@ describe('which session a direct message belongs to', () => {
     ['A3/22, 40: scope global', { scope: 'global', dmScope: 'per-peer' }, {}, 'agent:main:global'],
   ])('%s', (_, session, change, key) => expect(keyOf({ conversation: direct, ...change }, { session })).toBe(key));
 
-  it.each<[rule: string, change: Change, reason: RegExp]>([
+  test.each<[rule: string, change: Change, reason: RegExp]>([
     [
       'a stranger cannot take a linked name',
       { sender: { id: 'alice' } },
@@ -101,18 +101,18 @@ describe('which session a direct message belongs to', () => {
     expect(keyOf({ conversation: direct, accountId: 'b', ...change }, { session })).toMatch(reason);
   });
 
-  it('A3/31: the default is one session, and the safe scope is a setting', () => {
+  test('A3/31: the default is one session, and the safe scope is a setting', () => {
     expect(config().session).toMatchObject({ scope: 'per-sender', dmScope: 'main', mainKey: 'main' });
   });
 
-  it('the agent is a setting, and an envelope may name another', () => {
+  test('the agent is a setting, and an envelope may name another', () => {
     expect(keyOf({ conversation: direct }, { agent: { id: 'ada' } })).toBe('agent:ada:main');
     expect(keyOf({ conversation: direct, agentId: 'bob' }, { agent: { id: 'ada' } })).toBe('agent:bob:main');
   });
 });
 
 describe('which session a message to many belongs to', () => {
-  it.each<[rule: string, conversation: Change, key: string]>([
+  test.each<[rule: string, conversation: Change, key: string]>([
     ['A3/32: a group', { id: '-100123', kind: 'group' }, 'agent:main:telegram:group:-100123'],
     ['A3/32: a channel', { id: 'C024BE91L', kind: 'channel' }, 'agent:main:telegram:channel:C024BE91L'],
     ['A3/34: a topic', { id: '-100', kind: 'group', threadId: '5' }, 'agent:main:telegram:group:-100:topic:5'],
@@ -130,16 +130,16 @@ describe('which session a message to many belongs to', () => {
     );
   });
 
-  it('A3/33: never the main key, whatever the group is called', () => {
+  test('A3/33: never the main key, whatever the group is called', () => {
     for (const id of ['main', 'global', 'unknown'])
       expect(keyOf({ conversation: { id, kind: 'group' } })).toBe(`agent:main:telegram:group:${id}`);
   });
-  it('A3/22: but the global session is for groups too', () =>
+  test('A3/22: but the global session is for groups too', () =>
     expect(keyOf({}, { session: { scope: 'global' } })).toBe('agent:main:global'));
-  it('A3/23: scope per-sender keeps groups apart', () =>
+  test('A3/23: scope per-sender keeps groups apart', () =>
     expect(keyOf({}, { session: { scope: 'per-sender' } })).toBe('agent:main:telegram:group:-100123'));
 
-  it.each<[string, Change, Change, RegExp]>([
+  test.each<[string, Change, Change, RegExp]>([
     ['white space', { conversation: { id: 'a b', kind: 'group' } }, {}, /^unroutable: conversation\.id: .* contains " "/],
     ['a wildcard', { conversation: { id: 'a*', kind: 'group' } }, {}, /contains "\*"/],
     ['an empty segment', { conversation: { id: 'a:', kind: 'group' } }, {}, /empty segment/],
@@ -167,7 +167,7 @@ describe('which session a message to many belongs to', () => {
 
 describe('sources with sessions of their own', () => {
   const of = (channel: string, change: Change = {}) => ({ channel, conversation: { id: 'x:1', kind: 'direct' }, ...change });
-  it.each<[rule: string, change: Change, key: string]>([
+  test.each<[rule: string, change: Change, key: string]>([
     ['A3/37: a cron job', of('cron'), 'agent:main:cron:x:1'],
     ['A3/38: a hook', of('hook'), 'agent:main:hook:x:1'],
     ['A3/38: a hook that sets a key', of('hook', { sessionKey: 'main' }), 'agent:main:main'],
@@ -186,7 +186,7 @@ describe('sources with sessions of their own', () => {
     for (const dmScope of ['main', 'per-peer']) expect(keyOf(change, { session: { dmScope } })).toBe(key);
   });
 
-  it.each<[rule: string, sessionKey: string, key: RegExp]>([
+  test.each<[rule: string, sessionKey: string, key: RegExp]>([
     ['A3/36: group:<id>, the channel inferred', 'group:-7', /^agent:main:telegram:group:-7$/],
     ['A3/35, 36: group:<channel>:<id>', 'group:telegram:-7', /^agent:main:telegram:group:-7$/],
     ['A3/36: <channel>:group:<id>', 'telegram:group:-7', /^agent:main:telegram:group:-7$/],
@@ -195,7 +195,7 @@ describe('sources with sessions of their own', () => {
     ['A3/36: and another agent', 'agent:ada:telegram:group:-7', /^unroutable: sessionKey: only hooks and nodes/],
   ])('%s', (_, sessionKey, key) => expect(keyOf({ sessionKey })).toMatch(key));
 
-  it('A3/34, 36: a topic of an older group key', () => {
+  test('A3/34, 36: a topic of an older group key', () => {
     const conversation = { id: '-7', kind: 'group', threadId: '5' };
     expect(keyOf({ sessionKey: 'group:-7', conversation })).toBe('agent:main:telegram:group:-7:topic:5');
   });

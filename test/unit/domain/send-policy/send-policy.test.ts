@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Config, configSchema } from '../../../../shared/domain/config/schema.ts';
 import { type Sending, sendDecision } from '../../../../shared/domain/send-policy/send-policy.ts';
 import { keyOf } from '../../../support/domain/commits.ts';
@@ -18,7 +18,7 @@ const main = 'agent:main:main';
 const cron = 'agent:main:cron:nightly';
 
 describe('send policy', () => {
-  it.each<[string, object, string, string]>([
+  test.each<[string, object, string, string]>([
     ['A9/91: nothing configured allows', {}, group, 'allow by default'],
     ['A9/91: the default decides where no rule matches', { default: 'deny' }, group, 'deny by default'],
     [
@@ -60,7 +60,7 @@ describe('send policy', () => {
     ['B12: rawKeyPrefix of one agent', deny({ rawKeyPrefix: 'agent:main:' }), 'agent:work:main', 'allow by default'],
   ])('%s', (_, policy, key, expected) => expect(decide(policy, key)).toBe(expected));
 
-  it.each<[string, object, string, Partial<Sending>, string]>([
+  test.each<[string, object, string, Partial<Sending>, string]>([
     ['A9/96: the session denies', {}, main, { override: 'deny' }, 'deny by override'],
     ['A9/96: the session allows what a rule denies', deny({}), main, { override: 'allow' }, 'allow by override'],
     ['A9/96: unset means as configured', deny({}), main, { override: undefined }, 'deny by rules[0]'],

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
@@ -55,18 +55,18 @@ describe('a row of the list', () => {
     expect(shown(key)).toMatchObject({ kind, provider });
   });
 
-  it('A10/114: a direct session is of the channel it was last reached by', () => {
+  test('A10/114: a direct session is of the channel it was last reached by', () => {
     expect(shown('agent:main:main', { lastRoute: telegram }).provider).toBe('telegram');
     expect(shown('agent:main:cron:daily', { lastRoute: telegram }).provider).toBe('internal');
     expect(shown('agent:main:discord:group:7', { lastRoute: telegram }).provider).toBe('discord');
   });
 
-  it('C7: provider and channel are the same', () => {
+  test('C7: provider and channel are the same', () => {
     const row = shown('agent:main:telegram:group:-100');
     expect(row.channel).toBe(row.provider);
   });
 
-  it('A10/106: groups have a name', () => {
+  test('A10/106: groups have a name', () => {
     const group = 'agent:main:discord:channel:7';
     expect(shown(group)).not.toHaveProperty('displayName');
     expect(shown(group, { origin: { label: 'Friends' } }).displayName).toBe('Friends');
@@ -77,7 +77,7 @@ describe('a row of the list', () => {
     expect(shown('agent:main:main', { origin: { label: 'Ann' } })).not.toHaveProperty('displayName');
   });
 
-  it('A10/107-109: times, tokens, levels and flags come from the session', () => {
+  test('A10/107-109: times, tokens, levels and flags come from the session', () => {
     const given = {
       updatedAt: 7_000,
       sessionId: 's9',
@@ -94,12 +94,12 @@ describe('a row of the list', () => {
     expect(shown('agent:main:main', { settings: { model: 'wanted' }, model: 'last' }).model).toBe('wanted');
   });
 
-  it('A10/110: sendPolicy is there only where the session has its own', () => {
+  test('A10/110: sendPolicy is there only where the session has its own', () => {
     expect(shown('agent:main:main')).not.toHaveProperty('sendPolicy');
     expect(shown('agent:main:main', { settings: { sendPolicy: 'deny' } }).sendPolicy).toBe('deny');
   });
 
-  it('A10/111: where its answers last went', () => {
+  test('A10/111: where its answers last went', () => {
     expect(shown('agent:main:main', { lastRoute: telegram })).toMatchObject({ lastChannel: 'telegram', lastTo: '42' });
     expect(shown('agent:main:main')).not.toHaveProperty('lastTo');
   });
@@ -112,14 +112,14 @@ describe('a row of the list', () => {
   ])('A10/112, A2/10, 19: %s under %s with id %s is at %s', (key, store, sessionId, path) => {
     expect(shown(key, { sessionId }, { store }).transcriptPath).toBe(path);
   });
-  it('A10/112: without a mirror there is no path', () => expect(shown('agent:main:main')).not.toHaveProperty('transcriptPath'));
+  test('A10/112: without a mirror there is no path', () => expect(shown('agent:main:main')).not.toHaveProperty('transcriptPath'));
 
-  it('A10/113: messages are there only where some were asked for', () => {
+  test('A10/113: messages are there only where some were asked for', () => {
     expect(shown('agent:main:main')).not.toHaveProperty('messages');
     expect(sessionRowOf(rowOf('agent:main:main'), config(), []).messages).toEqual([]);
   });
 
-  it('A10/100: a row is what the schema says, and nothing else', () => {
+  test('A10/100: a row is what the schema says, and nothing else', () => {
     const row = shown(
       'agent:main:telegram:group:-1',
       { lastRoute: telegram, settings: { sendPolicy: 'allow' } },
@@ -169,7 +169,7 @@ describe('parameters', () => {
     expect(schema.safeParse(given).success).toBe(false);
   });
 
-  it('A10/100: other interfaces can describe them as JSON Schema', () => {
+  test('A10/100: other interfaces can describe them as JSON Schema', () => {
     for (const schema of [sessionsListParameters, sessionsHistoryParameters, sessionsSendParameters])
       expect(z.toJSONSchema(schema, { io: 'input' })).toMatchObject({ type: 'object', additionalProperties: false });
     expect(z.toJSONSchema(sessionsSendResult)).toMatchObject({ oneOf: expect.anything() });
@@ -203,7 +203,7 @@ describe('a transcript', () => {
     return messages.messages.map(({ content }) => content.map((part) => (part.type === 'text' ? part.text : part.name)).join(''));
   };
 
-  it('A10/116: messages have role, content, time, model and tokens as recorded', () => {
+  test('A10/116: messages have role, content, time, model and tokens as recorded', () => {
     expect(transcriptMessages(commit(3, said('hi')))).toEqual([
       {
         role: 'assistant',
@@ -221,12 +221,12 @@ describe('a transcript', () => {
     ]);
   });
 
-  it('A10/102, 116: without tool results', () => {
+  test('A10/102, 116: without tool results', () => {
     const [user] = transcriptMessages(commit(1, [userMessage('hello')])) as [TranscriptMessage];
     expect(withoutToolResults([user, { ...user, role: 'toolResult' }])).toEqual([user]);
   });
 
-  it('A10/116: calls of tools and their results are messages, in raw form, unless they are not wanted; notes for the memory never', () => {
+  test('A10/116: calls of tools and their results are messages, in raw form, unless they are not wanted; notes for the memory never', () => {
     const turn = { id: 'r1', attempt: 1 };
     const calls = [{ callId: 'r1.1.0', tool: 'read_file', arguments: '{"path":"a"}' }];
     const model = { type: 'model_step', v: 1, turn, step: 1, finish: 'continue', model: 'fast', usage } as const;
@@ -247,13 +247,13 @@ describe('a transcript', () => {
     expect(withoutToolResults(said)).toMatchObject([{ role: 'assistant', content: [{ type: 'text', text: 'Let me look.' }] }]);
   });
 
-  it('A10/115: the last ones, of the present generation only', () => {
+  test('A10/115: the last ones, of the present generation only', () => {
     const commits = ['a', 'b', 'c'].map((text, at) => commit(at + 1, said(text)));
     expect(recent(2, 1_000, commits)).toEqual(['b', 'c']);
     expect(recent(9, 1_000, [...commits, commit(4, [reset]), commit(5, said('d'))])).toEqual(['d']);
   });
 
-  it('I11: of long ones only as many as fit, and always the last', () => {
+  test('I11: of long ones only as many as fit, and always the last', () => {
     const commits = ['aaaa', 'bbbb', 'cccc'].map((text, at) => commit(at + 1, said(text)));
     expect(recent(9, 8, commits)).toEqual(['bbbb', 'cccc']);
     expect(recent(9, 1, commits)).toEqual(['cccc']);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sessionTools } from '../../../../services/session/tools/sessions.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
@@ -99,7 +99,7 @@ describe('which sessions a turn reaches', () => {
     await say(stranger, 'elsewhere', bob);
   });
 
-  it.each<[string, Options, string[]]>([
+  test.each<[string, Options, string[]]>([
     ['self', { visibility: 'self' }, ['main']],
     ['tree', { visibility: 'tree' }, ['main', child.key]],
     ['agent', { visibility: 'agent' }, ['main', child.key, other, group]],
@@ -131,7 +131,7 @@ describe('which sessions a turn reaches', () => {
     }
   });
 
-  it('A10/101, 104: lists by kind and limit, newest first, with the last messages', async () => {
+  test('A10/101, 104: lists by kind and limit, newest first, with the last messages', async () => {
     expect((await call('sessions_list', { kinds: ['group'] })).answer).toMatchObject({ count: 1, sessions: [{ kind: 'group' }] });
     const { answer } = await call('sessions_list', { limit: 2, messageLimit: 1 });
     expect(answer).toMatchObject({
@@ -145,7 +145,7 @@ describe('which sessions a turn reaches', () => {
     expect((await call('sessions_list', { sort: 'age' })).answer.text).toMatch(/"sort" is not an argument/);
   });
 
-  it("A10/112: where files are is the owner's to know", async () => {
+  test("A10/112: where files are is the owner's to know", async () => {
     const session = { store: '/srv/sessions.json' };
     const pathOf = async (sender: Sender) =>
       ((await call('sessions_list', {}, { sender, session })).answer.sessions as { transcriptPath?: string }[])[0]
@@ -154,7 +154,7 @@ describe('which sessions a turn reaches', () => {
     expect(await pathOf(ann)).toBeUndefined();
   });
 
-  it('A10/115: history ends with what is recorded now, however late the index is', async () => {
+  test('A10/115: history ends with what is recorded now, however late the index is', async () => {
     const late = { get: () => undefined, newestFirst: () => [] };
     const scope = scopeOf(owner);
     const tool = sessionTools({ config: configSchema.parse({}), ports, view: late }).of(scope)[1];
@@ -173,25 +173,25 @@ describe('sessions_send', () => {
     call('sessions_send', { sessionKey: there, message: 'hello', ...given }, options);
   beforeEach(() => say(there, 'first'));
 
-  it('A10/119: waits for the answer, and is sent in the name of the session that sends', async () => {
+  test('A10/119: waits for the answer, and is sent in the name of the session that sends', async () => {
     const { outcome, answer } = await send({});
     expect([outcome, answer]).toEqual(['ok', { runId: expect.any(String), status: 'ok', reply: 'you said: hello' }]);
     const [, sent] = await messagesIn(there);
     expect(sent).toMatchObject({ text: 'hello', sender: { id: home, role: 'program', principal: 'telegram:7' } });
     expect(view.get(there)?.participants).toEqual(['telegram:7']);
   });
-  it('A10/118: with 0 it does not wait', async () => {
+  test('A10/118: with 0 it does not wait', async () => {
     host.hold();
     expect((await send({ timeoutSeconds: 0 })).answer).toMatchObject({ status: 'accepted' });
   });
-  it('A10/120: time that is up ends the wait and not the run', async () => {
+  test('A10/120: time that is up ends the wait and not the run', async () => {
     host.hold();
     const { outcome, answer } = await send({ timeoutSeconds: 0.05 });
     expect([outcome, answer]).toMatchObject(['ok', { status: 'timeout', error: { code: 'timeout' } }]);
     await host.release();
     expect((await messagesIn(there)).map(({ text }) => text)).toEqual(['first', 'hello']);
   });
-  it.each([
+  test.each([
     ['as long as it is told', { timeoutSeconds: 7 }, {}, 7_000],
     ['no longer than a tool may take, with something left to say so', { timeoutSeconds: 600 }, { timeoutMs: 30_000 }, 29_000],
     ['not at all where a tool has no time to wait', { timeoutSeconds: 600 }, { timeoutMs: 500 }, 0],
@@ -204,20 +204,20 @@ describe('sessions_send', () => {
     expect((await send(given, { tools })).answer).toMatchObject({ status: 'timeout' });
     expect(waits).toEqual([waitMs]);
   });
-  it('A10/121: a run that fails is told as such', async () => {
+  test('A10/121: a run that fails is told as such', async () => {
     expect(await send({ message: 'fail now' })).toMatchObject({
       outcome: 'error',
       answer: { status: 'error', error: { code: 'model_error', message: 'the model would not' } },
     });
   });
-  it('I6: made once more, it finds what it has sent and its answer', async () => {
+  test('I6: made once more, it finds what it has sent and its answer', async () => {
     const first = await send({});
     expect(await send({})).toEqual(first);
     expect(await messagesIn(there)).toHaveLength(2);
     await send({}, { callId: 't1.1.1' });
     expect(await messagesIn(there)).toHaveLength(3);
   });
-  it('a wait ends with its turn', async () => {
+  test('a wait ends with its turn', async () => {
     host.hold();
     const stop = new AbortController();
     const waiting = send({}, { signal: stop.signal });
@@ -225,7 +225,7 @@ describe('sessions_send', () => {
     stop.abort();
     await expect(waiting).rejects.toThrow();
   });
-  it.each<[string, object, Options, RegExp]>([
+  test.each<[string, object, Options, RegExp]>([
     ['to itself', { sessionKey: 'main' }, {}, /this very conversation/],
     ['to nobody', { sessionKey: keyOf('nobody') }, {}, noSuch],
     ['out of reach', {}, { visibility: 'tree' }, noSuch],
@@ -240,7 +240,7 @@ describe('sessions_send', () => {
     expect((await send(given, options)).answer.text).toMatch(expected);
     expect(await messagesIn(there)).toHaveLength(1);
   });
-  it('B4: who reaches only what it began itself need not ask; who reaches nobody has no such tool', () => {
+  test('B4: who reaches only what it began itself need not ask; who reaches nobody has no such tool', () => {
     const offered = (visibility: string) =>
       toolsOf({ visibility })
         .of(scopeOf(owner))
@@ -260,7 +260,7 @@ describe('sessions_spawn', () => {
     return (given?: unknown) => tool?.spawns?.({ callId, scope, ...(given !== undefined && { arguments: given }) });
   };
 
-  it('B3: begins a run at once, as it was said before; its answer goes back to where it came from', async () => {
+  test('B3: begins a run at once, as it was said before; its answer goes back to where it came from', async () => {
     expect(runOf()({ task: 'count' })).toEqual({ key: child.key, runId: child.runId });
     expect((await spawn()).answer).toEqual({ status: 'accepted', runId: child.runId, sessionKey: child.key });
     await vi.waitFor(async () => expect(await messagesIn(child.key)).toHaveLength(1));
@@ -276,14 +276,14 @@ describe('sessions_spawn', () => {
       participants: [],
     });
   });
-  it('I6: made once more, it is the same run', async () => {
+  test('I6: made once more, it is the same run', async () => {
     await spawn({ label: 'a' });
     await spawn({ label: 'a' });
     await vi.waitFor(() => expect(host.state(child.key).machine.context.completedTurns).toBe(1));
     expect(await messagesIn(child.key)).toHaveLength(1);
   });
   const openai = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-5', 'gpt-5-mini'] };
-  it.each([
+  test.each([
     ['that is named', { model: 'mini' }, {}, 'openai/gpt-5-mini'],
     ['of the session that begins it', {}, { model: 'openai/gpt-5' }, 'openai/gpt-5'],
     ['that is usual', {}, {}, undefined],
@@ -303,7 +303,7 @@ describe('sessions_spawn', () => {
       ...(expected && { model: expected }),
     });
   });
-  it('A11/125: does not begin once its turn was stopped', async () => {
+  test('A11/125: does not begin once its turn was stopped', async () => {
     const { publish } = ports.commands;
     const published: string[] = [];
     const stop = new AbortController();
@@ -316,7 +316,7 @@ describe('sessions_spawn', () => {
     expect(published).toEqual(['open_session']);
   });
 
-  it.each<[string, object, Options, RegExp]>([
+  test.each<[string, object, Options, RegExp]>([
     ['without a task', { task: '' }, {}, /task: is empty/],
     ['with a model that nobody knows', { model: 'nosuch/model' }, {}, /model: "nosuch\/model" is not known/],
     [
@@ -330,11 +330,11 @@ describe('sessions_spawn', () => {
     expect((await spawn(given, options)).answer.text).toMatch(expected);
     expect(await messagesIn(child.key)).toEqual([]);
   });
-  it('B3: a run that is recorded as begun counts once', async () => {
+  test('B3: a run that is recorded as begun counts once', async () => {
     const options = { tools: { spawn: { count: 1 } }, spawned: [{ key: child.key, runId: child.runId }] };
     expect((await spawn({}, options)).answer).toMatchObject({ status: 'accepted' });
   });
-  it.each([
+  test.each([
     [0, 0, false],
     [1, 0, true],
     [1, 1, false],
@@ -353,7 +353,7 @@ describe('sessions_spawn', () => {
 
 describe('keys of sub-agents', () => {
   const inner = spawnOf(child.key, 'call');
-  it.each<[string, SessionKey, SessionKey, boolean]>([
+  test.each<[string, SessionKey, SessionKey, boolean]>([
     ["one's own", home, child.key, true],
     ['its own', home, inner.key, true],
     ['from below', child.key, inner.key, true],
@@ -362,7 +362,7 @@ describe('keys of sub-agents', () => {
     ["not another's", keyOf('telegram:dm:2'), child.key, false],
     ['not beside', spawnOf(home, 'other').key, inner.key, false],
   ])('B4: the tree below a session shows in them: %s', (_, root, key, expected) => expect(isBelow(root, key)).toBe(expected));
-  it('I6: are the same for the same call, and others for another call or session', () => {
+  test('I6: are the same for the same call, and others for another call or session', () => {
     expect(spawnOf(home, 't1.1.0')).toEqual(child);
     expect(new Set([child, spawnOf(home, 't1.1.1'), spawnOf(keyOf('a'), 't1.1.0')].map(({ runId }) => runId)).size).toBe(3);
   });

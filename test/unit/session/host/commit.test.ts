@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commitFenced } from '../../../../services/session/host/commit.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
 import type { Fault, Faults, FaultyCall } from '../../../../shared/adapters/in-memory/faults.ts';
@@ -33,7 +33,7 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
     return { kind: (await result).kind, stored: log.stored().filter(({ id }) => id === commit.id).length };
   };
 
-  it.each([
+  test.each([
     ['nothing goes wrong', {}, 0, 'committed', 1],
     ['the answer is lost, the leader has it', { append: ['answer_lost'] }, 0, 'committed', 1],
     ['the request is lost and made again', { append: ['request_lost'] }, long, 'committed', 1],
@@ -46,13 +46,13 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
     expect(await attempt(script, patienceMs)).toEqual({ kind, stored });
   });
 
-  it('is fenced when another host wrote first, however that is noticed', async () => {
+  test('is fenced when another host wrote first, however that is noticed', async () => {
     expect(await attempt({}, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });
     expect(await attempt({ append: ['request_lost'] }, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });
     expect(await attempt({ append: ['unavailable'], last: ['unavailable'] }, long, 2, 1)).toEqual({ kind: 'fenced', stored: 0 });
   });
 
-  it('is refused when the log will never take it', async () => {
+  test('is refused when the log will never take it', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     const log = new InMemoryEventLog({ clock, semantics });
     const commit = commitTo(key, { events: Array.from({ length: 5 }, () => userMessage('x'.repeat(250_000))) });
@@ -60,7 +60,7 @@ describe.each(['R1', 'R3'] as const)('a fenced commit on %s', (semantics) => {
     expect(await commitFenced(log, commit, 0, options)).toMatchObject({ kind: 'refused' });
   });
 
-  it('stops waiting when the host stops', async () => {
+  test('stops waiting when the host stops', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     const log = new InMemoryEventLog({
       clock,

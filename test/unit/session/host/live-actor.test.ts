@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { InspectionEvent } from 'xstate';
 import type { AppendResult } from '../../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
@@ -47,7 +47,7 @@ const noting = (steps: string[]) => (): Model => ({
 });
 
 describe('a session in memory is one live actor (ADR 14)', () => {
-  it('is loaded into the state that the log left it in', async () => {
+  test('is loaded into the state that the log left it in', async () => {
     const { inspect, of } = inspector();
     const made = rig();
     await made.take('post a');
@@ -57,7 +57,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(made.host.residents).toBe(1);
   });
 
-  it('stays the same actor over turns, and goes through running even in a turn that is one commit (ADR 3)', async () => {
+  test('stays the same actor over turns, and goes through running even in a turn that is one commit (ADR 3)', async () => {
     const { inspect, of } = inspector();
     const made = rig({ inspect });
     for (const id of ['a', 'b']) await made.take(`post ${id}`);
@@ -69,7 +69,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(made.host.turnsRunning).toBe(0);
   });
 
-  it('receives the recorded events of a turn with calls in their order, and its turn starts once for each attempt', async () => {
+  test('receives the recorded events of a turn with calls in their order, and its turn starts once for each attempt', async () => {
     const { inspect, of } = inspector();
     const tools = () => fakeTools({ name: 'look' }, { name: 'mail', usual: 'ask' });
     const made = rig({ inspect, tools, model: () => script([['look', 'mail'], 'done']) });
@@ -82,7 +82,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(of('turn').map(({ received }) => received)).toEqual([['start_turn']]);
   });
 
-  it('receives nothing of a commit that is refused', async () => {
+  test('receives nothing of a commit that is refused', async () => {
     const { inspect, of } = inspector();
     let refuses = false;
     const made = rig({
@@ -98,7 +98,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(of(homeKey).map(({ received }) => received)).toEqual([recorded(made)]);
   });
 
-  it('receives nothing of a commit that is fenced; the next actor of the session starts where the log ends', async () => {
+  test('receives nothing of a commit that is fenced; the next actor of the session starts where the log ends', async () => {
     const { inspect, of } = inspector();
     const made = rig({ inspect });
     const first = made.host;
@@ -112,7 +112,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(of(homeKey).map(({ received }) => received)).toEqual([receivedBefore, recorded(made).slice(-1)]);
   });
 
-  it('starts no turn when it is restored in the middle of one: only a recorded resume does (I6, B16)', async () => {
+  test('starts no turn when it is restored in the middle of one: only a recorded resume does (I6, B16)', async () => {
     const steps: string[] = [];
     const made = rig();
     await made.take(post('[[think 60000]]', 'a'));
@@ -131,7 +131,7 @@ describe('a session in memory is one live actor (ADR 14)', () => {
     expect(recorded(made).at(-1)).toBe('turn_completed');
   });
 
-  it('takes no other session with it when it fails, and is loaded again', async () => {
+  test('takes no other session with it when it fails, and is loaded again', async () => {
     const { inspect, of } = inspector();
     let failing = false;
     const failsOnce = (ports: Ports): Ports => ({

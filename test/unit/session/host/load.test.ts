@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
 import type { PlainState } from '../../../../shared/domain/session/evolve.ts';
@@ -16,7 +16,7 @@ const told = async () => {
 const load = async ({ ports }: Awaited<ReturnType<typeof told>>): Promise<PlainState> => toPlain(await loadState(ports, homeKey));
 
 describe('loading a session', () => {
-  it('gives the fold of its log, with or without a snapshot (I4)', async () => {
+  test('gives the fold of its log, with or without a snapshot (I4)', async () => {
     const made = await told();
     const whole = await load(made);
     expect(whole.position.rev).toBe(5);
@@ -29,7 +29,7 @@ describe('loading a session', () => {
     expect(await load(made)).toEqual(later);
   });
 
-  it.each([
+  test.each([
     ['lies about its rev', (state: PlainState): PlainState => ({ ...state, position: { ...state.position, seq: 2 } })],
     ['is ahead of the log', (state: PlainState): PlainState => ({ ...state, position: { ...state.position, seq: 99, rev: 99 } })],
   ])('replays everything when the snapshot %s', async (_, forge) => {
@@ -39,7 +39,7 @@ describe('loading a session', () => {
     expect(await load(made)).toEqual(whole);
   });
 
-  it('waits for a replica that is behind: the state is the leader’s (R3)', async () => {
+  test('waits for a replica that is behind: the state is the leader’s (R3)', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     let reads = 0;
     const faults = {
@@ -59,7 +59,7 @@ describe('loading a session', () => {
     expect(reads).toBe(4);
   });
 
-  it('gives up when no replica catches up: unavailable, not a state of the past', async () => {
+  test('gives up when no replica catches up: unavailable, not a state of the past', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     const faults = { next: () => ({ fault: 'stale' as const, delayMs: 0, lateMs: 0, behind: 2 }) };
     const events = new InMemoryEventLog({ clock, semantics: 'R3', faults });
@@ -74,7 +74,7 @@ describe('loading a session', () => {
 describe('a session whose history cannot be folded', () => {
   const broken = keyOf('broken');
 
-  it.each([
+  test.each([
     ['an event without a transition', () => encodeCommit(commitTo(broken, { events: [turnStarted()] }))],
     ['a gap', () => encodeCommit(commitTo(broken, { rev: 7 }))],
     ['bytes that are no commit', () => Buffer.from('hello')],

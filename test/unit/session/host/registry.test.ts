@@ -1,17 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keyOf, post, rig } from '../rig.ts';
 
 const [one, two, three] = [keyOf('one'), keyOf('two'), keyOf('three')];
 
 describe('the sessions a host holds', () => {
-  it('are loaded once however many commands ask at the same time', async () => {
+  test('are loaded once however many commands ask at the same time', async () => {
     const { host, take } = rig();
     await Promise.all([take('post a', one), take('post b', one), take('append c', one)]);
     expect(host.counts.loads).toBe(1);
     expect(host.residents).toBe(1);
   });
 
-  it('leave memory longest unused first, with a snapshot, and come back as they were (I4)', async () => {
+  test('leave memory longest unused first, with a snapshot, and come back as they were (I4)', async () => {
     const { host, take, ports } = rig({ residents: 2 });
     await take('post a', one);
     await take('post b', two);
@@ -24,7 +24,7 @@ describe('the sessions a host holds', () => {
     expect(host.counts.commits).toBe(5);
   });
 
-  it('stay while their turn runs; a host full of them refuses others for now (I11)', async () => {
+  test('stay while their turn runs; a host full of them refuses others for now (I11)', async () => {
     const { host, take, clock } = rig({ residents: 2 });
     await take(post('[[think 1000]]', 'a', one));
     await take('post b', two);
@@ -36,7 +36,7 @@ describe('the sessions a host holds', () => {
     expect(host.residents).toBe(2);
   });
 
-  it('are forgotten at once when their partition is lost; their turns stop (A11)', async () => {
+  test('are forgotten at once when their partition is lost; their turns stop (A11)', async () => {
     const { host, take, clock, events } = rig();
     await take(post('[[think 1000]]', 'a', one));
     await clock.pass(10);
@@ -47,7 +47,7 @@ describe('the sessions a host holds', () => {
     expect(events(one).map(({ type }) => type)).not.toContain('turn_completed');
   });
 
-  it('never act when their partition is lost while they are being loaded', async () => {
+  test('never act when their partition is lost while they are being loaded', async () => {
     const made = rig();
     await made.take(post('[[think 1000]]', 'a', one));
     made.restart();
@@ -61,14 +61,14 @@ describe('the sessions a host holds', () => {
 });
 
 describe('the mailbox of a session', () => {
-  it('takes commands in the order they came (A5/70)', async () => {
+  test('takes commands in the order they came (A5/70)', async () => {
     const { take, events } = rig();
     await Promise.all(['a', 'b', 'c', 'd'].map((name) => take(`append ${name}`)));
     const said = events().flatMap((event) => (event.type === 'user_message' ? [event.message.messageId] : []));
     expect(said).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('is bounded: too many waiting commands are refused for now, none is lost (I11)', async () => {
+  test('is bounded: too many waiting commands are refused for now, none is lost (I11)', async () => {
     const { take } = rig();
     await take('open');
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, (_, index) => take(`append m${index}`)));

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { command } from '../../../support/domain/given.ts';
 import { keyOf, rig } from '../rig.ts';
 
 const key = keyOf('one');
 
-it('ADR 9: what its history shows to be done is recorded, and stays so for any later delivery of it', async () => {
+test('ADR 9: what its history shows to be done is recorded, and stays so for any later delivery of it', async () => {
   const { host, take } = rig();
   const deliver = (id: string, seq: number) =>
     host.handle({ message: { ...command(`post ${id}`, id), key }, seq, incarnation: 1, partition: 0, attempt: 1 });
@@ -15,7 +15,7 @@ it('ADR 9: what its history shows to be done is recorded, and stays so for any l
   expect(await take('append x', key)).toEqual({ kind: 'recorded' });
 });
 
-it('ADR 9: what changes nothing, is refused, or is known by its id only, is done: in another state it might take effect', async () => {
+test('ADR 9: what changes nothing, is refused, or is known by its id only, is done: in another state it might take effect', async () => {
   const { host, take } = rig();
   const deliver = (row: string, id: string, seq: number) =>
     host.handle({ message: { ...command(row, id), key }, seq, incarnation: 1, partition: 0, attempt: 1 });
@@ -25,7 +25,7 @@ it('ADR 9: what changes nothing, is refused, or is known by its id only, is done
   expect(host.counts).toMatchObject({ commits: 1, duplicates: 1 });
 });
 
-it('I1: what changes nothing in the memory of a host is decided again where the log has gone on without it', async () => {
+test('I1: what changes nothing in the memory of a host is decided again where the log has gone on without it', async () => {
   const system = rig();
   await system.take('open', key);
   const behind = system.host;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { type Random, randomOf } from '../../../sim/random.ts';
@@ -94,7 +94,7 @@ const faultsOf = (commits: readonly RecordedCommit[]): { readonly faults: string
 };
 
 describe('A7/80–83: a simulated week, with hosts that die and sessions that are reset at night', () => {
-  it.each([1, 2, 3, 4])('A7/81: each reason holds exactly when it should, seed %i', async (seed) => {
+  test.each([1, 2, 3, 4])('A7/81: each reason holds exactly when it should, seed %i', async (seed) => {
     const { served } = await liveAWeek(seed);
     const commits = served.system.events.stored();
     const { faults, counts } = faultsOf(commits);

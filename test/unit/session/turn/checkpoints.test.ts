@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
 import { homeKey, keyOf, type Rig, type RigOptions } from '../rig.ts';
@@ -28,7 +28,7 @@ const withSchedule = (schedule: (ports: Ports) => Ports['commands']['schedule'])
 const never = () => new Promise<never>(() => {});
 
 describe('A7/83: the idle timer', () => {
-  it('A7/83: fires once, within a second, after a silence of that length', async () => {
+  test('A7/83: fires once, within a second, after a silence of that length', async () => {
     const served = await serve();
     const beganAt = served.clock.now();
     await served.say('m1');
@@ -40,7 +40,7 @@ describe('A7/83: the idle timer', () => {
     expect(served.requests()).toHaveLength(1);
   });
 
-  it('A5/68, A7/83: is cleared by a message and set again after its turn: the checkpoint comes when the conversation is over', async () => {
+  test('A5/68, A7/83: is cleared by a message and set again after its turn: the checkpoint comes when the conversation is over', async () => {
     const served = await serve();
     for (let index = 0; index < 7; index++) {
       await served.say(`m${index}`);
@@ -55,7 +55,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle', 'idle']);
   });
 
-  it('A7/83: costs one schedule for a whole conversation, and none for what is covered by a checkpoint', async () => {
+  test('A7/83: costs one schedule for a whole conversation, and none for what is covered by a checkpoint', async () => {
     const scheduled: string[] = [];
     const served = await serve({
       portsOf: withSchedule((ports) => (name, at, message) => {
@@ -70,7 +70,7 @@ describe('A7/83: the idle timer', () => {
     expect(scheduled.length).toBeLessThanOrEqual(2);
   });
 
-  it('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {
+  test('A7/83: waits for a turn that takes longer, and counts from its answer', async () => {
     let served: Served | null = null;
     const slow = (clock: Rig['clock']): Model => ({
       ...script([]),
@@ -89,7 +89,7 @@ describe('A7/83: the idle timer', () => {
     expect(served.requests()).toEqual([{ reason: 'idle', at: answeredAt + idleMs }]);
   });
 
-  it('A7/83: follows a checkpoint in the middle of a turn: the turn’s answer is not covered yet', async () => {
+  test('A7/83: follows a checkpoint in the middle of a turn: the turn’s answer is not covered yet', async () => {
     const slow = (clock: Rig['clock']): Model => ({
       ...script([]),
       step: async () => {
@@ -104,14 +104,14 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['manual', 'idle']);
   });
 
-  it('A7/83: a message that is only remembered sets it too', async () => {
+  test('A7/83: a message that is only remembered sets it too', async () => {
     const served = await serve();
     await served.ask('append m1');
     await served.clock.pass(idleMs + lateMs);
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/83: no process has it in memory: hosts come and go', async () => {
+  test('A7/83: no process has it in memory: hosts come and go', async () => {
     const served = await serve();
     await served.say('m1');
     for (let times = 0; times < 5; times++) {
@@ -122,7 +122,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/83: of each session its own', async () => {
+  test('A7/83: of each session its own', async () => {
     const served = await serve();
     const keys = Array.from({ length: 5 }, (_, index) => keyOf(`session-${index}`));
     const said: number[] = [];
@@ -135,7 +135,7 @@ describe('A7/83: the idle timer', () => {
     expect(keys.map((key) => served.requests(key))).toEqual(said.map((at) => [{ reason: 'idle', at: at + idleMs }]));
   });
 
-  it('A7/83: a deleted session has nothing to introspect; its next generation has', async () => {
+  test('A7/83: a deleted session has nothing to introspect; its next generation has', async () => {
     const served = await serve();
     await served.say('m1');
     await served.ask('delete key');
@@ -146,7 +146,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/83, I10: where the broker takes no timer the message is taken all the same, and the next one sets it', async () => {
+  test('A7/83, I10: where the broker takes no timer the message is taken all the same, and the next one sets it', async () => {
     let fails = true;
     const served = await serve({
       portsOf: withSchedule(
@@ -165,7 +165,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/83, I10: a message does not wait for a broker that does not answer for its timer', async () => {
+  test('A7/83, I10: a message does not wait for a broker that does not answer for its timer', async () => {
     const served = await serve({ portsOf: withSchedule(() => never) });
     await served.say('m1');
     await served.clock.pass(5_000);
@@ -176,7 +176,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it('A7/80, 83: what failed is tried again once when the timer fires; the next message sets the timer again', async () => {
+  test('A7/80, 83: what failed is tried again once when the timer fires; the next message sets the timer again', async () => {
     const served = await serve();
     const fail = async (): Promise<void> => {
       const [request] = served
@@ -204,7 +204,7 @@ describe('A7/83: the idle timer', () => {
     expect(reasons(served)).toEqual(['manual', 'idle', 'idle']);
   });
 
-  it('A7/83: one that was lost with its host is set by the first message after the next load', async () => {
+  test('A7/83: one that was lost with its host is set by the first message after the next load', async () => {
     const lost: RigOptions['portsOf'] = withSchedule(() => async () => {});
     const served = await serve({ portsOf: lost });
     await served.say('m1');
@@ -216,7 +216,7 @@ describe('A7/83: the idle timer', () => {
 });
 
 describe('A7/83: a host that dies around its timer', () => {
-  it('A7/83: between the timer and the message: the message comes again, and with it one timer', async () => {
+  test('A7/83: between the timer and the message: the message comes again, and with it one timer', async () => {
     const dying = withPorts(({ events }) => ({
       events: new Proxy(events, {
         get: (log, name) => {
@@ -235,7 +235,7 @@ describe('A7/83: a host that dies around its timer', () => {
     expect(reasons(served)).toEqual(['idle']);
   });
 
-  it.each(['before it is set again', 'after it is set again, before that is said to be done'])(
+  test.each(['before it is set again', 'after it is set again, before that is said to be done'])(
     'A7/83: when it is due too early, %s: it is due once',
     async (when) => {
       let dies = false;
@@ -257,7 +257,7 @@ describe('A7/83: a host that dies around its timer', () => {
     },
   );
 
-  it('A7/83: a timer that comes twice is one', async () => {
+  test('A7/83: a timer that comes twice is one', async () => {
     const served = await serve();
     await served.say('m1');
     await served.clock.pass(idleMs + lateMs);
@@ -274,7 +274,7 @@ describe('A7/81: the turn limit', () => {
     for (let index = from; index < from + count; index++) await served.say(`m${index}`);
   };
 
-  it('A7/81: is asked for with the turn that reaches it, each time', async () => {
+  test('A7/81: is asked for with the turn that reaches it, each time', async () => {
     const served = await serve({ settings });
     await turns(served, 0, 2);
     expect(reasons(served)).toEqual([]);
@@ -286,7 +286,7 @@ describe('A7/81: the turn limit', () => {
     expect(reasons(served)).toHaveLength(3);
   });
 
-  it('A7/81: counts from the last checkpoint, whatever its reason', async () => {
+  test('A7/81: counts from the last checkpoint, whatever its reason', async () => {
     const served = await serve({ settings });
     await turns(served, 0, 2);
     await served.ask('checkpoint');
@@ -296,7 +296,7 @@ describe('A7/81: the turn limit', () => {
     expect(reasons(served)).toEqual(['manual', 'turn_limit']);
   });
 
-  it('A7/81: a host that dies with the turn recorded and nothing asked for: the next one asks when it has the session', async () => {
+  test('A7/81: a host that dies with the turn recorded and nothing asked for: the next one asks when it has the session', async () => {
     let appends = 0;
     const dying = withPorts(({ events }) => ({
       events: new Proxy(events, {
@@ -318,7 +318,7 @@ describe('A7/81: the turn limit', () => {
   });
 });
 
-it('A7/80: no checkpoint is requested where introspection is off', async () => {
+test('A7/80: no checkpoint is requested where introspection is off', async () => {
   const served = await serve({ settings: { introspection: { enabled: false, turnLimit: 1 } } });
   await served.say('m1');
   await served.say('m2');

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startCheckpoint } from '../../../../services/checkpoint/main.ts';
 import { startSession } from '../../../../services/session/main.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
@@ -32,7 +32,7 @@ const noting = (clock: VirtualClock, steps: string[]): Model => {
 };
 
 describe('an instant turn (ADR 3)', () => {
-  it.each(['hello', '[[fail busy]]', '[[silent]]', '[[size 300]]', '[[steps 3]]', '[[think 20]]'])(
+  test.each(['hello', '[[fail busy]]', '[[silent]]', '[[size 300]]', '[[steps 3]]', '[[think 20]]'])(
     'leaves the events that the recorded loop leaves: %s',
     async (text) => {
       const [instant, looped] = [rig(), rig({ model: stepping })];
@@ -50,7 +50,7 @@ describe('an instant turn (ADR 3)', () => {
     },
   );
 
-  it('is one commit', async () => {
+  test('is one commit', async () => {
     const made = rig();
     await made.take('post a');
     expect(made.system.events.stored()).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('an instant turn (ADR 3)', () => {
 });
 
 describe('a turn whose host is gone', () => {
-  it('continues at the first step that is not recorded, as a new attempt (B16, I6)', async () => {
+  test('continues at the first step that is not recorded, as a new attempt (B16, I6)', async () => {
     const steps: string[] = [];
     const model = (clock: VirtualClock) => noting(clock, steps);
     const made = rig({ model });
@@ -83,7 +83,7 @@ describe('a turn whose host is gone', () => {
     ]);
   });
 
-  it('fails after the limit of attempts without a finished step', async () => {
+  test('fails after the limit of attempts without a finished step', async () => {
     const made = rig();
     await made.take(post('[[think 9000]]', 'a'));
     for (let restart = 0; restart <= limits.turnResumes; restart++) {
@@ -96,7 +96,7 @@ describe('a turn whose host is gone', () => {
     expect(made.events().filter(({ type }) => type === 'turn_resumed')).toHaveLength(limits.turnResumes);
   });
 
-  it('is found by the sweep of another host when no further message comes (I10)', async () => {
+  test('is found by the sweep of another host when no further message comes (I10)', async () => {
     const clock = new VirtualClock(1_790_000_000_000);
     const system = openInMemory({ clock });
     const log = pino({ level: 'silent' });
@@ -157,7 +157,7 @@ test('A5/62: an approval past its deadline is found in the index by the sweep of
 });
 
 describe('a graceful stop', () => {
-  it('lets turns end and writes down what the next host loads at once', async () => {
+  test('lets turns end and writes down what the next host loads at once', async () => {
     const made = rig();
     await made.take(post('[[think 300]]', 'a'));
     const drained = made.host.drain(2_000);
@@ -167,7 +167,7 @@ describe('a graceful stop', () => {
     expect(await made.ports.snapshots.get(homeKey)).toMatchObject({ status: 'idle', position: { rev: 2 } });
   });
 
-  it('does not wait for ever for a turn that does not end', async () => {
+  test('does not wait for ever for a turn that does not end', async () => {
     const made = rig();
     await made.take(post('[[think 60000]]', 'a'));
     const began = made.clock.monotonic();
