@@ -103,6 +103,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   return {
     name: 'checkpoint',
     problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
+    warnings: () => introspection?.warnings?.() ?? [],
     metrics: () => ({
       ...counts,
       active: leased.active() ? 1 : 0,

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
+import { hasRoom } from './room.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -29,8 +31,8 @@ export interface ManagedServer {
   readonly url: string;
   readonly port: number;
   pid(): number;
-  /** Empty while it runs. */
-  problems(): readonly string[];
+  /** Empty while it runs and stores. */
+  problems(): readonly HealthProblem[];
   /** Stops it in good order (its store is written out) and frees the data folder. */
   stop(): Promise<void>;
 }
@@ -38,6 +40,8 @@ export interface ManagedServer {
 /** Time for writing out the store on a stop. */
 const stopMs = 10_000;
 const restarts = { firstMs: 100, mostMs: 5_000 };
+/** Between two restarts because it does not store; at first also how often the disk is looked at. */
+const unstored = { firstMs: 1_000, mostMs: 60_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
 
@@ -51,16 +55,21 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
+  let unstoredBecause: HealthProblem | null = null;
 
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval, token } = options;
+    unstoredBecause = null;
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
       token,
-      log: (line) => relay(line, options.log),
+      log: (line) => {
+        relay(line, options.log);
+        unstoredBecause ??= storeProblem(line);
+      },
     });
     await lock.noteServer(started.pid);
     return started;
@@ -97,13 +106,30 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       }
     }
   };
-  const watching = watch();
+  /** It takes writes again only after a restart, which helps only once there is room (F26). */
+  const restartUnstored = async (): Promise<void> => {
+    for (let tries = 0; !stopping.signal.aborted; ) {
+      await delay(backoffMs(unstored, tries), undefined, { signal: stopping.signal }).catch(() => {});
+      if (unstoredBecause === null) tries = 0;
+      if (unstoredBecause === null || problem !== null || !(await hasRoom(folder))) continue;
+      options.log('warn', `nats-server is restarted, because there is room again (${unstoredBecause.message})`);
+      tries += 1;
+      const stuck = running;
+      stuck.signal('SIGTERM');
+      await Promise.race([stuck.exited, delay(stopMs)]);
+      stuck.signal('SIGKILL');
+    }
+  };
+  const watching = Promise.all([watch(), restartUnstored()]);
 
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
     pid: () => running.pid,
-    problems: () => (problem === null ? [] : [problem]),
+    problems: () => [
+      ...(problem === null ? [] : [new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up')]),
+      ...(unstoredBecause === null ? [] : [unstoredBecause]),
+    ],
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');
@@ -114,6 +140,15 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       await lock.release();
     },
   };
+};
+
+/** What a line of its log says of its store: after an error of the disk a stream answers no write any more, and tells nobody else. */
+const storeProblem = (line: string): HealthProblem | null => {
+  if (!/critical write error|failed to store a msg|resource limits exceeded/i.test(line)) return null;
+  const isFull = /no space left|quota exceeded|limits exceeded/i.test(line);
+  const message = isFull ? 'the disk of the broker is full' : `the broker cannot write to its disk (${line.slice(0, 300)})`;
+  const fix = 'free space on the disk of the data folder; the broker is then restarted by itself';
+  return isFull ? new HealthProblem('storage_full', message, fix) : new HealthProblem('write_probe_failed', message);
 };
 
 /** Its chatter is for us to debug with; its warnings are for everybody. */

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
@@ -19,6 +20,8 @@ export interface Broker {
   readonly servers: string;
   readonly token?: string;
   readonly managed: boolean;
+  /** What only its supervisor knows; of a broker that is not managed nothing. */
+  problems(): readonly HealthProblem[];
   stop(): Promise<void>;
 }
 export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
@@ -72,7 +75,7 @@ export const withBroker = async <T>(
 /** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
   const address = external(config);
-  if (address !== null) return { ...address, managed: false, stop: async () => {} };
+  if (address !== null) return { ...address, managed: false, problems: () => [], stop: async () => {} };
   const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
   const token = config.nats.token ?? installation.broker()?.token ?? randomBytes(32).toString('base64url');
   const server = await startManagedServer({
@@ -88,7 +91,7 @@ export const startBroker = async (world: World, config: Config, installation: In
     await server.stop();
     installation.removeBroker();
   };
-  return { servers: server.url, token, managed: true, stop };
+  return { servers: server.url, token, managed: true, problems: () => server.problems(), stop };
 };
 
 const retries = { firstMs: 100, mostMs: 2_000 };
@@ -111,12 +114,10 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
 export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
   withBroker(config, broker, 'natter provision', async (connection) => {
     const [problem] = connectionProblems(connection);
-    if (problem !== undefined) throw unreachable(config, broker, problem);
+    if (problem !== undefined) throw unreachable(config, broker, problem.message);
     const { created, drift } = await provision(connection, topologyFor(config), { update: true });
     if (drift.length === 0) return created;
-    const lines = drift
-      .slice(0, 10)
-      .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
+    const lines = drift.slice(0, 10).map((each) => `  ${driftText(each)}`);
     const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
     throw new NatterError(
       'unsupported',

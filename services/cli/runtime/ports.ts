@@ -9,7 +9,7 @@ export const withPorts = async <T>(config: Config, address: BrokerAddress, work:
   const ports = await openNats(config, { ...address, name: 'natter command', clock: systemClock });
   try {
     const [problem] = ports.problems();
-    if (problem !== undefined) throw unreachable(config, address, problem);
+    if (problem !== undefined) throw unreachable(config, address, problem.message);
     return await work(ports);
   } finally {
     await ports.close();

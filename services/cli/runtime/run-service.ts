@@ -1,5 +1,6 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
 import { createLog, type Logger } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import type { LiveConfig } from '../../../shared/runtime/config/reload.ts';
@@ -14,8 +15,8 @@ import { existingBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
 import { reportHealth, untilReady, watchProblems } from './health.ts';
+import { type HealthServerOptions, serveHealth } from './health-server.ts';
 import { answerMetrics } from './metrics-link.ts';
-import { type MetricsServerOptions, serveMetrics } from './metrics-server.ts';
 import { openSkills } from './skills.ts';
 
 const stopMs = 7_000;
@@ -41,24 +42,29 @@ type OpenPorts = Awaited<ReturnType<typeof openNats>>;
 export const runService = async (world: World, name: ServiceName, options: ServiceOptions): Promise<void> => {
   const resources = await openResources(world, name, options);
   const { config, live, tracing, ports, log, token } = resources;
+  const stopping = stopSignal(world);
+  const started: Service[] = [];
+  const problems = (): readonly HealthProblem[] => problemsOf(name, started, ports, stopping);
   // A service that cannot start must end, so that it can be restarted; open connections would keep the process alive.
   const failed = async (error: unknown): Promise<never> => {
     await ports.close();
     throw error;
   };
+  const page = { token, version: world.version, services: () => started, problems };
+  const closePage = await openPage(options, config, page).catch(failed);
   const service = await startService(world, name, resources).catch(failed);
-  answerMetrics([service]);
-  const closeMetrics = await openMetrics(options, config, { token, services: [service] }).catch(failed);
-  const stopping = stopSignal(world);
-  const reporting = watch(world, name, service, resources, stopping);
-  await announceReady(name, service, resources, stopping);
+  started.push(service);
+  answerMetrics(started);
+  const whole: Service = { ...service, problems };
+  const reporting = watch(world, whole, resources, stopping);
+  await announceReady(whole, resources, stopping);
 
   await aborted(stopping);
   log.info({ service: name, ...service.metrics() }, 'stopping');
   live.close();
-  await closeMetrics();
   await service.stop(stopMs);
   await reporting;
+  await closePage();
   await ports.close();
   await tracing.stop(tracesMs);
   if (process.connected) process.disconnect();
@@ -104,42 +110,41 @@ const startService = async (
   return gateway;
 };
 
-const watched = (service: Service, ports: OpenPorts) => [service, { name: 'broker', problems: () => ports.problems() }];
+/** Alive is not started, and started is not ready: what this process depends on counts too, and one that stops takes no more work. */
+const problemsOf = (
+  name: ServiceName,
+  [service]: readonly Service[],
+  ports: OpenPorts,
+  stopping: AbortSignal,
+): readonly HealthProblem[] => {
+  if (stopping.aborted) return [new HealthProblem('stopping', `the ${name} service is stopping`)];
+  const own = service?.problems() ?? [new HealthProblem('starting', `the ${name} service is starting`)];
+  return readinessOf([...ports.problems(), ...own]).details;
+};
 
 /** Logs the service's problems and reports its health until the signal aborts. */
-const watch = (
-  world: World,
-  name: ServiceName,
-  service: Service,
-  { ports, log }: Resources,
-  signal: AbortSignal,
-): Promise<void> => {
+const watch = (world: World, service: Service, { ports, log }: Resources, signal: AbortSignal): Promise<void> => {
   const clock = systemClock;
-  void watchProblems(watched(service, ports), { clock, log, signal });
-  const report = { process: uniqueMember(name), version: world.version, presence: ports.presence };
+  void watchProblems([service], { clock, log, signal });
+  const report = { process: uniqueMember(service.name), version: world.version, presence: ports.presence };
   return reportHealth(() => [service], { ...report, clock, log, signal });
 };
 
 /** Waits until the service is ready, then tells the parent process. */
-const announceReady = async (
-  name: ServiceName,
-  service: Service,
-  { ports, log }: Resources,
-  signal: AbortSignal,
-): Promise<void> => {
-  await untilReady(watched(service, ports), { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
+const announceReady = async (service: Service, { log }: Resources, signal: AbortSignal): Promise<void> => {
+  await untilReady([service], { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
   if (signal.aborted) return;
-  log.info({ service: name }, 'ready');
+  log.info({ service: service.name }, 'ready');
   process.send?.('ready');
 };
 
-/** Serves the metrics if `--metrics-port` is given. A gateway has its own page, and hosts of `natter up` are on its gateway's page. */
-const openMetrics = async (
+/** Serves health and metrics if `--metrics-port` is given. A gateway has them itself, and hosts of `natter up` are on its gateway's page. */
+const openPage = async (
   { metricsPort }: ServiceOptions,
   { gateway }: Config,
-  page: Pick<MetricsServerOptions, 'token' | 'services'>,
+  page: Omit<HealthServerOptions, 'host' | 'port'>,
 ): Promise<() => Promise<void>> => {
   if (metricsPort === undefined) return async () => {};
   refusePublicBind(gateway);
-  return serveMetrics({ host: gateway.host, port: metricsPort, ...page });
+  return serveHealth({ host: gateway.host, port: metricsPort, ...page });
 };

@@ -13,7 +13,7 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
 import { commitOf, commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
-import { failureOf, toNatterError } from './broker-errors.ts';
+import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { followedStream } from './follow.ts';
 import { ReplyInbox, type Stored } from './reply-inbox.ts';
@@ -26,6 +26,8 @@ export interface NatsEventLogOptions {
   readonly requestTimeoutMs: number;
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
   readonly onBad?: OnBad;
+  /** Called with how each append ended; `null`: it was stored. */
+  readonly wrote?: (failure: BrokerFailure | null) => void;
 }
 
 /** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
@@ -59,8 +61,10 @@ export class NatsEventLog implements EventLog {
       const { subject, payload, headers } = request;
       const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
       this.#notifyFollowers(subject, seq);
+      this.#options.wrote?.(null);
       return { kind: 'stored', seq };
     } catch (error) {
+      this.#options.wrote?.(failureOf(error));
       return appendFailure(error);
     }
   }

@@ -18,6 +18,7 @@ import { type System, startSystem } from '../../../services/cli/runtime/system.t
 import type { World } from '../../../services/cli/terminal.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
@@ -96,7 +97,11 @@ describe('natter status', () => {
     onTestFinished(() => ports.close());
     const stopping = new AbortController();
     const service = {
-      ...{ name: 'session', problems: () => ['no leader'], warnings: () => ['mcp server "x" is away'] },
+      ...{
+        name: 'session',
+        problems: () => [new HealthProblem('consumers_missing', 'no leader')],
+        warnings: () => ['mcp server "x" is away'],
+      },
       metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
     };
     const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
@@ -138,7 +143,7 @@ describe('natter doctor', () => {
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'address', 'models', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
-      ...['streams', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
+      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
     expect(found.jetstream?.detail).toMatch(/stored/);
