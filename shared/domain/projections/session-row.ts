@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { shownKey } from '../keys/shown-key.ts';
 import { listKindOf, parseKey } from '../keys/session-key.ts';
+import { shownKey } from '../keys/shown-key.ts';
 import { channelOf } from './list-channel.ts';
 import type { ListKind, SessionRow, TranscriptMessage } from './schemas.ts';
 import type { IndexRow } from './summary.ts';

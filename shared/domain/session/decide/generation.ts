@@ -98,7 +98,11 @@ export const isSamePlace = ({ deliverTo: one }: Answered, { deliverTo: other }: 
   deliveryTarget.keyof().options.every((name) => one?.[name] === other?.[name]);
 
 /** Records that a queued message found the session stale. The reset waits for its turn, so that the running one is not reset. */
-export const renewal = ({ position }: SessionView, { sessionId, expiry }: Pick<CommandOf<'open_session'>, 'sessionId' | 'expiry'>, at: number): Pick<QueuedTurn, 'renews'> => {
+export const renewal = (
+  { position }: SessionView,
+  { sessionId, expiry }: Pick<CommandOf<'open_session'>, 'sessionId' | 'expiry'>,
+  at: number,
+): Pick<QueuedTurn, 'renews'> => {
   const cause = expiry ? staleness(expiry, position.interactedAt, at) : null;
   return cause === null ? {} : { renews: { sessionId, cause } };
 };

@@ -4,8 +4,8 @@ import type { ResetCause } from '../../values/expiry.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
 import { abortEvents, noticeEvent, renewalEvents, stopRunsEvents } from './generation.ts';
-import { isNew, originEvents, participantEvents, readinessEvents, settingsEvents } from './opening.ts';
 import { storeAndStartTurn } from './message.ts';
+import { isNew, originEvents, participantEvents, readinessEvents, settingsEvents } from './opening.ts';
 
 /** Stop, reset, fork, deactivate and delete (A4/53–57, A5/63, A8/87–88, A11/125, C9). */
 
