@@ -6,11 +6,18 @@ import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
-import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
+import {
+  commitOf,
+  commitOrNull,
+  type MessageBatch,
+  type OnBad,
+  type StoredMessage,
+  storedCommit,
+} from '../streams/stored-message.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
 export interface InMemoryEventLogOptions {
@@ -112,6 +119,12 @@ export class InMemoryEventLog implements EventLog {
       if (commits.length > 0 || !more) return { commits, more };
       position = messages.at(-1)?.seq ?? position;
     }
+  }
+
+  async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
+    const { after, limit, key } = options;
+    const { messages, more } = await this.#batch(after, limit, (message) => key === undefined || message.key === key);
+    return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
