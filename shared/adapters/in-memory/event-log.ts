@@ -178,9 +178,9 @@ export class InMemoryEventLog implements EventLog {
   async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
-    if (this.#replicated && repeat) return { kind: 'stored', seq: repeat.seq, digest: digestOf(data) };
+    if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
-    if (repeat) return { kind: 'stored', seq: repeat.seq, digest: digestOf(data) };
+    if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
       this.#inFlight.set(key, id);

@@ -55,10 +55,11 @@ export class NatsEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     try {
-      // For a repeat, recognised by its id, the broker returns the sequence of the first: stored, and ours.
       const { subject, payload, headers } = request;
-      const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
+      const { seq, duplicate } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
       this.#notifyFollowers(subject, seq);
+      // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
+      if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
       return { kind: 'stored', seq, digest: digestOf(payload) };
     } catch (error) {
       return appendFailure(error);
