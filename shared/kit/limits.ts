@@ -171,8 +171,6 @@ export const limits = {
   streamBytes: 1024 * 1024,
   /** Commits and bytes of one read of the log. */
   readCommits: 256,
-  /** Sessions whose chains a scrub of the log follows at once: about 60 MB. */
-  scrubSessions: 250_000,
   /** Commits that one call folds for a question about a session's past, and such calls at a time: in all, and per token. */
   replayCommits: 100_000,
   replays: 16,
