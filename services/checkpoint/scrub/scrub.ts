@@ -48,7 +48,10 @@ export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): 
 
   const leased = startLeasedWork({ name, member, leases, clock, log, work: scrub });
   return {
-    warnings: () => (damaged === 0 ? [] : [`${damaged} sessions are damaged; natter doctor --scrub names them`]),
+    warnings: () =>
+      damaged === 0
+        ? []
+        : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`],
     metrics: () => ({ ...counts, scrub_active: leased.active() ? 1 : 0, scrub_damaged_sessions: damaged }),
     stop: leased.stop,
   };

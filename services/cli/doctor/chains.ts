@@ -1,7 +1,7 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
 import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { BrokerAddress } from '../runtime/broker.ts';
 import type { World } from '../terminal.ts';
