@@ -41,33 +41,45 @@ type OpenPorts = Awaited<ReturnType<typeof openNats>>;
 /** Runs one service until SIGTERM, or until the `natter up` that started it is gone. */
 export const runService = async (world: World, name: ServiceName, options: ServiceOptions): Promise<void> => {
   const resources = await openResources(world, name, options);
-  const { config, live, tracing, ports, log, token } = resources;
+  const { config, live, tracing, ports, token } = resources;
   const stopping = stopSignal(world);
   const started: Service[] = [];
   const problems = (): readonly HealthProblem[] => problemsOf(name, started, ports, stopping);
-  // A service that cannot start must end, so that it can be restarted; open connections would keep the process alive.
-  const failed = async (error: unknown): Promise<never> => {
+  let closePage = async (): Promise<void> => {};
+  // A service that cannot start must end, so that it can be restarted; what is open would keep the process alive.
+  try {
+    closePage = await openPage(options, config, { token, version: world.version, services: () => started, problems });
+    // A gateway answers at once, that it is not ready.
+    if (name !== 'gateway') await brokerUsable(ports, stopping);
+    if (!stopping.aborted) {
+      const service = await startService(world, name, resources);
+      started.push(service);
+      await serve(world, { ...service, problems }, resources, stopping);
+    }
+  } finally {
+    live.close();
+    await closePage();
     await ports.close();
-    throw error;
-  };
-  const page = { token, version: world.version, services: () => started, problems };
-  const closePage = await openPage(options, config, page).catch(failed);
-  const service = await startService(world, name, resources).catch(failed);
-  started.push(service);
-  answerMetrics(started);
-  const whole: Service = { ...service, problems };
-  const reporting = watch(world, whole, resources, stopping);
-  await announceReady(whole, resources, stopping);
+    await tracing.stop(tracesMs);
+  }
+  if (process.connected) process.disconnect();
+};
 
+/** Resolves once the streams can be read, or on a signal: a service may start before its broker is provisioned. */
+const brokerUsable = async (ports: OpenPorts, signal: AbortSignal): Promise<void> => {
+  const broker = { name: 'broker', problems: () => ports.problems().filter((problem) => problem.stops({ changes: false })) };
+  await untilReady([broker], { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
+};
+
+/** Reports the health of a service that has started, until the signal aborts; then stops it. */
+const serve = async (world: World, service: Service, resources: Resources, stopping: AbortSignal): Promise<void> => {
+  answerMetrics([service]);
+  const reporting = watch(world, service, resources, stopping);
+  await announceReady(service, resources, stopping);
   await aborted(stopping);
-  log.info({ service: name, ...service.metrics() }, 'stopping');
-  live.close();
+  resources.log.info({ service: service.name, ...service.metrics() }, 'stopping');
   await service.stop(stopMs);
   await reporting;
-  await closePage();
-  await ports.close();
-  await tracing.stop(tracesMs);
-  if (process.connected) process.disconnect();
 };
 
 /** Aborts on a signal, or when the parent process is gone. */

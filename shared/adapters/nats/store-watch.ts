@@ -148,15 +148,16 @@ export class StoreWatch {
     return found;
   }
 
-  /** The number of consumers comes with the stream. Only a wrong one is a reason to ask for their names. */
+  /** The number of consumers comes with the stream. Only a wrong one is a reason to ask for their names, which may need a right. */
   async #consumersOf({ config: { name }, state }: StreamInfo): Promise<readonly HealthProblem[]> {
     const { manager, topology } = this.#options;
     const wanted = topology.consumers.filter(({ stream }) => stream === name).length;
     if (wanted === 0 || state.consumer_count === wanted) return [];
-    const missing = await missingConsumers(manager, topology, name);
-    if (missing.length === 0) return [];
+    const missing = await missingConsumers(manager, topology, name).catch(() => []);
+    const count = Math.max(missing.length, wanted - state.consumer_count);
+    if (count <= 0) return [];
     const shown = [...missing.slice(0, 8), ...(missing.length > 8 ? ['…'] : [])].join(', ');
-    return [new HealthProblem('consumers_missing', `${name} lacks ${missing.length} of ${wanted} consumers: ${shown}`)];
+    return [new HealthProblem('consumers_missing', `${name} lacks ${count} of ${wanted} consumers: ${shown || 'unknown which'}`)];
   }
 
   // ---------------------------------------------------------------------------------------------- time and the connection
