@@ -7,6 +7,7 @@ import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
 import { hasRoom } from './room.ts';
+import { UnstoredWrites } from './unstored.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -41,7 +42,7 @@ export interface ManagedServer {
 const stopMs = 10_000;
 const restarts = { firstMs: 100, mostMs: 5_000 };
 /** Between two restarts because it does not store; at first also how often the disk is looked at. */
-const unstored = { firstMs: 1_000, mostMs: 60_000 };
+const unstoredRestarts = { firstMs: 1_000, mostMs: 60_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
 
@@ -55,11 +56,11 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
-  let unstoredBecause: HealthProblem | null = null;
+  const unstored = new UnstoredWrites(() => performance.now());
 
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval, token } = options;
-    unstoredBecause = null;
+    unstored.forget();
     const started = await startServerProcess({
       binary,
       folder,
@@ -68,7 +69,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       token,
       log: (line) => {
         relay(line, options.log);
-        unstoredBecause ??= storeProblem(line);
+        unstored.hear(line);
       },
     });
     await lock.noteServer(started.pid);
@@ -109,14 +110,14 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   /** It takes writes again only after a restart, which helps only once there is room (F26). */
   const restartUnstored = async (): Promise<void> => {
     for (let tries = 0; !stopping.signal.aborted; ) {
-      await delay(backoffMs(unstored, tries), undefined, { signal: stopping.signal }).catch(() => {});
-      if (unstoredBecause === null) tries = 0;
-      if (unstoredBecause === null || problem !== null || !(await hasRoom(folder))) continue;
-      options.log('warn', `nats-server is restarted, because there is room again (${unstoredBecause.message})`);
+      await delay(backoffMs(unstoredRestarts, tries), undefined, { signal: stopping.signal }).catch(() => {});
+      if (!unstored.wantsRestart()) tries = 0;
+      if (!unstored.wantsRestart() || problem !== null || !(await hasRoom(folder))) continue;
       tries += 1;
+      options.log('warn', 'nats-server is restarted: it did not store any more, and there is room again');
       const stuck = running;
       stuck.signal('SIGTERM');
-      await Promise.race([stuck.exited, delay(stopMs)]);
+      await Promise.race([stuck.exited, delay(stopMs, undefined, { ref: false })]);
       stuck.signal('SIGKILL');
     }
   };
@@ -126,10 +127,11 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
     url: `nats://127.0.0.1:${port}`,
     port,
     pid: () => running.pid,
-    problems: () => [
-      ...(problem === null ? [] : [new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up')]),
-      ...(unstoredBecause === null ? [] : [unstoredBecause]),
-    ],
+    problems: () => {
+      const away =
+        problem === null ? null : new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up');
+      return [away, unstored.problem()].filter((found) => found !== null);
+    },
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');
@@ -140,15 +142,6 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       await lock.release();
     },
   };
-};
-
-/** What a line of its log says of its store: after an error of the disk a stream answers no write any more, and tells nobody else. */
-const storeProblem = (line: string): HealthProblem | null => {
-  if (!/critical write error|failed to store a msg|resource limits exceeded/i.test(line)) return null;
-  const isFull = /no space left|quota exceeded|limits exceeded/i.test(line);
-  const message = isFull ? 'the disk of the broker is full' : `the broker cannot write to its disk (${line.slice(0, 300)})`;
-  const fix = 'free space on the disk of the data folder; the broker is then restarted by itself';
-  return isFull ? new HealthProblem('storage_full', message, fix) : new HealthProblem('write_probe_failed', message);
 };
 
 /** Its chatter is for us to debug with; its warnings are for everybody. */

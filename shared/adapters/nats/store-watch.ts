@@ -71,7 +71,7 @@ export class StoreWatch {
 
   problems(): readonly HealthProblem[] {
     const supervised = this.#options.supervised?.() ?? [];
-    const isExplained = supervised.some(({ code }) => code === 'storage_full');
+    const isExplained = [...supervised, ...this.#found].some(({ code }) => code === 'storage_full' || code === 'streams_missing');
     return [...supervised, ...this.#found, ...(isExplained ? [] : this.#writeProblems())];
   }
 

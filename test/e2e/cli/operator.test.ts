@@ -21,6 +21,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
+import { partitionConsumer } from '../../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, ready } from '../gateway/setup.ts';
@@ -120,6 +121,30 @@ describe('natter status', () => {
   });
 });
 
+test('a deleted consumer is told within 5 s, made again by natter up, and its messages are answered (F10)', async () => {
+  const key = 'agent:main:deleted-consumer';
+  const connection = await connect({ servers: server.url });
+  onTestFinished(() => connection.close());
+  const { consumers } = await jetstreamManager(connection, { checkAPI: false });
+  const names = [...Array(64).keys()].map(partitionConsumer);
+  await Promise.all(names.map((name) => consumers.delete('NATTER_COMMANDS', name)));
+  const readiness = async () => (await call('GET', '/readyz')).body;
+  await vi.waitFor(
+    async () => expect((await readiness()).details).toContainEqual(expect.objectContaining({ code: 'consumers_missing' })),
+    { timeout: 5_000, interval: 20 },
+  );
+  expect((await call('POST', pathOf(key, '/messages'), { body: { text: 'x' } })).body).toMatchObject({
+    problem: 'consumers_missing',
+  });
+  expect(await natter('status')).toMatch(
+    /^gateway +\S+ +not ready: .*consumers_missing.*\nproblem +NATTER_COMMANDS lacks 64 of 64.*\n +→ /,
+  );
+  await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 'ready' }), { timeout: 15_000 });
+  expect((await call('POST', pathOf(key, '/messages?wait=20'), { body: { text: 'hello' } })).body).toMatchObject({
+    reply: 'You said: hello',
+  });
+}, 60_000);
+
 describe('natter audit', () => {
   test('who did what, the newest last; --json as lines; --kind and --after', async () => {
     const { body: made } = await call('POST', '/v1/tokens', { body: { role: 'read-only' } });
@@ -193,6 +218,9 @@ describe('natter doctor', () => {
     await (await jetstreamManager(connection, { checkAPI: false })).streams.delete('NATTER_DEAD');
     await connection.close();
     expect(await examined()).toMatchObject({ streams: { level: 'fail', detail: 'missing: NATTER_DEAD' } });
+    const told = { level: 'fail', detail: expect.stringMatching(/^streams_missing: .*NATTER_DEAD/), fix: expect.any(String) };
+    await vi.waitFor(async () => expect((await examined()).gateway).toMatchObject(told));
+    expect(await natter('status')).toMatch(/^gateway .* not ready: streams_missing\n/);
     expect(process.exitCode).toBe(1);
     await server.kill9();
     expect(await examined()).toMatchObject({ broker: { level: 'fail' }, gateway: { level: 'fail' } });
