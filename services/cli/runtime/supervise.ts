@@ -1,7 +1,7 @@
 import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { watchStore } from '../../../shared/adapters/nats/open.ts';
 import { heal } from '../../../shared/adapters/nats/provision.ts';
-import type { StoreWatch } from '../../../shared/adapters/nats/store-watch.ts';
+import type { StoreWatch } from '../../../shared/adapters/nats/watch/store-watch.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';

@@ -1,6 +1,5 @@
 import { assert } from '../../kit/assert.ts';
 import { NatterError } from '../../kit/errors.ts';
-import { HealthProblem } from '../../kit/health-problem.ts';
 import type { ConsumeOptions, Consumption, WorkQueue } from '../../ports/work-queue.ts';
 import type { StoredAckOutcome } from '../streams/handle-stored.ts';
 import { placementOf } from '../streams/rendezvous.ts';
@@ -84,10 +83,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#share();
     return {
       owned: () => [...member.held].sort((left, right) => left - right),
-      problems: () =>
-        member.state === 'crashed' || member.state === 'paused'
-          ? [new HealthProblem('work_stalled', `${member.name} is ${member.state}`)]
-          : [],
+      problems: () => member.problems(),
       warnings: () => [],
       close: (drainMs = 10_000) => this.#close(member, drainMs),
     };

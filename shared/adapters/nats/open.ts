@@ -17,16 +17,16 @@ import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { watchBroker } from './broker-watch.ts';
 import { openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { answersAddress, createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
-import { LogGuard } from './log-guard.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
-import { StoreWatch, type StoreWatchOptions } from './store-watch.ts';
+import { watchBroker } from './watch/broker-watch.ts';
+import { LogGuard } from './watch/log-guard.ts';
+import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions {
   /** Shown in the broker's connection list. */

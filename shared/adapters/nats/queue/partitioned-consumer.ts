@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../kit/clock.ts';
-import { HealthProblem } from '../../../kit/health-problem.ts';
+import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
@@ -106,14 +106,7 @@ export class PartitionedConsumer<T> implements Consumption {
     const silent = this.#partitions.filter((partition) => partition.silentMs() > troubleMs);
     return [
       ...connectionProblems(this.#settings.connection),
-      ...(this.#membership.isIn()
-        ? []
-        : [
-            new HealthProblem(
-              'work_stalled',
-              `${this.#member} is no longer a member of ${binding.name}: its renewals do not arrive`,
-            ),
-          ]),
+      ...this.#membership.problems(),
       ...found(
         'consumers_missing',
         silent.map(({ number }) => number),

@@ -1,13 +1,13 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../kit/clock.ts';
-import { errorMessage } from '../../kit/errors.ts';
-import { HealthProblem } from '../../kit/health-problem.ts';
-import type { Topology } from '../../wire/topology.ts';
-import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
-import { connectionProblems } from './connection.ts';
-import { driftText, missingConsumers, missingStreams, streamDrift } from './provision.ts';
-import { ReplyInbox } from './reply-inbox.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import { errorMessage } from '../../../kit/errors.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
+import type { Topology } from '../../../wire/topology.ts';
+import { type BrokerFailure, failureOf, toNatterError } from '../broker-errors.ts';
+import { connectionProblems } from '../connection.ts';
+import { driftText, missingConsumers, missingStreams, streamDrift } from '../provision.ts';
+import { ReplyInbox } from '../reply-inbox.ts';
 
 export interface StoreWatchOptions {
   readonly connection: NatsConnection;
