@@ -143,6 +143,7 @@ test('a deleted consumer is told within 5 s, made again by natter up, and its me
   expect((await call('POST', pathOf(key, '/messages?wait=20'), { body: { text: 'hello' } })).body).toMatchObject({
     reply: 'You said: hello',
   });
+  await vi.waitFor(async () => expect(await examined()).toMatchObject({ store: { level: 'ok' }, processes: { level: 'ok' } }));
 }, 60_000);
 
 describe('natter audit', () => {
