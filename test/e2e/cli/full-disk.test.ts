@@ -1,57 +1,47 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { mountDisk } from '../../support/small-disk.ts';
 import { type Call, callerOf, pathOf, ready } from '../gateway/setup.ts';
 
 /** The whole product on a disk that becomes full and gets room again (F26). The disk is a tmpfs, which only root can mount. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'dist/services/cli/main.js');
-const disk = mkdtempSync(join(tmpdir(), 'natter-disk-'));
-const size = 640 * 1024 ** 2;
-const mount = (options: string): boolean => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk]).status === 0;
-const isMounted = mount(`size=${size}`);
-if (!isMounted)
-  console.warn('NOT TESTED: a full disk. This user cannot mount a tmpfs; run test/e2e/cli/full-disk.test.ts as root.');
+const disk = mountDisk(640 * 1024 ** 2);
+const dataDir = disk?.path ?? '';
 
 const key = 'agent:main:main';
 let up: ChildProcess;
 let call: Call;
 const printed: string[] = [];
 
-const used = (): number => {
-  const { blocks, bavail, bsize } = statfsSync(disk);
-  return (blocks - bavail) * bsize;
-};
-const fill = (): void => expect(mount(`remount,size=${used()}`)).toBe(true);
-const free = (): void => expect(mount(`remount,size=${size}`)).toBe(true);
 const send = (text: string, path = '/messages') => call('POST', pathOf(key, path), { body: { text } });
 const messages = async (): Promise<string[]> => {
   const { body } = await call('GET', pathOf(key, '/messages?limit=1000'));
   return body.messages.map(({ text }: { text: string }) => text);
 };
 const natter = (...words: string[]): string =>
-  spawnSync(process.execPath, [program, ...words, '--data-dir', disk], {
+  spawnSync(process.execPath, [program, ...words, '--data-dir', dataDir], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
   }).stdout;
 
 beforeAll(async () => {
-  if (!isMounted) return;
+  if (disk === null) return;
   const env = { ...process.env, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: '' };
-  up = spawn(process.execPath, [program, 'up', '--port', '0', '--no-chat', '--data-dir', disk], {
+  up = spawn(process.execPath, [program, 'up', '--port', '0', '--no-chat', '--data-dir', dataDir], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [up.stdout, up.stderr])
     if (stream) createInterface({ input: stream }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
-  const { url, token } = JSON.parse(readFileSync(join(disk, 'gateway.json'), 'utf8'));
+  const { url, token } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8'));
   call = callerOf(url, token);
   await ready(call);
 }, 90_000);
@@ -60,15 +50,14 @@ afterAll(async () => {
     up.kill('SIGTERM');
     await once(up, 'exit');
   }
-  if (isMounted) spawnSync('umount', [disk]);
-  rmSync(disk, { recursive: true, force: true });
+  disk?.remove();
 });
 
-test.skipIf(!isMounted)(
+test.skipIf(disk === null)(
   'a full disk is told by its code, and after it has room again everything acknowledged is there, once, and answered (I1, F26)',
   async () => {
     expect((await send('before', '/messages?wait=20')).body).toMatchObject({ reply: 'You said: before' });
-    fill();
+    disk?.leaveFree();
     const acknowledged: string[] = [];
     await vi.waitFor(
       async () => {
@@ -85,7 +74,7 @@ test.skipIf(!isMounted)(
     expect(natter('status')).toMatch(/^gateway .* not ready: .*storage_full[\s\S]*disk of the broker is full[\s\S]*→ free space/);
     expect(await messages()).toContain('before');
 
-    free();
+    disk?.makeRoom();
     await vi.waitFor(
       async () => expect((await call('GET', '/readyz')).body).toEqual({ status: 'ready', problems: [], details: [] }),
       {
