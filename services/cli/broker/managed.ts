@@ -31,6 +31,8 @@ export interface ManagedServer {
   pid(): number;
   /** Empty while it runs. */
   problems(): readonly string[];
+  /** The last warnings and errors in its log since it was started the last time. */
+  warnings(): readonly string[];
   /** Stops it in good order (its store is written out) and frees the data folder. */
   stop(): Promise<void>;
 }
@@ -40,6 +42,7 @@ const stopMs = 10_000;
 const restarts = { firstMs: 100, mostMs: 5_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
+const keptWarnings = 100;
 
 /**
  * Starts the broker of this installation and keeps it running, on one port as long as this process lives, so that clients reconnect.
@@ -51,16 +54,23 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
+  let warnings: string[] = [];
 
+  const hear = (line: string): void => {
+    const { level, text } = entryOf(line);
+    if (level !== 'debug') warnings = [...warnings.slice(1 - keptWarnings), text];
+    options.log(level, `nats-server: ${text}`);
+  };
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval, token } = options;
+    warnings = [];
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
       token,
-      log: (line) => relay(line, options.log),
+      log: hear,
     });
     await lock.noteServer(started.pid);
     return started;
@@ -104,6 +114,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
     port,
     pid: () => running.pid,
     problems: () => (problem === null ? [] : [problem]),
+    warnings: () => warnings,
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');
@@ -116,15 +127,17 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   };
 };
 
+type Level = 'debug' | 'warn' | 'error';
+
 /** Its chatter is for us to debug with; its warnings are for everybody. */
-const levels: ReadonlyMap<string, 'debug' | 'warn' | 'error'> = new Map([
+const levels: ReadonlyMap<string, Level> = new Map([
   ['WRN', 'warn'],
   ['ERR', 'error'],
   ['FTL', 'error'],
 ]);
 
 /** A line is `[pid] date time [INF] text`. */
-const relay = (line: string, log: ManagedServerOptions['log']): void => {
+const entryOf = (line: string): { level: Level; text: string } => {
   const [, level = '', text = line] = /\[([A-Z]{3})\] (.*)$/.exec(line) ?? [];
-  log(levels.get(level) ?? 'debug', `nats-server: ${text}`);
+  return { level: levels.get(level) ?? 'debug', text };
 };
