@@ -4,7 +4,7 @@ import type { EventType } from '../domain/session/events.ts';
 
 /** The outcome of one append. `unknown`: a conflict, a timeout or no leader; only a read from the leader can tell (F14). */
 export type AppendResult =
-  | { readonly kind: 'stored'; readonly seq: number }
+  | { readonly kind: 'stored'; readonly seq: number; readonly digest: string }
   | { readonly kind: 'unknown'; readonly cause: string }
   | { readonly kind: 'refused'; readonly message: string };
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
-import { encodeCommit } from '../../wire/codec.ts';
+import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
 import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
@@ -165,9 +165,9 @@ export class InMemoryEventLog implements EventLog {
   async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
-    if (this.#replicated && repeat) return { kind: 'stored', seq: repeat.seq };
+    if (this.#replicated && repeat) return { kind: 'stored', seq: repeat.seq, digest: digestOf(data) };
     if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
-    if (repeat) return { kind: 'stored', seq: repeat.seq };
+    if (repeat) return { kind: 'stored', seq: repeat.seq, digest: digestOf(data) };
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
       this.#inFlight.set(key, id);
@@ -176,7 +176,7 @@ export class InMemoryEventLog implements EventLog {
     }
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });
-    return { kind: 'stored', seq: message.seq };
+    return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */

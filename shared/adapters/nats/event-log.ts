@@ -8,7 +8,7 @@ import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
-import { encodeCommit } from '../../wire/codec.ts';
+import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
@@ -59,7 +59,7 @@ export class NatsEventLog implements EventLog {
       const { subject, payload, headers } = request;
       const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
       this.#notifyFollowers(subject, seq);
-      return { kind: 'stored', seq };
+      return { kind: 'stored', seq, digest: digestOf(payload) };
     } catch (error) {
       return appendFailure(error);
     }

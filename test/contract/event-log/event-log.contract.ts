@@ -10,6 +10,7 @@ import {
   commitTo,
   freshKey,
   keyOf,
+  recorded,
   sessionDeactivated,
   turnStarted,
   userMessage,
@@ -44,9 +45,11 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       test('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
         const key = freshKey();
         const { lastSeq } = await log.info();
-        expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1 });
-        expect(await log.append(commitTo(key, { rev: 2 }), lastSeq + 1)).toEqual({ kind: 'stored', seq: lastSeq + 2 });
-        expect(await log.last(key)).toMatchObject({ key, rev: 2, seq: lastSeq + 2 });
+        const digest = expect.stringMatching(/^[\w-]{22}$/);
+        expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1, digest });
+        const second = await log.append(commitTo(key, { rev: 2 }), lastSeq + 1);
+        expect(second).toEqual({ kind: 'stored', seq: lastSeq + 2, digest });
+        expect(await log.last(key)).toMatchObject({ seq: lastSeq + 2, digest: 'digest' in second && second.digest, key, rev: 2 });
       });
 
       test('gives back exactly what was appended, with its sequence and the time the log stored it', async () => {
@@ -54,7 +57,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         const commit = commitTo(key, { events: [turnStarted(), assistantMessage('héllo 🌍')] });
         const seq = await stored(log, commit, 0);
         const last = await log.last(key);
-        expect(last).toEqual({ ...commit, seq, recordedAt: expect.any(Number) });
+        expect(last).toEqual({ ...recorded(commit, seq), recordedAt: expect.any(Number) });
         expect(Math.abs((last?.recordedAt ?? 0) - Date.now())).toBeLessThan(60_000);
       });
 
