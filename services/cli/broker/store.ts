@@ -23,9 +23,9 @@ const descriptionPath = (dataDir: string, stream: string): string => join(storeO
 const streamFolders = async (dataDir: string): Promise<ReadonlyMap<string, string>> => {
   const accounts = join(storeOf(dataDir), 'store', 'jetstream');
   const folders = new Map<string, string>();
+  // The broker is removing what begins with a dot.
   for (const account of await namesIn(accounts))
     for (const name of await namesIn(join(accounts, account, 'streams')))
-      // The broker is removing what begins with a dot.
       if (!name.startsWith('.')) folders.set(name, join(accounts, account, 'streams', name));
   return folders;
 };
@@ -51,7 +51,8 @@ export const readmitLeftOut = async (
     else refused.push(refusal(dataDir, { name, folder }, warnings));
   }
   if (refused.length === 0) return;
-  const head = 'the broker left out streams whose files are there; they are not created again, for that could lose what they hold';
+  const head =
+    'the broker left out streams whose files are there; they are not created again, for that could lose what they hold';
   const advice = 'See "When the broker leaves a stream out" in docs/operate/broker.md';
   throw new NatterError('unsupported', [`${head}:`, ...refused, advice].join('\n'));
 };
@@ -70,11 +71,7 @@ const holdsMessages = async (folder: string): Promise<boolean> => {
   return sizes.reduce((sum, size) => sum + size, 0) > emptyRecordBytes;
 };
 
-const refusal = (
-  dataDir: string,
-  { name, folder }: { name: string; folder: string },
-  warnings: readonly string[],
-): string => {
+const refusal = (dataDir: string, { name, folder }: { name: string; folder: string }, warnings: readonly string[]): string => {
   const said = warnings.findLast((line) => line.includes(`${folder}/`) || line.includes(`"${name}"`));
   const lines = [`  ${name}: ${folder}`, ...(said === undefined ? [] : [`    nats-server: ${said.trim()}`])];
   return [...lines, `    to repair it: natter nats repair-meta ${name} --data-dir ${dataDir}`].join('\n');

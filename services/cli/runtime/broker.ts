@@ -140,7 +140,9 @@ export const provisionBroker = (
   });
 
 const driftError = (drift: ProvisionReport['drift']): NatterError => {
-  const lines = drift.slice(0, 10).map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
+  const lines = drift
+    .slice(0, 10)
+    .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
   const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
   const head = `the broker's streams do not have the settings this version needs; ${advice}:`;
   return new NatterError('unsupported', [head, ...lines].join('\n'));

@@ -7,9 +7,8 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { installationIn } from '../../../services/cli/installation.ts';
 import { existingBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { withPorts } from '../../../services/cli/runtime/ports.ts';
-import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type Config, loadConfig } from '../../../shared/runtime/config/load.ts';
 import { checkAll } from '../../sim/checkers/all.ts';
 import { startCluster, type TestCluster } from '../../support/nats.ts';
 import { program } from '../host-process.ts';
@@ -48,7 +47,7 @@ export const cutPower = async (options: CutOptions): Promise<CutReport> => {
   const installation = await install(disks, cluster);
   let up: UpProcess | null = null;
   try {
-    up = await startUp(installation.up, installation.configFile);
+    up = await startUp(installation.up);
     if (options.since === 'change') await changeConfiguration(installation);
     const load = startLoad(up, options.senders);
     await delay(options.afterMs);
@@ -59,7 +58,7 @@ export const cutPower = async (options: CutOptions): Promise<CutReport> => {
     await Promise.all(disks.map((disk) => disk.recover()));
     await Promise.all((cluster?.nodes ?? []).map((node) => node.restart()));
     const { token } = up;
-    up = await startUp(installation.up, installation.configFile);
+    up = await startUp(installation.up);
     const { log, readyMs } = up;
     const lines = [...log, ...(cluster?.nodes ?? []).flatMap((node) => node.log())];
     const acknowledged = [...load.acknowledged.values()].flat();
@@ -80,7 +79,6 @@ const foldersOn = (disks: readonly Disk[]): string[] => disks.map(({ folder }) =
 
 interface Installed {
   readonly config: Config;
-  readonly configFile: string;
   readonly up: UpOptions;
 }
 
@@ -89,21 +87,21 @@ const install = async ([disk]: readonly Disk[], cluster: TestCluster | null): Pr
   const dataDir = join(disk.folder, 'natter');
   await mkdir(dataDir);
   const replicas = cluster === null ? 1 : 3;
-  const configFile = join(dataDir, 'natter.json');
-  await writeFile(configFile, JSON.stringify({ nats: { replicas } }), { flush: true });
-  const servers = cluster === null ? {} : { servers: cluster.url };
-  const nats = { replicas, ...(cluster !== null && { url: cluster.url }) } as const;
-  return { configFile, up: { dataDir, replicas, ...servers }, config: { ...configSchema.parse({ nats }), dataDir } };
+  await writeFile(join(dataDir, 'natter.json'), JSON.stringify({ nats: { replicas } }), { flush: true });
+  const up = { dataDir, ...(cluster !== null && { servers: cluster.url }) };
+  return { up, config: loadConfig({ env: environmentOf(up), home: dataDir }) };
 };
 
 /** Lets the disk have all there is, then gives every stream another setting, which `natter nats provision` takes back. */
-const changeConfiguration = async ({ config, configFile, up }: Installed): Promise<void> => {
+const changeConfiguration = async ({ config, up }: Installed): Promise<void> => {
   await promisify(execFile)('sync');
   await withBroker(config, existingBroker(config, installationIn(config.dataDir)), 'chaos', async (connection) => {
     const manager = await jetstreamManager(connection);
     for (const { name } of topologyFor(config).streams) await manager.streams.update(name, { max_msg_size: 700_000 });
   });
-  await promisify(execFile)(process.execPath, [program(), 'nats', 'provision', '--config', configFile], { env: environmentOf(up) });
+  await promisify(execFile)(process.execPath, [program(), 'nats', 'provision'], {
+    env: environmentOf(up),
+  });
 };
 
 /** All that is wrong with the log after everything accepted has ended, or after a minute. */

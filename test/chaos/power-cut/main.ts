@@ -44,7 +44,9 @@ export const powerCuts = async (given: readonly string[]): Promise<number> => {
     },
   });
   const results: boolean[] = [];
-  say('| file system | setup | cut | acknowledged | streams left out | ready again after | violations |\n|---|---|---|---|---|---|---|');
+  say(
+    '| file system | setup | cut | acknowledged | streams left out | ready again after | violations |\n|---|---|---|---|---|---|---|',
+  );
   for (const fileSystem of values['file-system'].split(',').filter(isFileSystem)) {
     const problem = await whyNotHere(fileSystem);
     if (problem !== null) say(`SKIPPED: power cuts on ${fileSystem}: ${problem}`);
@@ -59,6 +61,7 @@ export const powerCuts = async (given: readonly string[]): Promise<number> => {
   const bad = results.filter((good) => !good).length;
   if (results.length === 0) say('\nNOTHING WAS TRIED');
   else if (bad > 0) say(`\n${bad} of ${results.length} cuts are not as they should be`);
-  else say(`\n${results.length} cuts: nothing acknowledged was lost, doubled or left unanswered, and all was ready again by itself`);
+  else
+    say(`\n${results.length} cuts: nothing acknowledged was lost, doubled or left unanswered, and all was ready again by itself`);
   return results.length > 0 && bad === 0 ? 0 : 1;
 };

@@ -23,7 +23,6 @@ export interface UpOptions {
   readonly dataDir: string;
   /** A broker of one's own; absent: the managed one. */
   readonly servers?: string;
-  readonly replicas: number;
 }
 
 const patienceMs = 90_000;
@@ -36,9 +35,9 @@ export const environmentOf = ({ dataDir, servers }: UpOptions): NodeJS.ProcessEn
 });
 
 /** Starts it and waits until it is ready. Rejects with the end of its log if that takes more than 90 s. */
-export const startUp = async (options: UpOptions, configFile: string): Promise<UpProcess> => {
+export const startUp = async (options: UpOptions): Promise<UpProcess> => {
   const began = performance.now();
-  const child = spawn(process.execPath, [program(), 'up', '--no-chat', '--port', '0', '--config', configFile], {
+  const child = spawn(process.execPath, [program(), 'up', '--no-chat', '--port', '0'], {
     env: environmentOf(options),
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],

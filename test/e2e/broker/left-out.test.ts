@@ -8,7 +8,7 @@ import { type ManagedServer, startManagedServer } from '../../../services/cli/br
 import { repairDescription } from '../../../services/cli/broker/store.ts';
 import { provisionBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type Config, loadConfig } from '../../../shared/runtime/config/load.ts';
 import type { StreamSpec } from '../../../shared/wire/topology.ts';
 import { testBinary } from '../../support/nats.ts';
 
@@ -23,7 +23,8 @@ const start = async (): Promise<void> => {
 };
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-left-out-'));
-  config = { ...configSchema.parse({ nats: { partitions: 1 } }), dataDir };
+  await writeFile(join(dataDir, 'natter.json'), '{ nats: { partitions: 1 } }');
+  config = loadConfig({ env: { NATTER_DATA_DIR: dataDir }, home: dataDir });
   await start();
 });
 afterEach(async () => {

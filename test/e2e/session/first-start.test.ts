@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
@@ -6,8 +5,8 @@ import { startWorker } from '../../../services/cli/runtime/compose.ts';
 import { workerNames } from '../../../services/cli/worker-names.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
 import { startServer } from '../../support/nats.ts';
@@ -16,7 +15,8 @@ import { provisionFor } from '../../support/system.ts';
 test('a first start, warm-up included, leaves no trace in the log: no sequence is used and nothing purged (I13)', async () => {
   const server = await startServer();
   await provisionFor(server.url, { partitions: 4 });
-  const config = { ...configSchema.parse({ nats: { partitions: 4 } }), dataDir: tmpdir() };
+  const defaults = loadConfig({ env: {}, home: server.storeDir });
+  const config = { ...defaults, nats: { ...defaults.nats, partitions: 4 } };
   const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
   const [services, log]: [Service[], pino.Logger] = [[], pino({ level: 'silent' })];
   for (const name of workerNames)

@@ -18,7 +18,16 @@ test('every file is synced before its folder, every folder before the one above,
   const folder = await folderWith('lock', 'store/A/meta.inf', 'store/A/meta.sum', 'store/B/msgs/1.blk');
   const order: string[] = [];
   await syncFolder(folder, async (path) => void order.push(path));
-  const all = ['lock', 'store', 'store/A', 'store/A/meta.inf', 'store/A/meta.sum', 'store/B', 'store/B/msgs', 'store/B/msgs/1.blk'];
+  const all = [
+    'lock',
+    'store',
+    'store/A',
+    'store/A/meta.inf',
+    'store/A/meta.sum',
+    'store/B',
+    'store/B/msgs',
+    'store/B/msgs/1.blk',
+  ];
   const above = [folder, dirname(folder), dirname(dirname(folder))];
   expect(order.toSorted()).toEqual([...all.map((path) => join(folder, path)), ...above].toSorted());
   for (const path of order.slice(0, -1)) expect(order.indexOf(dirname(path)), path).toBeGreaterThan(order.indexOf(path));
