@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../../../shared/client/main.ts';
 import type { UpProcess } from './up-process.ts';
@@ -17,6 +18,7 @@ const timeoutMs = 5_000;
 export const startLoad = ({ url, token }: Pick<UpProcess, 'url' | 'token'>, senders: number): Load => {
   const client = createClient({ url, token, patienceMs: 0 });
   const stopping = new AbortController();
+  setMaxListeners(senders, stopping.signal);
   const acknowledged = new Map<string, string[]>();
 
   const sender = async (key: string): Promise<void> => {
