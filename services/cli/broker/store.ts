@@ -16,12 +16,13 @@ const descriptionFile = z.object({ inf: z.base64(), sum: z.base64() });
 type Description = z.infer<typeof descriptionFile>;
 
 /** The folder of the managed broker. */
-export const storeOf = (dataDir: string): string => join(dataDir, 'broker');
-const descriptionPath = (dataDir: string, stream: string): string => join(storeOf(dataDir), 'descriptions', `${stream}.json`);
+export const brokerFolder = (dataDir: string): string => join(dataDir, 'broker');
+const descriptionPath = (dataDir: string, stream: string): string =>
+  join(brokerFolder(dataDir), 'descriptions', `${stream}.json`);
 
 /** The folder of each stream in the store, by name. */
 const streamFolders = async (dataDir: string): Promise<ReadonlyMap<string, string>> => {
-  const accounts = join(storeOf(dataDir), 'store', 'jetstream');
+  const accounts = join(brokerFolder(dataDir), 'store', 'jetstream');
   const folders = new Map<string, string>();
   // The broker is removing what begins with a dot.
   for (const account of await namesIn(accounts))
@@ -88,7 +89,7 @@ export const settleStore = async (
     const folder = folders.get(name);
     if (!cache && folder !== undefined) await keepDescription(descriptionPath(dataDir, name), folder);
   }
-  await sync(storeOf(dataDir));
+  await sync(brokerFolder(dataDir));
 };
 
 const keepDescription = async (path: string, folder: string): Promise<void> => {
@@ -106,10 +107,10 @@ const keepDescription = async (path: string, folder: string): Promise<void> => {
  * description, and `invalid` if the description is not what is wrong.
  */
 export const repairDescription = async (dataDir: string, stream: string): Promise<void> => {
-  const lock = await takeDataLock(join(storeOf(dataDir), 'lock'));
+  const lock = await takeDataLock(join(brokerFolder(dataDir), 'lock'));
   try {
     const folder = (await streamFolders(dataDir)).get(stream);
-    if (folder === undefined) throw new NatterError('not_found', `there is no stream ${stream} in ${storeOf(dataDir)}`);
+    if (folder === undefined) throw new NatterError('not_found', `there is no stream ${stream} in ${brokerFolder(dataDir)}`);
     const kept = await keptDescription(dataDir, stream);
     const wanted = [kept.inf, kept.sum].map((text) => Buffer.from(text, 'base64'));
     const paths = descriptionIn(folder);
@@ -117,7 +118,7 @@ export const repairDescription = async (dataDir: string, stream: string): Promis
     if (wanted.every((bytes, index) => found[index]?.equals(bytes)))
       throw new NatterError('invalid', `the description of ${stream} is in order; if the broker leaves it out, restore a backup`);
     for (const [index, path] of paths.entries()) await writeFile(path, wanted[index] ?? '', { mode: 0o640 });
-    await syncFolder(storeOf(dataDir));
+    await syncFolder(brokerFolder(dataDir));
   } finally {
     await lock.release();
   }
@@ -127,6 +128,6 @@ const keptDescription = async (dataDir: string, stream: string): Promise<Descrip
   try {
     return descriptionFile.parse(JSON.parse(await readFile(descriptionPath(dataDir, stream), 'utf8')));
   } catch {
-    throw new NatterError('not_found', `no description of ${stream} was kept in ${storeOf(dataDir)}; restore a backup`);
+    throw new NatterError('not_found', `no description of ${stream} was kept in ${brokerFolder(dataDir)}; restore a backup`);
   }
 };

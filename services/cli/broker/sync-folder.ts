@@ -32,11 +32,14 @@ const syncPath = async (path: string): Promise<void> => {
   }
 };
 
+/** Gone, or, of a folder above, not ours to read. */
+const skipped = ['ENOENT', 'ENOTDIR', 'EACCES'];
+
 const orGone = async <T>(asked: Promise<T>): Promise<T | null> => {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    if (error instanceof Error && 'code' in error && skipped.includes(String(error.code))) return null;
     throw error;
   }
 };

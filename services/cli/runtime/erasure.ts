@@ -8,7 +8,7 @@ import type { Erased, Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
-import { storeOf } from '../broker/store.ts';
+import { brokerFolder } from '../broker/store.ts';
 import { syncFolder } from '../broker/sync-folder.ts';
 import { type BrokerAddress, withBroker } from './broker.ts';
 import { withPorts } from './ports.ts';
@@ -123,7 +123,7 @@ export const withEraser = async <T>(
     withPorts(config, address, async (ports) => {
       const { events, snapshots, clock } = ports;
       const eraser = await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs });
-      return work(ports, url === undefined ? durableEraser(eraser, () => syncFolder(storeOf(config.dataDir))) : eraser);
+      return work(ports, url === undefined ? durableEraser(eraser, () => syncFolder(brokerFolder(config.dataDir))) : eraser);
     }),
   );
 };
