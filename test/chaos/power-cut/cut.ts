@@ -32,7 +32,7 @@ export interface CutOptions {
 export interface CutReport {
   readonly options: CutOptions;
   readonly acknowledged: number;
-  /** Streams that a broker left out when it came back, whether they were made again or not. */
+  /** Streams that a broker left out when it came back. They are made again, but it should not have come to that. */
   readonly leftOut: number;
   readonly readyMs: number;
   readonly violations: readonly string[];
@@ -61,12 +61,13 @@ export const cutPower = async (options: CutOptions): Promise<CutReport> => {
     up = await startUp(installation.up);
     const { log, readyMs } = up;
     const lines = [...log, ...(cluster?.nodes ?? []).flatMap((node) => node.log())];
+    const leftOut = lines.filter((line) => /checksums do not match|Missing stream (metafile|checksum)/.test(line)).length;
     const acknowledged = [...load.acknowledged.values()].flat();
     const violations = [
       ...(await violationsIn(installation.config, acknowledged)),
       ...(up.token === token ? [] : ['the access token of the installation has changed']),
+      ...(leftOut === 0 ? [] : [`${leftOut} streams were left out: their descriptions were not on the disk`]),
     ];
-    const leftOut = lines.filter((line) => /checksums do not match|Missing stream (metafile|checksum)/.test(line)).length;
     return { options, acknowledged: acknowledged.length, leftOut, readyMs, violations };
   } finally {
     await up?.kill9();
