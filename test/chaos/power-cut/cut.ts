@@ -15,12 +15,12 @@ import { program } from '../host-process.ts';
 import { openLedger } from '../ledger.ts';
 import { createDisk, type Disk, type FileSystem } from './disk.ts';
 import { startLoad } from './load.ts';
-import { environmentOf, startUp, type UpOptions, type UpProcess } from './up-process.ts';
+import { environmentOf, startUp, type UpOptions } from './up-process.ts';
 
 /** One broker that `natter up` manages, or a cluster of three; all they write is on the disks that lose their power, each on its own. */
 export type PowerSetup = 'r1' | 'r3';
-/** After what the time until the cut is counted. */
-export type Since = 'start' | 'change';
+/** After what the time until the cut is counted: the command, the first time that the system is ready, or a change of its streams. */
+export type Since = 'command' | 'start' | 'change';
 
 export interface CutOptions {
   readonly fileSystem: FileSystem;
@@ -39,38 +39,44 @@ export interface CutReport {
 }
 
 const settleMs = 60_000;
+/** Load when it is ready again: it must not only say so. */
+const moreMs = 1_000;
 
 /** Starts everything on new disks, sends messages, cuts the power, starts again, and looks at what is left. */
 export const cutPower = async (options: CutOptions): Promise<CutReport> => {
   const disks = await Promise.all(Array.from({ length: options.setup === 'r3' ? 3 : 1 }, () => createDisk(options.fileSystem)));
   const cluster = options.setup === 'r3' ? await startCluster({ syncInterval: 'always', folders: foldersOn(disks) }) : null;
   const installation = await install(disks, cluster);
-  let up: UpProcess | null = null;
+  const nodes = cluster?.nodes ?? [];
+  let up = startUp(installation.up);
   try {
-    up = await startUp(installation.up);
+    const token = options.since === 'command' ? null : (await up.ready).token;
     if (options.since === 'change') await changeConfiguration(installation);
-    const load = startLoad(up, options.senders);
+    const load = options.since === 'command' ? null : startLoad(await up.ready, options.senders);
     await delay(options.afterMs);
     await Promise.all(disks.map((disk) => disk.cut()));
-    await Promise.all([up.kill9(), ...(cluster?.nodes ?? []).map((node) => node.kill9())]);
-    await load.stop();
+    await Promise.all([up, ...nodes].map((one) => one.kill9()));
+    await load?.stop();
 
     await Promise.all(disks.map((disk) => disk.recover()));
-    await Promise.all((cluster?.nodes ?? []).map((node) => node.restart()));
-    const { token } = up;
-    up = await startUp(installation.up);
-    const { log, readyMs } = up;
-    const lines = [...log, ...(cluster?.nodes ?? []).flatMap((node) => node.log())];
+    await Promise.all(nodes.map((node) => node.restart()));
+    up = startUp(installation.up);
+    const again = await up.ready;
+    const lines = [...up.log, ...nodes.flatMap((node) => node.log())];
     const leftOut = lines.filter((line) => /checksums do not match|Missing stream (metafile|checksum)/.test(line)).length;
-    const acknowledged = [...load.acknowledged.values()].flat();
+    const more = startLoad(again, options.senders);
+    await delay(moreMs);
+    await more.stop();
+    const acknowledged = [load, more].flatMap((sent) => [...(sent?.acknowledged.values() ?? [])].flat());
     const violations = [
       ...(await violationsIn(installation.config, acknowledged)),
-      ...(up.token === token ? [] : ['the access token of the installation has changed']),
-      ...(leftOut === 0 ? [] : [`${leftOut} streams were left out: their descriptions were not on the disk`]),
+      ...(token === null || again.token === token ? [] : ['the access token of the installation has changed']),
+      // Before it was ready for the first time it has promised nothing.
+      ...(token === null || leftOut === 0 ? [] : [`${leftOut} streams were left out: their descriptions were not on the disk`]),
     ];
-    return { options, acknowledged: acknowledged.length, leftOut, readyMs, violations };
+    return { options, acknowledged: acknowledged.length, leftOut, readyMs: again.readyMs, violations };
   } finally {
-    await up?.kill9();
+    await up.kill9();
     await cluster?.stop();
     await Promise.all(disks.map((disk) => disk.remove()));
   }

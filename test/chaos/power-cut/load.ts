@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../../../shared/client/main.ts';
-import type { UpProcess } from './up-process.ts';
+import type { Ready } from './up-process.ts';
 
 /** Messages sent through the gateway, each with a text of its own, by senders that send one after another. */
 export interface Load {
@@ -15,7 +15,7 @@ export interface Load {
 const pauseMs = 20;
 const timeoutMs = 5_000;
 
-export const startLoad = ({ url, token }: Pick<UpProcess, 'url' | 'token'>, senders: number): Load => {
+export const startLoad = ({ url, token }: Pick<Ready, 'url' | 'token'>, senders: number): Load => {
   const client = createClient({ url, token, patienceMs: 0 });
   const stopping = new AbortController();
   setMaxListeners(senders, stopping.signal);

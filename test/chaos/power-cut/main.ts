@@ -27,8 +27,8 @@ const oneCut = async (options: CutOptions, out: string | undefined): Promise<boo
 };
 
 /**
- * `npm run chaos -- power-cut [--file-system ext4,xfs] [--setup r1,r3] [--since start,change] [--after 1,5,15,60] [--senders 16]`: everything
- * on disks of their own, which lose their power under load (docs/develop/chaos.md). Needs root. Resolves with the exit code: 1 when
+ * `npm run chaos -- power-cut [--file-system ext4,xfs] [--setup r1,r3] [--since start,change,command] [--after 1,5,15,60]
+ * [--senders 16]`: everything on disks of their own, which lose their power under load (docs/develop/chaos.md). Needs root. Resolves with the exit code: 1 when
  * something acknowledged was lost, doubled or left unanswered, when the system did not come back by itself, or when nothing could be tried.
  */
 export const powerCuts = async (given: readonly string[]): Promise<number> => {

@@ -1,22 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../../../shared/kit/errors.ts';
 import { program } from '../host-process.ts';
 
 /** `natter up` as a process of its own. */
 export interface UpProcess {
-  readonly url: string;
-  readonly token: string;
-  /** From its start until `/readyz` said yes. */
-  readonly readyMs: number;
+  /** Resolves when `/readyz` says yes. Rejects with the end of its log if it ends before, or takes more than 90 s. */
+  readonly ready: Promise<Ready>;
   /** Lines of its log, its broker's warnings among them. */
   readonly log: readonly string[];
   /** SIGKILL to it and to its broker; resolves when it is gone. */
   kill9(): Promise<void>;
+}
+export interface Ready {
+  readonly url: string;
+  readonly token: string;
+  /** Since its start. */
+  readonly readyMs: number;
 }
 
 export interface UpOptions {
@@ -34,8 +39,7 @@ export const environmentOf = ({ dataDir, servers }: UpOptions): NodeJS.ProcessEn
   ...{ NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: '', NATS_URL: servers ?? '' },
 });
 
-/** Starts it and waits until it is ready. Rejects with the end of its log if that takes more than 90 s. */
-export const startUp = async (options: UpOptions): Promise<UpProcess> => {
+export const startUp = (options: UpOptions): UpProcess => {
   const began = performance.now();
   const child = spawn(process.execPath, [program(), 'up', '--no-chat', '--port', '0'], {
     env: environmentOf(options),
@@ -46,27 +50,25 @@ export const startUp = async (options: UpOptions): Promise<UpProcess> => {
   createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
   const gone = once(child, 'close');
-  const kill9 = async (broker: number | null): Promise<void> => {
-    child.kill('SIGKILL');
-    if (broker !== null && existsSync(`/proc/${broker}`)) process.kill(broker, 'SIGKILL');
-    await gone;
+  const ready = untilReady(child, printed).then(
+    (found) => ({ ...found, readyMs: performance.now() - began }),
+    (error) => Promise.reject(new Error([errorMessage(error), ...printed.slice(-3), ...log.slice(-5)].join('\n      '))),
+  );
+  ready.catch(() => {});
+  return {
+    ready,
+    log,
+    kill9: async () => {
+      for (const pid of [child.pid, ...childrenOf(child)]) if (pid !== undefined && pid > 1) kill(pid);
+      await gone;
+    },
   };
-  try {
-    const { url, token } = await untilReady(child, printed);
-    const readyMs = performance.now() - began;
-    // Now: a disk without power is not read any more.
-    const broker = brokerOf(options.dataDir);
-    return { url, token, readyMs, log, kill9: () => kill9(broker) };
-  } catch (error) {
-    await kill9(brokerOf(options.dataDir));
-    throw new Error([String(error), ...printed.slice(-3), ...log.slice(-5)].join('\n      '));
-  }
 };
 
 const untilReady = async (child: ChildProcess, printed: readonly string[]): Promise<{ url: string; token: string }> => {
   const giveUpAt = performance.now() + patienceMs;
   while (performance.now() < giveUpAt) {
-    if (child.exitCode !== null) throw new Error(`natter up ended with ${child.exitCode}`);
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('natter up ended before it was ready');
     const url = wordAfter(printed, 'natter is up');
     const token = wordAfter(printed, 'token');
     const ready = url === null ? null : await fetch(`${url}/readyz`).catch(() => null);
@@ -83,9 +85,16 @@ const wordAfter = (lines: readonly string[], start: string): string | null =>
     ?.slice(start.length)
     .trim() ?? null;
 
-/** The process of the managed broker: the second line of the lock. */
-const brokerOf = (dataDir: string): number | null => {
-  const file = join(dataDir, 'broker', 'lock');
-  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[1]?.split(' ')[0]) : Number.NaN;
-  return Number.isInteger(pid) && pid > 1 ? pid : null;
+/** The broker among them. */
+const childrenOf = ({ pid, exitCode, signalCode }: ChildProcess): readonly number[] =>
+  exitCode === null && signalCode === null
+    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+    : [];
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
 };
