@@ -92,8 +92,7 @@ const openPorts = async (
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
-  const { servers, token } = broker;
-  const address = { servers, ...(token !== undefined && { token }) };
+  const { managed: _, stop: __, ...address } = broker;
   const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address });
   running.ports.push(ports);
   return ports;
@@ -102,13 +101,15 @@ const openPorts = async (
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
   const { world, config, log } = options;
+  const tokens = [options.token, broker.token ?? ''];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
   for (const name of workerNames) {
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    running.workers.push(await startWorker(name, { config, ports, log, env: world.env, version: world.version, outlets }));
+    const { env, version } = world;
+    running.workers.push(await startWorker(name, { config, ports, log, env, tokens, version, outlets }));
   }
   return hosts;
 };

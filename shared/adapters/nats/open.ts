@@ -18,7 +18,7 @@ import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
-import { openConnections } from './connection.ts';
+import { type BrokerCredentials, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { answersAddress, createEphemera } from './ephemera.ts';
@@ -27,7 +27,7 @@ import { openKvStore } from './kv-store.ts';
 import { LogGuard } from './log-guard.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends BrokerCredentials {
   /** Shown in the broker's connection list. */
   readonly name: string;
   readonly clock: Clock;
