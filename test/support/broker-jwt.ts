@@ -16,16 +16,24 @@ const jwtOf = (issuer: KeyPair, subject: KeyPair, nats: object): string => {
 
 /** A server that trusts one operator with one account, and the credentials file of a user of that account. */
 export const credentialsOfUser = (): { serverConfig: string; creds: string } => {
-  const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
+  const [operator, system, account, user] = [
+    nkeys.createOperator(),
+    nkeys.createAccount(),
+    nkeys.createAccount(),
+    nkeys.createUser(),
+  ];
   const free = { subs: -1, data: -1, payload: -1 };
   const unlimited = { ...free, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
   const stores = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
   const ofOperator = jwtOf(operator, operator, { type: 'operator' });
-  const ofAccount = jwtOf(operator, account, { type: 'account', limits: { ...unlimited, ...stores } });
+  const preloaded = [
+    `${nameOf(system)}: ${jwtOf(operator, system, { type: 'account', limits: unlimited })}`,
+    `${nameOf(account)}: ${jwtOf(operator, account, { type: 'account', limits: { ...unlimited, ...stores } })}`,
+  ];
   const ofUser = jwtOf(account, user, { type: 'user', ...free });
   const seed = new TextDecoder().decode(user.getSeed());
   return {
-    serverConfig: `operator: ${ofOperator}\nresolver: MEMORY\nresolver_preload: { ${nameOf(account)}: ${ofAccount} }`,
+    serverConfig: `operator: ${ofOperator}\nsystem_account: ${nameOf(system)}\nresolver: MEMORY\nresolver_preload: { ${preloaded.join(', ')} }`,
     creds: [
       ...['-----BEGIN NATS USER JWT-----', ofUser, '------END NATS USER JWT------', ''],
       ...['-----BEGIN USER NKEY SEED-----', seed, '------END USER NKEY SEED------', ''],

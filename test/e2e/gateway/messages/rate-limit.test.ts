@@ -67,7 +67,8 @@ describe('rates', () => {
   });
 
   test('I11: a participant too, whatever address they write to', async () => {
-    const { make, as } = await startReplicas({ newSessionsPerHour: 2 });
+    const session = { dmScope: 'per-account-channel-peer' };
+    const { make, as } = await startReplicas({ newSessionsPerHour: 2 }, systemClock, session);
     const { token: ann } = await make({ role: 'participant', principal: 'irc:ann' });
     const statuses: number[] = [];
     for (const account of ['a', 'b', 'c']) {
