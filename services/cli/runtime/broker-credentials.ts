@@ -18,7 +18,7 @@ export const credentialsFor = ({ nats: { tls, credsFile, nkeySeedFile } }: Pick<
   return {
     ...(tls && { tls }),
     ...(credsFile !== undefined && { creds: fileNow('nats.credsFile', credsFile, checkedCreds) }),
-    ...(nkeySeedFile !== undefined && { seed: fileNow('nats.nkeySeedFile', nkeySeedFile, seedIn) }),
+    ...(nkeySeedFile !== undefined && { nkeySeed: fileNow('nats.nkeySeedFile', nkeySeedFile, seedIn) }),
   };
 };
 

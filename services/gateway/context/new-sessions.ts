@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Caller } from '../commands/envelope.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import type { TokenBearer } from './callers.ts';
 import type { SessionList } from './session-list.ts';
 
 /** How many sessions a token of a channel or a participant starts. The owner's tokens may start any number. */
@@ -19,7 +19,7 @@ export class NewSessions {
   }
 
   /** Counts the session if it would be new. Throws `NatterError('overloaded')` for a caller that starts too many. */
-  enter({ actor, principal }: Pick<Caller, 'actor' | 'principal'>, key: SessionKey): void {
+  enter({ actor, principal }: Pick<TokenBearer, 'actor' | 'principal'>, key: SessionKey): void {
     if (principal.role === 'owner' || this.#sessions.peek(key) !== undefined) return;
     const name = `${actor} ${key}`;
     if (this.#counted.has(name)) return;

@@ -19,8 +19,8 @@ export interface BrokerCredentials {
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The contents of a credentials file: a JWT and its seed. Called for each connection; must not throw. */
   readonly creds?: () => string;
-  /** An nkey seed. Called for each connection; must not throw. */
-  readonly seed?: () => string;
+  /** An nkey seed (`SU…`). A function is called for each connection, and must not throw. */
+  readonly nkeySeed?: string | (() => string);
 }
 
 /** The broker's address and the timeout of a call. `servers` is a URL, or several separated by commas. */
@@ -186,12 +186,12 @@ const clientOptions = ({ servers, token, name, requestTimeoutMs, ...credentials 
   maxPingOut: 2,
 });
 
-const credentialOptions = ({ tls, creds, seed }: BrokerCredentials): Pick<ConnectionOptions, 'tls' | 'authenticator'> => {
-  const bytes = (text: () => string) => () => new TextEncoder().encode(text());
+const credentialOptions = ({ tls, creds, nkeySeed }: BrokerCredentials): Pick<ConnectionOptions, 'tls' | 'authenticator'> => {
+  const bytes = (text: string | (() => string)) => () => new TextEncoder().encode(typeof text === 'string' ? text : text());
   return {
     ...(tls && { tls: { ...tls } }),
     ...(creds && { authenticator: credsAuthenticator(bytes(creds)) }),
-    ...(seed && { authenticator: nkeyAuthenticator(bytes(seed)) }),
+    ...(nkeySeed && { authenticator: nkeyAuthenticator(bytes(nkeySeed)) }),
   };
 };
 
