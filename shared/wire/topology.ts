@@ -159,7 +159,7 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       stream(names.dead, [`${prefix}.dead.*`], replicas),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
       // Waits for the disk as the log does: each process proves with it that the broker can store. The newest message is enough.
-      stream(names.probe, [probe], replicas, { bounds: { maxAgeMs: 3_600_000, maxBytes: 1024 ** 2, maxMessagesPerSubject: 1 } }),
+      stream(names.probe, [probe], replicas, { lastPerSubject: true }),
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),

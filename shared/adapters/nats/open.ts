@@ -106,8 +106,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     audit: await openAuditLog(inCommits),
     presence: createPresence(hosts),
     problems: () => {
-      const offline = connections.problems();
-      return offline.length > 0 ? offline : [...store.problems(), ...watch.problems()];
+      const found = connections.problems();
+      // Without a broker the rest is unknown, and only repeats that.
+      return found.some((each) => each.stops({ changes: false })) ? found : [...found, ...store.problems(), ...watch.problems()];
     },
     close: async () => {
       answers.close();
