@@ -10,6 +10,7 @@ import {
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
+import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
 import { connectionFailure, permissionProblem } from './broker-errors.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
@@ -104,9 +105,9 @@ class Protocol extends ProtocolHandler {
     super.handleError(error);
   }
 
-  refusals(): readonly string[] {
+  refusals(): readonly HealthProblem[] {
     const recent = performance.now() - refusalMs;
-    return [...this.#refused].filter(([, at]) => at > recent).map(([problem]) => problem);
+    return [...this.#refused].flatMap(([problem, at]) => (at > recent ? new HealthProblem('permission_denied', problem) : []));
   }
 }
 
@@ -119,7 +120,7 @@ export interface Connections {
   /** Work queues, subscriptions and live text. */
   readonly consumers: NatsConnection;
   /** Why a connection is not usable, and what the broker refused of late; empty if all is well. */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   /** Flushes and closes. Never rejects. */
   close(): Promise<void>;
 }
@@ -132,7 +133,8 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
     commits,
     caches,
     consumers,
-    problems: () => [...new Set(all.flatMap((each) => [...connectionProblems(each), ...(protocolOf(each)?.refusals() ?? [])]))],
+    problems: () =>
+      readinessOf(all.flatMap((each) => [...connectionProblems(each), ...(protocolOf(each)?.refusals() ?? [])])).details,
     close: async () => {
       await Promise.all(all.map(closeConnection));
     },
@@ -152,13 +154,24 @@ const protocolOf = (connection: NatsConnection): Protocol | null =>
   connection instanceof NatsConnectionImpl && connection.protocol instanceof Protocol ? connection.protocol : null;
 
 /** Why this connection is not usable now; empty if it is. */
-export const connectionProblems = (connection: NatsConnection): readonly string[] => {
+export const connectionProblems = (connection: NatsConnection): readonly HealthProblem[] => {
   const away = disconnection(connection);
-  if (away !== null) return [away];
+  if (away !== null) return [new HealthProblem('broker_away', away)];
   if (!(connection instanceof NatsConnectionImpl)) return [];
   const { version = '' } = connection.info ?? {};
-  if (!isNewEnough(version)) return [`the broker is nats-server ${version}; Natter needs ${minimumServerVersion} or newer`];
-  return connection.info?.jetstream ? [] : ['the broker runs without JetStream'];
+  if (!isNewEnough(version)) {
+    const fix = `use nats-server ${minimumServerVersion} or newer`;
+    return [
+      new HealthProblem(
+        'broker_unusable',
+        `the broker is nats-server ${version}; Natter needs ${minimumServerVersion} or newer`,
+        fix,
+      ),
+    ];
+  }
+  if (connection.info?.jetstream) return [];
+  const fix = 'start nats-server with -js, or enable JetStream for the account';
+  return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
 
 /** Never rejects. A drain waits for the broker, so it is bounded: a broker that is away must not hold up a shutdown. */
