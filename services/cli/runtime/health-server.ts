@@ -5,7 +5,7 @@ import { type HealthProblem, readinessOf } from '../../../shared/kit/health-prob
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
-import { isOwnName, notOwnName } from '../../gateway/server/origin.ts';
+import { isOwnName, notOwnName } from '../../gateway/main.ts';
 
 export interface HealthServerOptions {
   /** Its host, and the names that probes may use. */
