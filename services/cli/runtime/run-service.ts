@@ -157,9 +157,9 @@ const announceReady = async (service: Service, { log }: Resources, signal: Abort
 const openPage = async (
   { metricsPort }: ServiceOptions,
   { gateway }: Config,
-  page: Omit<HealthServerOptions, 'host' | 'port'>,
+  page: Omit<HealthServerOptions, 'gateway' | 'port'>,
 ): Promise<() => Promise<void>> => {
   if (metricsPort === undefined) return async () => {};
   refusePublicBind(gateway);
-  return serveHealth({ host: gateway.host, port: metricsPort, ...page });
+  return serveHealth({ gateway, port: metricsPort, ...page });
 };
