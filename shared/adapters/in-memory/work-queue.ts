@@ -54,6 +54,12 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return storedOrNot(this.#settings, this.#storing(message));
   }
 
+  async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
+    const { keyOf, decode } = this.#settings.binding;
+    const key = keyOf(decode(bytes));
+    return storedOrNot(this.#settings, () => this.#duplicates.once(id, () => this.#store(key, bytes)));
+  }
+
   /** Stores bytes unchecked, as any program with publish rights could. */
   inject(key: string, bytes: Uint8Array): void {
     this.#store(key, bytes);
