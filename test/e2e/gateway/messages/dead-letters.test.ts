@@ -172,6 +172,16 @@ test('an envelope that the configuration could not place is resent once it can',
   await vi.waitFor(async () => expect((await call('GET', path)).body.messages?.[0]).toMatchObject({ text: 'hi' }));
 });
 
+test('F5: what belongs to a session whose history cannot be read would only come back, and is refused', async () => {
+  const { memory, call, misplaced } = await start();
+  memory.events.storeRaw('user_message', key as CommandEnvelope['key'], garbage);
+  const letter = await misplaced('for the broken');
+  const { resend } = (await call('GET', at(letter))).body;
+  expect(resend).toMatchObject({ isPossible: false, why: expect.stringContaining(`the history of ${key} cannot be read`) });
+  expect((await call('POST', at(letter, '/resend'))).body).toMatchObject({ code: 'not_resendable', detail: resend.why });
+  expect((await call('GET', at(letter))).status).toBe(200);
+});
+
 test('I9: what delivery gave up is shown, and never sent again from here; nor what a later version wrote', async () => {
   const { ports, call } = await start();
   for (const service of ['delivery', 'constructor']) {
