@@ -105,10 +105,10 @@ describe.each([
   });
 
   test('F9: dead letters from the time when they had no bounds get them, only when asked; bounds of the operator stay', async () => {
-    const unbounded = topology.streams.map(({ bounds, ...spec }) =>
-      spec.name === 'NATTER_AUDIT' && bounds ? { ...spec, bounds } : spec,
+    const streams = topology.streams.map(({ bounds, ...spec }) =>
+      spec.name !== 'NATTER_DEAD' && bounds ? { ...spec, bounds } : spec,
     );
-    await provision(connection, { ...topology, streams: unbounded });
+    await provision(connection, { ...topology, streams });
     const log = jetstream(connection);
     const { seq } = await log.publish('natter.dead.router', 'of the old version');
     const fields = (await provision(connection, topology)).drift.map(({ field }) => field);
@@ -191,9 +191,9 @@ describe.each([
       });
     });
 
-    test('I11: bounds the audit trail and the dead letters, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
+    test('I11: bounds the audit trail, the dead letters and the probe, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
       for await (const { config } of manager.streams.list()) {
-        const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD'].includes(config.name);
+        const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD', 'NATTER_PROBE'].includes(config.name);
         expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isBounded, isBounded]);
       }
       await manager.streams.delete('NATTER_AUDIT');
