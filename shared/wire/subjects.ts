@@ -51,7 +51,8 @@ export interface Subjects {
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
-  dead(service: string): string;
+  /** Dead letters of a service from one source: a channel, or a session. */
+  dead(service: string, source: string): string;
   audit(kind: AuditKind): string;
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
@@ -63,14 +64,13 @@ export interface Subjects {
 }
 
 /**
- * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long conversation is replaced by its hash.
+ * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long token is replaced by its hash.
  */
-const longestConversation = 1_024;
-const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
-  const conversation = [accountId ?? '', to, threadId ?? ''].map(token).join('~');
-  if (conversation.length <= longestConversation) return conversation;
-  return `~${createHash('sha256').update(conversation).digest('hex')}`;
-};
+const longestToken = 1_024;
+const shortened = (text: string): string =>
+  text.length <= longestToken ? text : `~${createHash('sha256').update(text).digest('hex')}`;
+const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
+  shortened([accountId ?? '', to, threadId ?? ''].map(token).join('~'));
 
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
@@ -92,7 +92,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
-    dead: (service) => `${prefix}.dead.${token(service)}`,
+    dead: (service, source) => `${prefix}.dead.${token(service)}~${shortened(token(source))}`,
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,

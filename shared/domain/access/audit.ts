@@ -8,6 +8,8 @@ export const auditKinds = [
   'approval_answered',
   'session_deleted',
   'session_erased',
+  'dead_letter_resent',
+  'dead_letter_discarded',
   'config_reloaded',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

@@ -138,6 +138,7 @@ async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncG
 
 const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => ({
   publish: (message) => process.through(() => queue.publish(message)),
+  resend: (bytes, id) => process.through(() => queue.resend(bytes, id)),
   schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
   cancel: (key, name) => process.through(() => queue.cancel(key, name)),
   consume: (options) => process.through(() => queue.consume(options)),
