@@ -1,6 +1,7 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType } from '../domain/session/events.ts';
+import type { LogView } from '../domain/session/log-witness.ts';
 
 /** The outcome of one append. `unknown`: a conflict, a timeout or no leader; only a read from the leader can tell (F14). */
 export type AppendResult =
@@ -42,4 +43,6 @@ export interface EventLog {
    */
   follow(options: FollowOptions): AsyncIterable<RecordedCommit>;
   info(): Promise<LogInfo>;
+  /** The end of the log and the digest of the commit at a sequence, read from the leader: to compare with what was seen (I13). */
+  view(seq: number): Promise<LogView>;
 }

@@ -2,6 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import type { EventType } from '../../domain/session/events.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
+import type { LogView } from '../../domain/session/log-witness.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
@@ -10,7 +11,14 @@ import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports
 import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
-import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
+import {
+  commitOf,
+  commitOrNull,
+  digestOfMessage,
+  type MessageBatch,
+  type OnBad,
+  type StoredMessage,
+} from '../streams/stored-message.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
 export interface InMemoryEventLogOptions {
@@ -121,7 +129,7 @@ export class InMemoryEventLog implements EventLog {
     const log: FollowedLog = {
       clock: this.#clock,
       batch: (after) => this.#batch(after, limits.readCommits, wanted),
-      info: () => this.info(),
+      view: (seq) => this.view(seq),
       wakeUps: (wake) => {
         let latest = 0;
         const watcher = (message: KeptMessage): void => {
@@ -142,6 +150,12 @@ export class InMemoryEventLog implements EventLog {
     await this.#reach('info');
     const firstSeq = this.#messages.findIndex((message) => message !== null) + 1;
     return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+  }
+
+  async view(seq: number): Promise<LogView> {
+    const { incarnation, lastSeq } = await this.info();
+    const message = this.#messages[seq - 1];
+    return { incarnation, lastSeq, digest: message ? digestOfMessage(message) : null };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */

@@ -13,6 +13,7 @@ import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
+import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
@@ -54,7 +55,6 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const inCommits = { connection: commits, subjects, requestTimeoutMs };
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
-  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);
@@ -62,6 +62,11 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const hosts = await bucket(buckets.hosts);
   const tokens = await bucket(buckets.tokens);
   const memory = await bucket(buckets.memory);
+  const cursors = createCursors(index);
+  const guard = new LogGuard({
+    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad }), clock, cursors },
+    witness: createWritersWitness(await bucket(buckets.witness)),
+  });
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
@@ -82,7 +87,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     snapshots: createSnapshots(snapshots),
     index: createSessionIndex(index, clock),
     memory: createMemoryStore(memory, clock),
-    cursors: createCursors(index),
+    cursors,
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     custody: await openCustodyLog(inCommits),
@@ -98,6 +103,8 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
       answers.close();
       live.close();
       watch.stop();
+      // A stop does not wait for a broker that is away.
+      if (connections.problems().length === 0) await guard.save().catch(() => {});
       await connections.close();
     },
   };

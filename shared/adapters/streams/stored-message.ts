@@ -1,6 +1,6 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
-import { decodeCommit } from '../../wire/codec.ts';
+import { decodeCommit, digestOf } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 
 /** A message of the event stream as stored; any program with publish rights may have written it. `time` in ms. */
@@ -16,6 +16,12 @@ export interface MessageBatch {
   readonly messages: readonly StoredMessage[];
   readonly more: boolean;
 }
+
+/** True for a place that was given up when a person accepted that its commit is lost; its subject ends in `lost` (I13). */
+const isGivenUp = ({ data }: StoredMessage): boolean => data.length === 0;
+
+/** The digest of the commit in a message; `null` if its place was given up. */
+export const digestOfMessage = (message: StoredMessage): string | null => (isGivenUp(message) ? null : digestOf(message.data));
 
 /** Called for each message that is skipped because it is not a commit. */
 export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;
@@ -35,6 +41,7 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
 
 /** Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. */
 export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
+  if (isGivenUp(message)) return null;
   try {
     return commitOf(message, subjects);
   } catch (error) {
