@@ -19,6 +19,7 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
     read: (...given) => events.read(...given),
     page: (options) => events.page(options),
     info: () => events.info(),
+    view: (seq) => events.view(seq),
     follow,
   };
   return { ports: { ...ports, events: behind }, letGo: () => held.abort() };

@@ -1,4 +1,5 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
@@ -9,6 +10,7 @@ import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
+import { findLoss } from './log-loss.ts';
 
 /** What the broker has, compared with what it should have. */
 export interface BrokerReport {
@@ -23,6 +25,8 @@ export interface BrokerReport {
   /** Settings that differ, as text. */
   readonly drift: readonly string[];
   readonly lastSeq: number;
+  /** What the log has lost of what was seen of it, one line for each witness (I13). */
+  readonly losses: readonly string[];
   /** The position of each reader of the log. */
   readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
   /** Messages not yet processed. */
@@ -31,7 +35,17 @@ export interface BrokerReport {
   readonly deadLetters: number;
   readonly tokens: readonly IssuedToken[];
 }
-const nothing = { restored: [], drift: [], lastSeq: 0, cursors: [], queues: [], processes: [], deadLetters: 0, tokens: [] };
+const nothing = {
+  restored: [],
+  drift: [],
+  lastSeq: 0,
+  losses: [],
+  cursors: [],
+  queues: [],
+  processes: [],
+  deadLetters: 0,
+  tokens: [],
+};
 
 /** Inspects the broker. Creates nothing except our missing consumers. Throws `NatterError('unavailable')`. */
 export const brokerReport = (config: Config, address: BrokerAddress): Promise<BrokerReport> =>
@@ -48,7 +62,7 @@ export const brokerReport = (config: Config, address: BrokerAddress): Promise<Br
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
-      ...(await contents(config, address)),
+      ...(await contents(config, address, connection)),
     };
   });
 
@@ -69,13 +83,15 @@ const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing:
 const contents = async (
   config: Config,
   address: BrokerAddress,
-): Promise<Pick<BrokerReport, 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
+  connection: NatsConnection,
+): Promise<Pick<BrokerReport, 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
+    const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
     const issued = await ports.tokens.watch();
     const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters] = await Promise.all([
       ports.events.info(),
-      ports.cursors.get('delivery'),
+      ports.cursors.get('delivery').then(({ seq }) => seq),
       ports.index.position(),
       ports.presence.list(),
       ports.commands.lag(),
@@ -86,7 +102,7 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ lastSeq, processes, deadLetters, tokens },
+      ...{ lastSeq, losses, processes, deadLetters, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },

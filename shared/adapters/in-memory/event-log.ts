@@ -155,7 +155,7 @@ export class InMemoryEventLog implements EventLog {
   async view(seq: number): Promise<LogView> {
     const { incarnation, lastSeq } = await this.info();
     const message = this.#messages[seq - 1];
-    return { incarnation, lastSeq, digest: message ? digestOfMessage(message) : null };
+    return { incarnation, lastSeq, digest: message ? digestOfMessage(message, subjects) : null };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */

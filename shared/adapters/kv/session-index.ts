@@ -12,7 +12,8 @@ import type { KeyValue } from './key-value.ts';
 
 /** Concurrent writes. */
 const writesAtOnce = 64;
-const positionKey = bucketKey('position');
+/** Where the bucket has the sequence that the index reflects. */
+export const positionKey = bucketKey('position');
 
 /** A bucket key and the revision we last saw. */
 interface Seen {

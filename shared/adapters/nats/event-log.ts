@@ -135,7 +135,7 @@ export class NatsEventLog implements EventLog {
       this.info(),
       seq === 0 ? null : this.#leaderMessage({ seq }, `read the commit ${seq}`),
     ]);
-    return { incarnation, lastSeq, digest: message && digestOfMessage(message) };
+    return { incarnation, lastSeq, digest: message && digestOfMessage(message, this.#subjects) };
   }
 
   /** `null` if there is no such message. */

@@ -17,11 +17,9 @@ export interface MessageBatch {
   readonly more: boolean;
 }
 
-/** True for a place that was given up when a person accepted that its commit is lost; its subject ends in `lost` (I13). */
-const isGivenUp = ({ data }: StoredMessage): boolean => data.length === 0;
-
-/** The digest of the commit in a message; `null` if its place was given up. */
-export const digestOfMessage = (message: StoredMessage): string | null => (isGivenUp(message) ? null : digestOf(message.data));
+/** The digest of a commit's message; `null` for the place of a lost one. */
+export const digestOfMessage = ({ subject, data }: StoredMessage, { lost }: Subjects): string | null =>
+  subject === lost ? null : digestOf(data);
 
 /** Called for each message that is skipped because it is not a commit. */
 export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;
@@ -39,9 +37,12 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
   }
 };
 
-/** Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. */
+/**
+ * Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. The place of a lost
+ * commit is skipped in silence.
+ */
 export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
-  if (isGivenUp(message)) return null;
+  if (message.subject === subjects.lost) return null;
   try {
     return commitOf(message, subjects);
   } catch (error) {
