@@ -7,7 +7,7 @@ import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
 import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
@@ -20,6 +20,7 @@ import {
   type MessageBatch,
   type OnBad,
   type StoredMessage,
+  storedCommit,
 } from '../streams/stored-message.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
@@ -63,10 +64,11 @@ export class NatsEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     try {
-      // For a repeat, recognised by its id, the broker returns the sequence of the first: stored, and ours.
       const { subject, payload, headers } = request;
-      const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
+      const { seq, duplicate } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
       this.#notifyFollowers(subject, seq);
+      // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
+      if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
       return { kind: 'stored', seq, digest: digestOf(payload) };
     } catch (error) {
       return appendFailure(error);
@@ -100,6 +102,16 @@ export class NatsEventLog implements EventLog {
       const { messages, more } = await this.#batch(position, options.limit, subject);
       const commits = messages.flatMap((message) => commitOrNull(message, this.#subjects, this.#onBad) ?? []);
       if (commits.length > 0 || !more) return { commits, more };
+      position = messages.at(-1)?.seq ?? position;
+    }
+  }
+
+  async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
+    const subject = options.key && this.#subjects.eventsOf(options.key);
+    for (let position = options.after; ; ) {
+      const { messages, more } = await this.#batch(position, options.limit, subject);
+      const commits = messages.filter((message) => message.subject !== this.#subjects.lost);
+      if (commits.length > 0 || !more) return { messages: commits.map((message) => storedCommit(message, this.#subjects)), more };
       position = messages.at(-1)?.seq ?? position;
     }
   }
