@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acceptLoss, findLoss, type LogLoss, withLog } from '../../../services/cli/runtime/log-loss.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { configSchema } from '../../../shared/domain/config/schema.ts';
+
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { commitTo, freshKey } from '../../support/domain/commits.ts';
 import { eventStoreOf } from '../../support/event-store.ts';
@@ -13,7 +14,7 @@ import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
 /** `natter log accept`: what was given out for lost commits, and what stands ahead of the log (I13). */
-const config = configSchema.parse({ nats: { partitions: 1, requestTimeoutMs: 1_000 } });
+const config = loadConfig({ env: {}, home: '/nowhere' });
 const [kept, lost] = [freshKey('agent:main:kept'), freshKey('agent:main:lost')];
 let server: TestServer;
 beforeEach(async () => {
