@@ -162,10 +162,6 @@ export const limits = {
   doneMessages: 50_000,
   /** Times a decision is repeated because another writer was first. */
   fencedRetries: 5,
-  /** Readers of the log whose cursors are compared with it (I13). */
-  logReaders: 1_000,
-  /** Sequences that are given up beyond the last one that is known to be lost: what one second may have written unseen (I13). */
-  lostMargin: 10_000,
   /** Participants listed in an index row. */
   participants: 200,
   /** Characters of the last message kept in an index row. */

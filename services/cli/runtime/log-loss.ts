@@ -9,7 +9,6 @@ import { type IndexRow, summarize } from '../../../shared/domain/projections/sum
 import { type LogWitness, nothingSeen, regression } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
@@ -29,6 +28,9 @@ export interface LogLoss {
   /** Sessions with a newer state in the index than in the log. */
   readonly sessions: readonly SessionKey[];
 }
+/** Sequences that are given up beyond the last one that was seen: what one second may have written before anybody said so. */
+export const unseenMargin = 10_000;
+
 /** Who accepts the loss, and why: the audit trail keeps both. */
 export interface Acceptance {
   readonly actor: string;
@@ -100,8 +102,7 @@ export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, r
   const { config, connection, ports } = resources;
   const { audit, clock, cursors, events, memory } = ports;
   const { keptThrough, reached } = loss;
-  // Whoever wrote last may have had a second left to say so.
-  const through = reached + limits.lostMargin;
+  const through = reached + unseenMargin;
   const detail = `the log is kept up to ${keptThrough} and had reached ${reached}; ${through} is given up; reason: ${reason}`;
   await audit.append({ v: 1, at: clock.now(), kind: 'log_loss_accepted', actor, outcome: 'ok', detail });
   const { requestTimeoutMs: timeoutMs } = config.nats;

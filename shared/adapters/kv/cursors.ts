@@ -1,12 +1,13 @@
 import { type LogWitness, nothingSeen } from '../../domain/session/log-witness.ts';
 import { hasCode } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
 import type { Cursors } from '../../ports/cursors.ts';
 import { witnessCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from './key-value.ts';
 
 const part = 'cursor';
+/** Readers whose cursors are listed. */
+const mostReaders = 1_000;
 
 /** Cursors in the bucket of the session index, under `cursor.<name>`. A lost cursor counts as 0. */
 export const createCursors = (bucket: KeyValue): Cursors => ({
@@ -18,7 +19,7 @@ export const createCursors = (bucket: KeyValue): Cursors => ({
     await bucket.put(bucketKey(part, name), witnessCodec.encode(seen));
   },
   all: async () => {
-    const { entries } = await bucket.changes(part, 0, limits.logReaders);
+    const { entries } = await bucket.changes(part, 0, mostReaders);
     return new Map(entries.flatMap(readable));
   },
 });

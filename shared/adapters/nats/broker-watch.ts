@@ -4,9 +4,9 @@ import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Topology } from '../../wire/topology.ts';
+import type { LogGuard } from '../streams/log-guard.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { connectionProblems } from './connection.ts';
-import type { LogGuard } from './log-guard.ts';
 import { missingStreams } from './provision.ts';
 
 /** Checks the broker once a second: whether our streams exist, and whether the log has regressed. */

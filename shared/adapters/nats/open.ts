@@ -16,6 +16,7 @@ import { createTokens } from '../kv/tokens.ts';
 import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { LogGuard } from '../streams/log-guard.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
@@ -25,7 +26,6 @@ import { openDeadLetters } from './dead-letters.ts';
 import { answersAddress, createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
-import { LogGuard } from './log-guard.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 
 export interface OpenOptions {

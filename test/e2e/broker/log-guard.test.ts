@@ -4,8 +4,8 @@ import { createWritersWitness, type WritersWitness } from '../../../shared/adapt
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { LogGuard } from '../../../shared/adapters/nats/log-guard.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { LogGuard } from '../../../shared/adapters/streams/log-guard.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { acceptLoss, findLoss, type LogLoss, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards } from '../../support/afterwards.ts';
@@ -77,7 +76,7 @@ test('it is shown what is lost and who has seen it', async () => {
 test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {
   const ran = await lostItsEnd();
   const end = await accepted();
-  expect(end).toBeGreaterThanOrEqual(3 + limits.lostMargin);
+  expect(end).toBeGreaterThanOrEqual(3 + unseenMargin);
   expect(await found()).toBeNull();
 
   const ports = await open();

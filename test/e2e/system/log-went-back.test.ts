@@ -12,10 +12,10 @@ import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts'
 import { logCommand } from '../../../services/cli/commands/operate/log.ts';
 import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
+import { unseenMargin } from '../../../services/cli/runtime/log-loss.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { afterwards } from '../../support/afterwards.ts';
@@ -156,7 +156,7 @@ test('a person accepts the loss: it is recorded, nothing is used twice, and the 
   expect(arrived.slice(before).map((one) => one.text)).toEqual(['You said: six', 'You said: seven']);
   const ids = arrived.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect((await sequences(third)).filter((seq) => seq > last + limits.lostMargin).length).toBeGreaterThan(0);
+  expect((await sequences(third)).filter((seq) => seq > last + unseenMargin).length).toBeGreaterThan(0);
   expect((await third.natter('audit', '--kind', 'log_loss_accepted')).trim().split('\n')).toEqual([
     expect.stringMatching(new RegExp(`operator:olga.*had reached ${last}.*the newer copy is gone`)),
   ]);
