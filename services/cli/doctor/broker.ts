@@ -58,6 +58,12 @@ export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missin
   return ok('streams', 'all exist with the right settings');
 };
 
+/** The broker stores what it is sent, and all that the services rely on is there. */
+export const store = ({ problems: [problem] }: Pick<BrokerReport, 'problems'>): Finding =>
+  problem === undefined
+    ? ok('store', 'a message was written')
+    : fail('store', `${problem.code}: ${problem.message}`, problem.fix);
+
 /** The log still has everything that was seen of it (I13). */
 export const logEnd = ({ lastSeq, losses }: Pick<BrokerReport, 'lastSeq' | 'losses'>): Finding => {
   if (losses.length === 0) return ok('log', `${lastSeq} commits; nothing that was seen of it is missing`);

@@ -1,9 +1,10 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
@@ -24,6 +25,8 @@ export interface BrokerReport {
   readonly restored: readonly string[];
   /** Settings that differ, as text. */
   readonly drift: readonly string[];
+  /** Why the services could not rely on it; the same that `/readyz` says. */
+  readonly problems: readonly HealthProblem[];
   readonly lastSeq: number;
   /** What the log has lost of what was seen of it, one line for each witness (I13). */
   readonly losses: readonly string[];
@@ -38,6 +41,7 @@ export interface BrokerReport {
 const nothing = {
   restored: [],
   drift: [],
+  problems: [],
   lastSeq: 0,
   losses: [],
   cursors: [],
@@ -61,7 +65,7 @@ export const brokerReport = (config: Config, address: BrokerAddress): Promise<Br
     const { created, drift } = await provision(connection, topology);
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
-      drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
+      drift: drift.map(driftText),
       ...(await contents(config, address, connection)),
     };
   });
@@ -84,7 +88,9 @@ const contents = async (
   config: Config,
   address: BrokerAddress,
   connection: NatsConnection,
-): Promise<Pick<BrokerReport, 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
+): Promise<
+  Pick<BrokerReport, 'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>
+> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
     const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
@@ -102,7 +108,7 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ lastSeq, losses, processes, deadLetters, tokens },
+      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },

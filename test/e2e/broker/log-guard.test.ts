@@ -5,7 +5,7 @@ import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { LogGuard } from '../../../shared/adapters/streams/log-guard.ts';
+import { LogGuard } from '../../../shared/adapters/nats/watch/log-guard.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -85,7 +85,7 @@ describe('the log is not the one that earlier processes have seen', () => {
     });
     const ports = await open();
     expect(ports.problems()).not.toEqual([]);
-    await said(ports, /^log_went_back: the event log ends at 1, but had reached 3/);
+    await said(ports, /^the event log ends at 1, but had reached 3/);
     await writesNothing(ports);
 
     await whileStopped(() => store.putBack('newer'));
@@ -97,7 +97,7 @@ describe('the log is not the one that earlier processes have seen', () => {
     await written('a-first-commit', 'a-second-commit', 'a-third-commit');
     await whileStopped(() => store.flipBitAt('a-second-commit'));
     const ports = await open();
-    await said(ports, /^log_went_back: the event log ends at 1, but had reached 3/);
+    await said(ports, /^the event log ends at 1, but had reached 3/);
     await writesNothing(ports);
   });
 
@@ -109,7 +109,7 @@ describe('the log is not the one that earlier processes have seen', () => {
     const { events } = await openUnguarded();
     expect(await append(events, 'another')).toBe(2);
     const ports = await open();
-    await said(ports, /^log_went_back: the event log was exchanged: 2 is another commit/);
+    await said(ports, /^the event log was exchanged: 2 is another commit/);
     await writesNothing(ports);
   });
 
@@ -118,10 +118,10 @@ describe('the log is not the one that earlier processes have seen', () => {
     await whileStopped(() => store.moveAwayAs('old'));
     await provisionFor(server.url, { partitions: 1 });
     const ports = await open();
-    await said(ports, /^log_went_back: the event log ends at 0, but had reached 1/);
+    await said(ports, /^the event log ends at 0, but had reached 1/);
     const { events } = await openUnguarded();
     expect(await append(events, 'another')).toBe(1);
-    await said(ports, /^log_went_back: the event log was recreated/);
+    await said(ports, /^the event log was recreated/);
     await writesNothing(ports);
   });
 
@@ -130,7 +130,7 @@ describe('the log is not the one that earlier processes have seen', () => {
     const reader = await open();
     await reader.cursors.put('delivery', seenAt(5));
     const ports = await open();
-    await said(ports, /^log_went_back: the event log ends at 1, but had reached 5/);
+    await said(ports, /^the event log ends at 1, but had reached 5/);
     await writesNothing(ports);
   });
 

@@ -1,9 +1,9 @@
-import type { Commit } from '../../domain/session/envelope.ts';
-import { type LogWitness, nothingSeen, regression } from '../../domain/session/log-witness.ts';
-import type { Clock } from '../../kit/clock.ts';
-import type { Cursors } from '../../ports/cursors.ts';
-import type { AppendResult, EventLog } from '../../ports/event-log.ts';
-import type { WritersWitness } from '../kv/writers-witness.ts';
+import type { Commit } from '../../../domain/session/envelope.ts';
+import { type LogWitness, nothingSeen, regression } from '../../../domain/session/log-witness.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { Cursors } from '../../../ports/cursors.ts';
+import type { AppendResult, EventLog } from '../../../ports/event-log.ts';
+import type { WritersWitness } from '../../kv/writers-witness.ts';
 
 /** A problem must persist for this long: a newly elected leader may still be catching up. */
 const believeMs = 500;
@@ -112,7 +112,7 @@ export class LogGuard {
     const problem = (await this.#regressionSince(before)) ?? (this.#trusted ? null : await this.#durableRegression());
     if (problem !== null) {
       this.#trusted = false;
-      this.#doubt = { since: this.#doubt?.since ?? this.#clock.monotonic(), problem: `log_went_back: ${problem}` };
+      this.#doubt = { since: this.#doubt?.since ?? this.#clock.monotonic(), problem };
       return;
     }
     this.#trusted = true;
