@@ -16,6 +16,7 @@ import { createTokens } from '../kv/tokens.ts';
 import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
+import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
@@ -25,7 +26,6 @@ import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 import { watchBroker } from './watch/broker-watch.ts';
-import { LogGuard, LogGuard } from './watch/log-guard.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions {
