@@ -26,6 +26,7 @@ import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 import { watchBroker } from './watch/broker-watch.ts';
+import { LogGuard } from './watch/log-guard.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions {
