@@ -31,6 +31,9 @@ export interface LogLoss {
 /** Sequences that are given up beyond the last one that was seen: what one second may have written before anybody said so. */
 export const unseenMargin = 10_000;
 
+/** The digest of no commit: a witness with it agrees with no log. */
+const undecided = 'undecided';
+
 /** Who accepts the loss, and why: the audit trail keeps both. */
 export interface Acceptance {
   readonly actor: string;
@@ -96,7 +99,8 @@ const witnessesOf = async (resources: Resources): Promise<Map<string, LogWitness
 
 /**
  * Accepts a loss: nothing that was given out for a lost commit is used again, and no cursor, row or witness is ahead of the log. First it is
- * recorded in the audit trail. After a failure at any point, call it again. Resolves with the last sequence that is given up.
+ * recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the last sequence
+ * that is given up.
  */
 export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
   const { config, connection, ports } = resources;
@@ -105,18 +109,22 @@ export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, r
   const through = reached + unseenMargin;
   const detail = `the log is kept up to ${keptThrough} and had reached ${reached}; ${through} is given up; reason: ${reason}`;
   await audit.append({ v: 1, at: clock.now(), kind: 'log_loss_accepted', actor, outcome: 'ok', detail });
-  const { requestTimeoutMs: timeoutMs } = config.nats;
-  await giveUpPlaces(connection, { subjects: subjectsUnder(config.prefix), after: loss.lastSeq, through, timeoutMs });
-  const { lastSeq } = await events.info();
-  const atMost = async (seq: number): Promise<LogWitness> => {
-    const { incarnation, digest } = await events.view(Math.min(seq, keptThrough));
-    return { incarnation, seq: Math.min(seq, keptThrough), digest };
-  };
+  const witness = await witnessOf(resources);
+  // Who alone has seen the end of the log may be lowered before this is done.
+  await witness.raise({ incarnation: null, seq: reached, digest: undecided, accepted: (await witness.read()).accepted });
   await putBackIndex(resources, loss);
   if ((await memory.position()) > keptThrough) await memory.reset();
-  for (const [name, { seq }] of await cursors.all()) await cursors.put(name, await atMost(seq));
+  for (const [name, seen] of await cursors.all()) {
+    const seq = Math.min(seen.seq, keptThrough);
+    const { incarnation, digest } = await events.view(seq);
+    await cursors.put(name, { incarnation, seq, digest });
+  }
+  const { requestTimeoutMs: timeoutMs } = config.nats;
+  await giveUpPlaces(connection, { subjects: subjectsUnder(config.prefix), after: loss.lastSeq, through, timeoutMs });
   // Last: the processes that wait for it go on.
-  await (await witnessOf(resources)).accept({ ...(await atMost(lastSeq)), seq: lastSeq, digest: null });
+  const { lastSeq } = await events.info();
+  const { incarnation, digest } = await events.view(lastSeq);
+  await witness.accept({ incarnation, seq: lastSeq, digest });
   return lastSeq;
 };
 

@@ -16,7 +16,6 @@ import { followLog } from '../streams/follow.ts';
 import {
   commitOf,
   commitOrNull,
-  digestOfMessage,
   type MessageBatch,
   type OnBad,
   type StoredMessage,
@@ -151,7 +150,7 @@ export class NatsEventLog implements EventLog {
       this.info(),
       seq === 0 ? null : this.#leaderMessage({ seq }, `read the commit ${seq}`),
     ]);
-    return { incarnation, lastSeq, digest: message && digestOfMessage(message, this.#subjects) };
+    return { incarnation, lastSeq, digest: message && digestOf(message.data) };
   }
 
   /** `null` if there is no such message. */

@@ -1,7 +1,7 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
 import type { StoredCommit } from '../../ports/event-log.ts';
-import { decodeCommit, digestOf } from '../../wire/codec.ts';
+import { decodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 
 /** A message of the event stream as stored; any program with publish rights may have written it. `time` in ms. */
@@ -17,10 +17,6 @@ export interface MessageBatch {
   readonly messages: readonly StoredMessage[];
   readonly more: boolean;
 }
-
-/** The digest of a commit's message; `null` for the place of a lost one. */
-export const digestOfMessage = ({ subject, data }: StoredMessage, { lost }: Subjects): string | null =>
-  subject === lost ? null : digestOf(data);
 
 /** Called for each message that is skipped because it is not a commit. */
 export type OnBad = (bad: { readonly seq: number; readonly subject: string; readonly error: NatterError }) => void;

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { afterwards } from '../../support/afterwards.ts';
-import { commitTo, freshKey } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { eventStoreOf } from '../../support/event-store.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
@@ -71,6 +72,20 @@ test('it is shown what is lost and who has seen it', async () => {
   expect(loss?.problems.map((problem) => problem.split(':')[0]).toSorted()).toEqual(
     ['the index', 'the memory', 'the reader delivery', 'the session hosts'].toSorted(),
   );
+});
+
+test('one that was interrupted is done again: until then the log counts as gone back', async () => {
+  await lostItsEnd();
+  const subjects = subjectsUnder(config.prefix);
+  await withLog(config, address(), async ({ connection, ports }) => {
+    await giveUpPlaces(connection, { subjects, after: 1, through: 4, timeoutMs: 1_000 });
+    await ports.cursors.put('delivery', seenAt(1));
+  });
+  const ports = await open();
+  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/), 5_000);
+  expect(await found()).toMatchObject({ reached: 3 });
+  await accepted();
+  await vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
 });
 
 test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {

@@ -109,7 +109,7 @@ export class LogGuard {
   async #compare(): Promise<void> {
     // Appends during the requests must not count against their answers.
     const before = this.#seen;
-    const problem = (await this.#regressionSince(before)) ?? (this.#trusted ? null : await this.#durableRegression());
+    const problem = (this.#trusted ? null : await this.#durableRegression()) ?? (await this.#regressionSince(before));
     if (problem !== null) {
       this.#trusted = false;
       this.#doubt = { since: this.#doubt?.since ?? this.#clock.monotonic(), problem };
