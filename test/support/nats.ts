@@ -105,7 +105,7 @@ const stopped = async (pid: number): Promise<void> => {
 
 /** Starts one server (R1) in about 20 ms. `syncInterval` is `2m` unless said: a killed process loses nothing by that, a power cut would. */
 export const startServer = async (
-  options: { syncInterval?: string; storeDir?: string; port?: number } = {},
+  options: { syncInterval?: string; storeDir?: string; port?: number; arguments?: readonly string[] } = {},
 ): Promise<TestServer> => startNode((await testBinary()).path, { syncInterval: '2m', port: 0, ...options });
 
 /** Starts a cluster of three (R3). Ready when it has elected a leader and answers JetStream requests: 3 to 5 s. */

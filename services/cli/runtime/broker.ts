@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import {
+  type BrokerCredentials,
+  closeConnection,
+  connectionProblems,
+  disconnection,
+  openConnection,
+} from '../../../shared/adapters/nats/connection.ts';
 import { driftText, missingStreams, type ProvisionReport, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -16,19 +22,22 @@ import { startManagedServer } from '../broker/managed.ts';
 import { readmitLeftOut, settleStore } from '../broker/store.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
+import { credentialsFor } from './broker-credentials.ts';
 
-/** The broker's address, and how to stop it if this process manages it. */
-export interface Broker {
+/** Where the broker is, and with what to connect. */
+export interface BrokerAddress extends BrokerCredentials {
   readonly servers: string;
   readonly token?: string;
+  /** What it warned about since it started; only of a managed one that this process runs. */
+  warnings?(): readonly string[];
+}
+/** The broker's address, and how to stop it if this process manages it. */
+export interface Broker extends BrokerAddress {
   readonly managed: boolean;
   /** What only its supervisor knows; of a broker that is not managed nothing. */
   problems(): readonly HealthProblem[];
-  /** What it warned about since it started; only of a managed one that this process runs. */
-  warnings?(): readonly string[];
   stop(): Promise<void>;
 }
-export type BrokerAddress = Pick<Broker, 'servers' | 'token' | 'warnings'>;
 
 export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): Topology =>
   topologyOf(subjectsUnder(prefix), {
@@ -38,25 +47,28 @@ export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): 
     memoryConsumers: nats.replicas > 1 || nats.url === undefined,
   });
 
-/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. */
-const external = ({ nats }: Config): BrokerAddress | null =>
-  nats.url === undefined ? null : { servers: nats.url, ...(nats.token !== undefined && { token: nats.token }) };
+/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. Throws as `credentialsFor`. */
+const external = (config: Config): BrokerAddress | null => {
+  const { url, token } = config.nats;
+  return url === undefined ? null : { servers: url, ...(token !== undefined && { token }), ...credentialsFor(config) };
+};
 
-/** The configured broker, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
+/** The configured broker, or that of a running `natter up`. Throws as `credentialsFor`, and `'unavailable'` if there is neither. */
 export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
   const address = external(config) ?? installation.broker();
   if (address !== null) return address;
   throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
 };
 
-/** An error for a broker that cannot be reached, with its address and a fix; never with its password. */
+/** An error for a broker that cannot be reached, with its address, and a fix unless the problem has one; never with its password. */
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
   const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
   const advice =
     nats.url === undefined
       ? 'start "natter up"; if it is running, see its log'
       : 'start it, or correct nats.url and nats.token (NATS_URL, NATS_TOKEN)';
-  return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
+  const [what, ...fix] = problem.split('; ');
+  return new NatterError('unavailable', `${what} (${where}); ${fix.length > 0 ? fix.join('; ') : advice}`);
 };
 
 /** Opens a connection for `work` and closes it afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */

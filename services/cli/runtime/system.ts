@@ -95,8 +95,7 @@ const openPorts = async (
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
-  const { servers, token } = broker;
-  const address = { servers, ...(token !== undefined && { token }) };
+  const { managed: _, problems: __, warnings: ___, stop: ____, ...address } = broker;
   const { store } = running.supervision ?? {};
   const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
   running.ports.push(ports);
@@ -106,13 +105,15 @@ const openPorts = async (
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
   const { world, config, log } = options;
+  const tokens = [options.token, broker.token ?? ''];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
   for (const name of workerNames) {
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    running.workers.push(await startWorker(name, { config, ports, log, env: world.env, version: world.version, outlets }));
+    const { env, version } = world;
+    running.workers.push(await startWorker(name, { config, ports, log, env, tokens, version, outlets }));
   }
   return hosts;
 };

@@ -18,7 +18,7 @@ import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { openConnections } from './connection.ts';
+import { type BrokerCredentials, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { answersAddress, createEphemera } from './ephemera.ts';
@@ -29,7 +29,7 @@ import { watchBroker } from './watch/broker-watch.ts';
 import { LogGuard } from './watch/log-guard.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends BrokerCredentials {
   /** Shown in the broker's connection list. */
   readonly name: string;
   readonly clock: Clock;

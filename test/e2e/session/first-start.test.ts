@@ -20,7 +20,7 @@ test('a first start, warm-up included, leaves no trace in the log: no sequence i
   const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
   const [services, log]: [Service[], pino.Logger] = [[], pino({ level: 'silent' })];
   for (const name of workerNames)
-    services.push(await startWorker(name, { config: { current: () => config }, ports, log, env: {}, version: '0' }));
+    services.push(await startWorker(name, { config: { current: () => config }, ports, log, env: {}, tokens: [], version: '0' }));
   await vi.waitFor(() => expect(services.flatMap((service) => service.problems())).toEqual([]), 20_000);
 
   const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 1_000 });
