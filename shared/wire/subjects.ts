@@ -47,6 +47,8 @@ export interface Subjects {
   /** All commits of a key, whatever their headline: for the fence and for the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
+  /** Where the places of commits are filled that are lost for good (I13): no reader of commits meets them. */
+  readonly lost: string;
   /** Where the writer announces the sequence of a stored commit with this event subject: a hint for followers (ADR 2). */
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
@@ -89,6 +91,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
     eventsUnder: (headline) => `${prefix}.event.${headline}.>`,
+    lost: `${prefix}.event.lost`,
     stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,

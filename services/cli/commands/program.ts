@@ -6,6 +6,7 @@ import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
+import { logCommand } from './operate/log.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
 import { upCommand } from './run/up.ts';
@@ -44,7 +45,7 @@ const groups = [
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand] },
+  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand] },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
 ];
 

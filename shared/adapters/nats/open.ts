@@ -13,6 +13,7 @@ import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
+import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
@@ -70,7 +71,6 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
   const wrote: StoreWatch['appended'] = (failure) => store.appended(failure);
-  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);
@@ -78,6 +78,11 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const hosts = await bucket(buckets.hosts);
   const tokens = await bucket(buckets.tokens);
   const memory = await bucket(buckets.memory);
+  const cursors = createCursors(index);
+  const guard = new LogGuard({
+    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock, cursors },
+    witness: createWritersWitness(await bucket(buckets.witness)),
+  });
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
@@ -97,7 +102,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     snapshots: createSnapshots(snapshots),
     index: createSessionIndex(index, clock),
     memory: createMemoryStore(memory, clock),
-    cursors: createCursors(index),
+    cursors,
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     custody: await openCustodyLog(inCommits),
@@ -115,6 +120,8 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
       live.close();
       watch.stop();
       if (options.store === undefined) store.stop();
+      // A stop does not wait for a broker that is away.
+      if (connections.problems().length === 0) await guard.save().catch(() => {});
       await connections.close();
     },
   };

@@ -11,5 +11,6 @@ export const auditKinds = [
   'dead_letter_resent',
   'dead_letter_discarded',
   'config_reloaded',
+  'log_loss_accepted',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

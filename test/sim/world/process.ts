@@ -122,6 +122,7 @@ const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
   follow: (options) =>
     gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
   info: () => process.through(() => log.info()),
+  view: (seq) => process.through(() => log.view(seq)),
 });
 
 async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
