@@ -176,6 +176,7 @@ const recover = (
 const hostMetrics = (host: SessionHost): Record<string, number> => ({
   sessions_resident: host.residents,
   sessions_quarantined: host.quarantine.size,
+  sessions_damaged: host.quarantine.damaged,
   commits_total: host.counts.commits,
   commits_fenced_total: host.counts.fenced,
   commits_uncommitted_total: host.counts.uncommitted,

@@ -4,7 +4,7 @@ import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { errorMessage } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
@@ -65,7 +65,33 @@ export class NatsEventLog implements EventLog {
     }
   }
 
+  /** To the broker a message whose checksum is wrong does not exist, but it still counts: unreadable is not empty (F13). */
   async last(key: SessionKey): Promise<RecordedCommit | null> {
+    // Twice: another host may have stored the first commit in between.
+    for (let looks = 0; looks < 2; looks++) {
+      const last = await this.#lastReadable(key);
+      if (last !== null || (await this.count(key)) === 0) return last;
+    }
+    throw new NatterError(
+      'damaged',
+      `the last commit of ${key} is stored, but the broker cannot read it; see "natter repair ${key}"`,
+    );
+  }
+
+  async count(key: SessionKey): Promise<number> {
+    const subject = this.#subjects.eventsOf(key);
+    try {
+      const request = JSON.stringify({ subjects_filter: subject });
+      const { state } = await this.#inbox.ask<StreamInfo>(`$JS.API.STREAM.INFO.${this.#stream}`, request, {
+        timeoutMs: this.#timeoutMs,
+      });
+      return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
+    } catch (error) {
+      throw toNatterError(error, `count the commits of ${key}`);
+    }
+  }
+
+  async #lastReadable(key: SessionKey): Promise<RecordedCommit | null> {
     const query = { last_by_subj: this.#subjects.eventsOf(key), no_hdr: true };
     try {
       const { message } = await this.#inbox.ask<{ message: LeaderMessage }>(
@@ -169,7 +195,12 @@ interface LeaderMessage {
 }
 interface StreamInfo {
   readonly created: string;
-  readonly state: { readonly first_seq: number; readonly last_seq: number };
+  readonly state: {
+    readonly first_seq: number;
+    readonly last_seq: number;
+    /** Messages by subject, if subjects were asked for. */
+    readonly subjects?: Readonly<Record<string, number>>;
+  };
 }
 /**
  * Only a commit that can never be stored is refused. A missing stream may come back with the commit in it, and a full one may get

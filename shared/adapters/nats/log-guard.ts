@@ -48,6 +48,7 @@ export class LogGuard {
     return {
       append: (commit, expectedSeq) => this.#append(commit, expectedSeq),
       last: (key) => events.last(key),
+      count: (key) => events.count(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),
       follow: (options) => events.follow(options),
