@@ -19,6 +19,7 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
     count: (key) => events.count(key),
     read: (...given) => events.read(...given),
     page: (options) => events.page(options),
+    raw: (options) => events.raw(options),
     info: () => events.info(),
     follow,
   };

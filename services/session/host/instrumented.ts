@@ -56,6 +56,7 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
   count: (key) => events.count(key),
   read: (key, options) => events.read(key, options),
   page: (options) => events.page(options),
+  raw: (options) => events.raw(options),
   follow: (options) => events.follow(options),
   info: () => events.info(),
 });

@@ -51,6 +51,7 @@ export class LogGuard {
       count: (key) => events.count(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),
+      raw: (options) => events.raw(options),
       follow: (options) => events.follow(options),
       info: () => events.info(),
     };

@@ -13,6 +13,7 @@ export const doomedPorts =
       count: events.count.bind(events),
       read: events.read.bind(events),
       page: events.page.bind(events),
+      raw: events.raw.bind(events),
     };
     return {
       ...ports,

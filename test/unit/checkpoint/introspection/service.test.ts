@@ -111,6 +111,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
         last: (key) => events.last(key),
         count: (key) => events.count(key),
         page: (options) => events.page(options),
+        raw: (options) => events.raw(options),
       },
       ...{ follow: (options) => events.follow(options), info: () => events.info() },
       read: async function* (key, options) {
