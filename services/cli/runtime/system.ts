@@ -16,6 +16,7 @@ import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
+import { snapshotKeyFor } from './snapshot-key.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -87,14 +88,15 @@ const startProvisionedBroker = async ({ world, config, installation, log }: Syst
 
 /** Each service has connections of its own, named after it. */
 const openPorts = async (
-  { config, clock, log }: SystemOptions,
+  { config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
   const { servers, token } = broker;
   const address = { servers, ...(token !== undefined && { token }) };
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address });
+  const key = snapshotKeyFor(config.current(), installation);
+  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...key });
   running.ports.push(ports);
   return ports;
 };

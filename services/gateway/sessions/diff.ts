@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { initialState, type Position, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { Replay } from '../../../shared/domain/session/replay.ts';
+import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
 import { type Difference, differences } from '../../../shared/kit/comparison.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
@@ -52,7 +52,7 @@ export const changesBetween = async ({ events }: Pick<Ports, 'events'>, key: Ses
 const walked = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, { from, to, since, limit }: Span) => {
   const last = await lastOf(events, key);
   const [isBefore, isWithin] = [isBy(from), isBy(to ?? last)];
-  const replay = new Replay();
+  const replay = new HistoryFold();
   let before = initialState;
   const between: EventView[] = [];
   let next: Cursor | null = null;

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure, standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { Replay } from '../../../shared/domain/session/replay.ts';
+import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
 import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
@@ -60,7 +60,7 @@ const foldUpTo = async (
   moment: Moment,
   snapshot: PlainState | null = null,
 ): Promise<SessionState | null> => {
-  const replay = new Replay(snapshot === null ? undefined : fromPlain(snapshot));
+  const replay = new HistoryFold(snapshot === null ? undefined : fromPlain(snapshot));
   const isPast = isBy(moment);
   let stands = snapshot === null;
   for await (const commit of historyOf(events, last, snapshot === null ? 0 : snapshot.position.seq - 1)) {

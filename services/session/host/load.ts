@@ -2,7 +2,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fromPlain, type PlainState, type SessionState } from '../../../shared/domain/session/evolve.ts';
-import { damaged, Replay } from '../../../shared/domain/session/replay.ts';
+import { damaged, HistoryFold } from '../../../shared/domain/session/history-fold.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
@@ -53,7 +53,7 @@ const fromSnapshot = async (
 ): Promise<SessionState | null> => {
   const { seq } = snapshot.position;
   if (seq === last?.seq) return standsOn(snapshot, last) ? fromPlain(snapshot) : null;
-  const replay = new Replay(fromPlain(snapshot));
+  const replay = new HistoryFold(fromPlain(snapshot));
   let stands = false;
   for await (const commit of readThrough(ports, key, { after: seq - 1, through })) {
     if (stands) replay.take(commit);
@@ -64,7 +64,7 @@ const fromSnapshot = async (
 };
 
 const foldAll = async (ports: LoadPorts, key: SessionKey, through: number): Promise<SessionState> => {
-  const replay = new Replay();
+  const replay = new HistoryFold();
   for await (const commit of readThrough(ports, key, { after: 0, through })) replay.take(commit);
   return replay.whole(key);
 };

@@ -8,6 +8,7 @@ export const auditKinds = [
   'approval_answered',
   'session_deleted',
   'session_erased',
+  'history_repaired',
   'config_reloaded',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

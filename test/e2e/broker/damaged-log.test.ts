@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { repairCommand } from '../../../services/cli/commands/sessions/repair.ts';
+import { type Gateway, startGateway } from '../../../services/gateway/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
@@ -10,11 +12,14 @@ import type { SessionCommand } from '../../../shared/domain/session/commands.ts'
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { keyOf } from '../../support/domain/commits.ts';
 import { flipBit } from '../../support/flip-bit.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { natterWith } from '../../support/natter.ts';
 import { provisionFor } from '../../support/system.ts';
+import { callerOf, pathOf, ready, token } from '../gateway/setup.ts';
 
 /** One flipped bit on the broker's disk (F13): what the broker answers then, and what a session host makes of it. One partition for all. */
 describe.each([
@@ -25,16 +30,20 @@ describe.each([
   let server: TestServer;
   let ports: Ports;
   let host: Service;
+  let gateway: Gateway;
   const key = keyOf('agent:main:damaged');
   const other = keyOf('agent:main:other');
-  const config = configSchema.parse({ nats: { partitions: 1 } });
+  const config = configSchema.parse({ nats: { partitions: 1 }, gateway: { port: 0 } });
   const log = pino({ level: 'silent' });
 
   const open = async () => {
     ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
     host = await startSession({ config, ports, log, member: randomUUID(), env: {}, recoveryEveryMs: 100 });
+    gateway = await startGateway({ config: fixed(config), ports, log, token, version: 'test' });
+    await ready(callerOf(gateway.url));
   };
   const close = async () => {
+    await gateway.stop(1_000);
     await host.stop(2_000);
     await ports.close();
   };
@@ -102,13 +111,35 @@ describe.each([
     expect([...host.problems(), ...ports.problems()]).toEqual([]);
   });
 
+  test('over the API the session can be read up to the damage, and what is lost is told to the owner', async () => {
+    const call = callerOf(gateway.url);
+    const readable = await revsOf(key);
+    const page = await call('GET', pathOf(key, '/commits'));
+    if (readable.length > 0) expect(page.body.commits.map(({ rev }: RecordedCommit) => rev)).toEqual(readable);
+    else expect(page).toMatchObject({ status: 409, body: { code: 'damaged' } });
+    const state = await call('GET', pathOf(key, '/state'));
+    expect(state).toMatchObject({ status: 409, body: { code: 'damaged' } });
+    const { body } = await call('GET', pathOf(key, '/damage'));
+    expect(body).toMatchObject({ gaps: [{ fromRev, toRev: fromRev }], lastRev: readable.at(-1) ?? 0 });
+    expect((await call('GET', '/readyz')).status).toBe(200);
+    const sent = await call('POST', pathOf(key, '/messages'), { body: { text: 'x', mode: 'append' } });
+    expect([202, 409]).toContain(sent.status);
+  });
+
   test('a person decides: it is recorded what is lost, and the session goes on', async () => {
-    await send(key, { type: 'repair_history', reason: 'a bad disk' });
-    await until(async () => expect((await commitsOf(key)).at(-1)?.events[0]).toMatchObject({ type: 'history_damaged' }));
+    const natter = natterWith([repairCommand], { home: '/', env: { NATTER_URL: gateway.url, NATTER_TOKEN: token } });
+    const shown = await natter('repair', key);
+    expect(shown).toContain(`rev ${fromRev} is `);
+    expect(process.exitCode).toBe(1);
+    process.exitCode = undefined;
+    expect(await natter('repair', key, '--yes', '--reason', 'a bad disk')).toContain('goes on');
     const repair = (await commitsOf(key)).at(-1);
-    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'test' });
+    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'owner' });
     await post(key, 'and now?');
     await until(async () => expect(JSON.stringify((await commitsOf(key)).at(-1))).toContain('You said: and now?'));
     expect(host.metrics()).toMatchObject({ sessions_damaged: 0 });
+    expect(await natter('repair', key)).toContain('every commit is there');
+    const audit = await callerOf(gateway.url)('GET', '/v1/audit?kind=history_repaired');
+    expect(audit.body.records).toMatchObject([{ target: key, outcome: 'ok' }]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { toPlain } from '../../../../shared/domain/session/evolve.ts';
-import { Replay } from '../../../../shared/domain/session/replay.ts';
+import { HistoryFold } from '../../../../shared/domain/session/history-fold.ts';
 import { homeKey, keyOf, type Rig, rig } from '../rig.ts';
 
 const other = keyOf('other');
@@ -26,7 +26,7 @@ const spoil = (made: Rig, ...revs: number[]): void => {
 const texts = (made: Rig): string[] => made.events().flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []));
 /** I4: what the host goes on with is what the log says. */
 const expectReplay = async (made: Rig): Promise<void> => {
-  const replay = new Replay();
+  const replay = new HistoryFold();
   for (const commit of commitsOf(made)) replay.take(commit);
   expect(toPlain(replay.whole(homeKey))).toEqual(toPlain(await loadState(made.ports, homeKey)));
 };

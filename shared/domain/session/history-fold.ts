@@ -15,7 +15,7 @@ export const damaged = (key: SessionKey, gap: HistoryGap): NatterError =>
  * Folds a history that may have a gap. From the gap on nothing is folded until a commit that starts anew: there a person has decided about the
  * damage, or everything before it was erased.
  */
-export class Replay {
+export class HistoryFold {
   #state: SessionState;
   #gap: HistoryGap | null = null;
 
