@@ -160,7 +160,7 @@ export const diff = z.object({
   from: place,
   to: place,
   changes: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
-  ...events.shape,
+  ...events.omit({ gaps: true }).shape,
 });
 
 export const approvals = z.object({

@@ -3,6 +3,9 @@ import { isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 
+/** Damaged sessions that a warning names. */
+const named = 3;
+
 /** The sessions whose history is damaged or cannot be folded by this version. Each is set aside alone; other sessions are not affected (F24). */
 export class Quarantine {
   readonly #errors = new Map<SessionKey, NatterError>();
@@ -15,9 +18,20 @@ export class Quarantine {
   get size(): number {
     return this.#errors.size;
   }
-  /** How many of them are damaged. */
-  get damaged(): number {
-    return [...this.#errors.values()].filter(({ code }) => code === 'damaged').length;
+  /** Those of them that are damaged. */
+  get damaged(): readonly SessionKey[] {
+    return [...this.#errors].flatMap(([key, { code }]) => (code === 'damaged' ? [key] : []));
+  }
+
+  /** What a person has to decide. */
+  warnings(): readonly string[] {
+    const { damaged } = this;
+    if (damaged.length === 0) return [];
+    const commands = damaged
+      .slice(0, named)
+      .map((key) => `natter repair ${key}`)
+      .join(', ');
+    return [`${damaged.length} ${damaged.length === 1 ? 'session is' : 'sessions are'} damaged; see ${commands}`];
   }
 
   has(key: SessionKey): boolean {

@@ -109,6 +109,7 @@ describe.each([
     expect(await revsOf(key)).toEqual(before);
     expect(host.metrics()).toMatchObject({ sessions_damaged: 1 });
     expect([...host.problems(), ...ports.problems()]).toEqual([]);
+    expect(host.warnings?.()).toEqual([`1 session is damaged; see natter repair ${key}`]);
   });
 
   test('over the API the session can be read up to the damage, and what is lost is told to the owner', async () => {

@@ -46,7 +46,8 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(await made.take('stop')).toMatchObject({ kind: 'dead' });
     expect(commitsOf(made)).toHaveLength(left);
     expect(await made.take('post y', other)).toEqual({ kind: 'recorded' });
-    expect(made.host.quarantine.damaged).toBe(1);
+    expect(made.host.quarantine.damaged).toEqual([homeKey]);
+    expect(made.host.quarantine.warnings()).toEqual([`1 session is damaged; see natter repair ${homeKey}`]);
 
     expect(await made.take('repair a bad disk')).toEqual({ kind: 'recorded' });
     expect(made.host.quarantine.size).toBe(0);
