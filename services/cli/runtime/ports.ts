@@ -11,8 +11,8 @@ export const withPorts = async <T>(config: Config, address: BrokerAddress, work:
   const key = snapshotKeyFor(config, installationIn(config.dataDir));
   const ports = await openNats(config, { ...address, ...key, name: 'natter command', clock: systemClock });
   try {
-    const [problem] = ports.problems();
-    if (problem !== undefined) throw unreachable(config, address, problem);
+    const problem = ports.problems().find((each) => each.stops({ changes: false }));
+    if (problem !== undefined) throw unreachable(config, address, problem.message);
     return await work(ports);
   } finally {
     await ports.close();
