@@ -40,8 +40,13 @@ export interface FollowOptions {
 export interface EventLog {
   /** Appends one commit if `expectedSeq` is still the key's last sequence (0: no commit yet). Never rejects. */
   append(commit: Commit, expectedSeq: number): Promise<AppendResult>;
-  /** The key's last commit, read from the leader: never stale. */
+  /**
+   * The key's last commit, read from the leader: never stale. `null`: nothing was ever stored under the key. Throws `damaged` when something is
+   * that the broker cannot read, `quarantined` when it is not a commit.
+   */
   last(key: SessionKey): Promise<RecordedCommit | null>;
+  /** How many messages the leader has under the key, readable or not. */
+  count(key: SessionKey): Promise<number>;
   /** The key's commits with `after < seq <= upTo`, oldest first. May lag behind the leader. */
   read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
   /** Commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */

@@ -17,6 +17,7 @@ import { eraseCommand } from './sessions/erase.ts';
 import { exportCommand } from './sessions/export.ts';
 import { forkCommand } from './sessions/fork.ts';
 import { inspectCommand } from './sessions/inspect.ts';
+import { repairCommand } from './sessions/repair.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
@@ -40,7 +41,7 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
+      ...[forkCommand, repairCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },

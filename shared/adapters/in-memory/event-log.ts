@@ -62,6 +62,8 @@ export class InMemoryEventLog implements EventLog {
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  /** Sequences of messages that are stored, but can no longer be read. */
+  readonly #unreadable = new Set<number>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
 
   constructor(options: InMemoryEventLogOptions) {
@@ -93,7 +95,14 @@ export class InMemoryEventLog implements EventLog {
   async last(key: SessionKey): Promise<RecordedCommit | null> {
     await this.#reach('last');
     const message = this.#lastByKey.get(key);
+    if (message !== undefined && this.#unreadable.has(message.seq))
+      throw new NatterError('damaged', `the last commit of ${key} cannot be read; see "natter repair ${key}"`);
     return message === undefined ? null : this.#commitOf(message);
+  }
+
+  async count(key: SessionKey): Promise<number> {
+    await this.#reach('last');
+    return this.#messages.filter((message) => message?.key === key).length;
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
@@ -165,7 +174,23 @@ export class InMemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, regardless of faults. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#messages.slice(after).flatMap((message) => (message && this.#commitOrNull(message)) ?? []);
+    return this.#messages
+      .slice(after)
+      .flatMap((message) => (message && !this.#unreadable.has(message.seq) && this.#commitOrNull(message)) || []);
+  }
+
+  /** Makes a message unreadable, as a flipped bit on the disk does. For tests. */
+  spoil(seq: number): void {
+    this.#unreadable.add(seq);
+  }
+
+  /** Loses a key's messages from a sequence on, without a trace. For tests. */
+  forget(key: SessionKey, from: number): void {
+    const ours = this.#messages.filter((message) => message?.key === key);
+    for (const message of ours) if (message !== null && message.seq >= from) this.#messages[message.seq - 1] = null;
+    const last = ours.findLast((message) => message !== null && message.seq < from);
+    if (last) this.#lastByKey.set(key, last);
+    else this.#lastByKey.delete(key);
   }
 
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
@@ -180,7 +205,7 @@ export class InMemoryEventLog implements EventLog {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
     if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
+    if (this.#lastSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
@@ -191,6 +216,12 @@ export class InMemoryEventLog implements EventLog {
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });
     return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
+  }
+
+  /** As the broker's fence sees it: a message that it cannot read counts as none. */
+  #lastSeqOf(key: SessionKey): number {
+    const seq = this.#lastByKey.get(key)?.seq ?? 0;
+    return this.#unreadable.has(seq) ? 0 : seq;
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */
@@ -224,7 +255,7 @@ export class InMemoryEventLog implements EventLog {
     const end = this.#messages.length - (this.#replicated && fault === 'stale' ? behind : 0);
     const messages: KeptMessage[] = [];
     for (const message of this.#messages.slice(after, Math.max(after, end))) {
-      if (message === null || !wanted(message)) continue;
+      if (message === null || this.#unreadable.has(message.seq) || !wanted(message)) continue;
       if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
       messages.push(message);
     }

@@ -4,6 +4,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Ports } from '../../ports/index.ts';
+import type { SnapshotKey } from '../../wire/snapshot-key.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
@@ -36,6 +37,8 @@ export interface OpenOptions extends BrokerCredentials {
   /** One URL, or several separated by commas. */
   readonly servers: string;
   readonly token?: string;
+  /** The installation's. Default: one of this process, which believes no snapshots but its own. */
+  readonly snapshotKey?: SnapshotKey;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
   /** That of this process, if it has one already. Default: one of its own. */
@@ -99,7 +102,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     inbound: tracedQueue('inbound', inboundQueue(queue)),
     checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
     answers,
-    snapshots: createSnapshots(snapshots),
+    snapshots: createSnapshots(snapshots, options.snapshotKey),
     index: createSessionIndex(index, clock),
     memory: createMemoryStore(memory, clock),
     cursors,

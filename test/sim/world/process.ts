@@ -116,6 +116,7 @@ const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
     return result;
   },
   last: (key) => process.through(() => log.last(key)),
+  count: (key) => process.through(() => log.count(key)),
   read: (key, options) => gatedItems(process, log.read(key, options)),
   page: (options) => process.through(() => log.page(options)),
   raw: (options) => process.through(() => log.raw(options)),

@@ -81,6 +81,7 @@ export class LogGuard {
     return {
       append: (commit, expectedSeq) => this.#append(commit, expectedSeq),
       last: (key) => events.last(key),
+      count: (key) => events.count(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),
       raw: (options) => events.raw(options),

@@ -110,6 +110,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
       ...{
         append: events.append,
         last: (key) => events.last(key),
+        count: (key) => events.count(key),
         page: (options) => events.page(options),
         raw: (options) => events.raw(options),
       },
