@@ -31,6 +31,8 @@ export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
+  /** All commands as published. */
+  readonly publishedCommands: string;
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
@@ -39,6 +41,8 @@ export interface Subjects {
   checkpoint(key: string): string;
   /** Where a scheduled message waits: one subject per queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
+  /** Everything scheduled, and everything cancelled. */
+  readonly publishedTimers: string;
   /** Everything scheduled for a key. */
   timersOf(queue: QueueName, key: string): string;
   /** Where the broker puts a scheduled message when it is due. */
@@ -76,12 +80,14 @@ export const subjectsUnder = (prefix: string): Subjects => {
   return {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
+    publishedCommands: `${prefix}.command.*`,
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
+    publishedTimers: `${prefix}.timer.*.*.*`,
     timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
     due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,

@@ -4,8 +4,10 @@ import type { World } from '../terminal.ts';
 import { approvalsCommand } from './approvals-and-memory/approvals.ts';
 import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
+import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
+import { restoreCommand } from './operate/restore.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
 import { upCommand } from './run/up.ts';
@@ -43,7 +45,7 @@ const groups = [
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand] },
+  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand, backupCommand, restoreCommand] },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
 ];
 

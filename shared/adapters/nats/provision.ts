@@ -10,7 +10,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import type { ConsumerSpec, StreamSpec, Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
-import { consumerConfig, type NewStream, streamConfig } from './stream-config.ts';
+import { consumerConfig, type NewStream, restoringMark, streamConfig } from './stream-config.ts';
 
 /**
  * One setting on the broker that differs from the topology. `resource` is like `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`.
@@ -59,16 +59,18 @@ const requestsAtOnce = 16;
 
 /**
  * Brings the broker in line with the topology: creates what is missing, reports differences, destroys nothing. With `update` it
- * also changes what can be changed safely. Idempotent, and safe in several processes at once. Throws `unavailable`, or
- * `unsupported` when the broker does not accept a setting we need.
+ * also changes what can be changed safely. A restore that is not finished is a difference, unless it is the caller's own (`restoring`).
+ * Idempotent, and safe in several processes at once. Throws `unavailable`, or `unsupported` when the broker does not accept a
+ * setting we need.
  */
 export const provision = async (
   connection: NatsConnection,
   topology: Topology,
-  options: { update?: boolean } = {},
+  options: { update?: boolean; restoring?: boolean } = {},
 ): Promise<ProvisionReport> => {
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
-  const work: Work = { manager, update: options.update ?? false, created: [], updated: [], drift: [] };
+  const { update = false, restoring = false } = options;
+  const work: Work = { manager, update, restoring, created: [], updated: [], drift: [] };
   for (const spec of topology.streams) await ensureStream(work, spec);
   for (const spec of topology.streams) {
     const consumers = topology.consumers.filter(({ stream }) => stream === spec.name);
@@ -87,6 +89,7 @@ export const missingStreams = async (manager: JetStreamManager, topology: Topolo
 interface Work {
   readonly manager: JetStreamManager;
   readonly update: boolean;
+  readonly restoring: boolean;
   readonly created: string[];
   readonly updated: string[];
   readonly drift: Drift[];
@@ -99,6 +102,13 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const created = { ...wanted, ...(spec.sequencesRise && { first_seq: Date.now() * 1_000 }) };
   const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
+  if (!work.restoring && info.config.metadata?.[restoringMark] !== undefined)
+    work.drift.push({
+      resource: spec.name,
+      field: 'restore',
+      wanted: 'finished',
+      found: 'not finished: run "natter restore" again',
+    });
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
 };
 

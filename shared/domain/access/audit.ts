@@ -9,5 +9,6 @@ export const auditKinds = [
   'session_deleted',
   'session_erased',
   'config_reloaded',
+  'log_restored',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

@@ -1,0 +1,96 @@
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { createRoute } from '../../../shared/domain/routing/route.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
+import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { decodeCommand, decodeInbound } from '../../../shared/wire/codec.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import type { Entry } from './archive.ts';
+import type { ListedErasure } from './erasure-list.ts';
+
+export interface WaitingOptions {
+  readonly config: Config;
+  /** When the backup's stream of commands was made, ms. */
+  readonly commandsCreatedAt: number;
+  readonly erasures: readonly ListedErasure[];
+}
+
+/**
+ * What waited in the queues of a backup, compared with its log: `note` each message, then `compare` each commit, then ask. The queues were
+ * taken before the log, so some of it is done there; and what is erased since must not be done any more. Its memory grows with what waits,
+ * not with the log.
+ */
+export class WaitingMessages {
+  readonly #options: WaitingOptions;
+  readonly #commandIn: (entry: Entry) => CommandEnvelope | null;
+  readonly #ids = new Set<string>();
+  readonly #queuedIds = new Set<string>();
+  readonly #keys = new Set<SessionKey>();
+  readonly #doneIds = new Set<string>();
+  readonly #doneSeqs = new Map<SessionKey, number>();
+  readonly #erasedAt = new Map<SessionKey, number>();
+
+  constructor(options: WaitingOptions) {
+    this.#options = options;
+    this.#commandIn = commandReader(options.config);
+  }
+
+  /** One message of a queue or of the timers. */
+  note(entry: Entry): void {
+    const command = this.#commandIn(entry);
+    if (command === null) return;
+    this.#ids.add(command.id);
+    if (this.#isQueued(entry)) this.#queuedIds.add(command.id);
+    this.#keys.add(command.key);
+  }
+
+  /** One commit of the log. */
+  compare(commit: RecordedCommit): void {
+    const { id, seq, incarnation } = commit.command;
+    if (this.#ids.has(id)) this.#doneIds.add(id);
+    if (isErasure(commit)) this.#erasedAt.set(commit.key, commit.at);
+    if (seq !== null && incarnation === this.#options.commandsCreatedAt && this.#keys.has(commit.key))
+      this.#doneSeqs.set(commit.key, seq);
+  }
+
+  /** The erasures that the log does not have. */
+  missingErasures(): readonly ListedErasure[] {
+    return this.#options.erasures.filter(({ key, at }) => (this.#erasedAt.get(key) ?? -1) < at);
+  }
+
+  /** Tells which messages still wait. `storedSeq` is a command's place in the stream of commands. */
+  waiting(): (entry: Entry, storedSeq?: number) => boolean {
+    const erased = new Set(this.missingErasures().map(({ key }) => key));
+    return (entry, storedSeq) => {
+      const command = this.#commandIn(entry);
+      if (command === null) return true;
+      const { id, key } = command;
+      if (this.#doneIds.has(id) || erased.has(key)) return false;
+      // A timer or an envelope that has become a command already.
+      if (!this.#isQueued(entry)) return !this.#queuedIds.has(id);
+      return storedSeq === undefined || storedSeq > (this.#doneSeqs.get(key) ?? 0);
+    };
+  }
+
+  #isQueued({ name }: Entry): boolean {
+    return name.startsWith(`${this.#options.config.prefix}.command.`);
+  }
+}
+
+/** The command that a message of a queue is or will be; `null` for other messages. */
+const commandReader = (config: Config): ((entry: Entry) => CommandEnvelope | null) => {
+  const { prefix, due } = subjectsUnder(config.prefix);
+  const route = createRoute(config);
+  const starts = [`${prefix}.command.`, `${prefix}.timer.commands.`, due('commands')];
+  return ({ name, timeNanos, payload }) => {
+    try {
+      if (starts.some((start) => name.startsWith(start))) return decodeCommand(payload);
+      if (!name.startsWith(`${prefix}.inbound.`)) return null;
+      const routed = route(decodeInbound(payload), Number(timeNanos / 1_000_000n));
+      return 'command' in routed ? routed.command : null;
+    } catch {
+      // The queue's own handler decides about what cannot be read.
+      return null;
+    }
+  };
+};
