@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { z } from 'zod';
 import { type InboundEnvelope, inboundEnvelope } from '../domain/routing/inbound-envelope.ts';
@@ -84,8 +84,8 @@ export const encodeCheckpoint = (request: CheckpointRequest): Uint8Array => enco
 export const decodeCheckpoint = (bytes: Uint8Array): CheckpointRequest =>
   check<CheckpointRequest>(checkpointRequest, decode(bytes, limits.commandBytes));
 
-/** The digest that the next commit of the key names as `prev`: the first 16 bytes of the SHA-256 of a commit's bytes, base64url. */
-export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest().toString('base64url', 0, 16);
+/** The digest that the next commit of the key names as `prev`: the first 22 characters of the SHA-256 of a commit's bytes, base64url. */
+export const digestOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url').slice(0, 22);
 
 /** Validates and encodes a commit. Throws rather than write a commit that could not be read back. */
 export const encodeCommit = (commit: Commit): Uint8Array => {

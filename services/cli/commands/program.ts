@@ -21,6 +21,7 @@ import { inspectCommand } from './sessions/inspect.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
+import { verifyCommand } from './sessions/verify.ts';
 import { whyResetCommand } from './sessions/why-reset.ts';
 import { completionsCommand } from './setup/completions.ts';
 import { configCommand } from './setup/config.ts';
@@ -40,7 +41,7 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, eraseCommand],
+      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },

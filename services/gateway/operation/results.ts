@@ -104,6 +104,12 @@ export const messagesResult = z.object({
 const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
 const commit = z.object({ ...recordedCommitShape.shape, events: z.array(fact) }).meta({ id: 'Commit' });
 export const commits = z.object({ commits: z.array(commit), ...page });
+const storedCommit = z.object({
+  seq,
+  recordedAt: z.number(),
+  bytes: z.base64().describe('the message as it is stored, MessagePack'),
+});
+export const storedCommits = z.object({ commits: z.array(storedCommit), ...page });
 
 const event = z
   .intersection(

@@ -49,6 +49,7 @@ export const commit = {
     digest: 'YwKBn0wIEqZDrZWgVTyhjw',
   },
 };
+export const storedCommit = { seq: 41, recordedAt: at, bytes: 'jqF2AqJpZKRjLTQx' };
 export const event = {
   ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },
   ...userMessage,

@@ -19,11 +19,10 @@ export interface ChainLink {
 export const chainStart: ChainLink = { rev: 0, digest: null, chained: false };
 
 /** The link after a commit. */
-export const linkAfter = ({ chained }: Pick<ChainLink, 'chained'>, { rev, digest, prev }: RecordedCommit): ChainLink => ({
-  rev,
-  digest,
-  chained: chained || prev !== undefined,
-});
+export const linkAfter = (
+  { chained }: Pick<ChainLink, 'chained'>,
+  { rev, digest, prev }: Pick<RecordedCommit, 'rev' | 'digest' | 'prev'>,
+): ChainLink => ({ rev, digest, chained: chained || prev !== undefined });
 
 /**
  * How a commit fails to follow the last one. `missing`: commits between them are gone; `repeated`: its rev is not new; `changed`: the last

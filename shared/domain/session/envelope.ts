@@ -113,7 +113,7 @@ export interface Commit {
 /** A commit that the log has accepted. `seq` is its place in the stream; its event `i` has the stable id `<seq>.<i>`. */
 export interface RecordedCommit extends Commit {
   readonly seq: number;
-  /** Digest of the encoded commit: the first 16 bytes of its SHA-256, base64url. */
+  /** Digest of the encoded commit: the first 22 characters of its SHA-256, base64url. */
   readonly digest: string;
   /** When the broker stored it, ms. */
   readonly recordedAt: number;
