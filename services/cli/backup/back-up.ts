@@ -24,8 +24,8 @@ export interface BackUpOptions {
   readonly version: string;
   readonly erasures: readonly ListedErasure[];
   now(): number;
-  /** Called before each stream. */
-  progress(stream: string): void;
+  /** Called before each stream, which waits for it. */
+  progress(stream: string): Promise<void> | void;
 }
 
 /**
@@ -86,7 +86,7 @@ const backUpStream = async (
   stream: string,
   each: ((entry: Entry) => void) | undefined,
 ): Promise<StreamEntry> => {
-  progress(stream);
+  await progress(stream);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
   const { created } = await manager.streams.info(stream).catch((error: unknown) => {
     throw toNatterError(error, `describe ${stream}`);
@@ -95,7 +95,6 @@ const backUpStream = async (
   try {
     const { config: settings, state } = await takeSnapshot(connection, stream, (piece) => writer.write(piece));
     const { messages, ...file } = await writer.end();
-    if (file.lastSeq > state.last_seq) throw new NatterError('unavailable', `${stream} was replaced while it was backed up`);
     return {
       ...{ name: stream, createdAt: Date.parse(created), ...file, messages },
       ...{ firstSeq: state.first_seq, lastSeq: state.last_seq, config: { ...settings } },

@@ -76,7 +76,9 @@ export class PublishedMessages {
     this.#written = this.#written
       .then(() => this.#writer.write(packed))
       .then(
-        () => void (this.#waiting -= packed.length),
+        () => {
+          this.#waiting -= packed.length;
+        },
         (error: unknown) => this.#fail(error),
       );
   }

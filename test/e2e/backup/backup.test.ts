@@ -1,83 +1,160 @@
-import { randomUUID } from 'node:crypto';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterEach, expect, test, vi } from 'vitest';
-import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
-import { backUpTo, configAt, eventsOf, freshFolder, partitions, restoreFrom, type Services, startServices } from './rig.ts';
+import { expect, test } from 'vitest';
+import { answersIn, backUpTo, broker, command, envelope, freshFolder, provisioned, restoreFrom, running, until } from './rig.ts';
 
-const cleanUp: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const each of cleanUp.splice(0).reverse()) await each();
-});
+/** Natter's own streams, as the backup names them. */
+const [inbound, commands, events, deliveries, audit] = ['INBOUND', 'COMMANDS', 'EVENTS', 'DELIVERIES', 'AUDIT'].map(
+  (name) => `NATTER_${name}`,
+);
 
-const broker = async (): Promise<TestServer> => {
-  const server = await startServer();
-  cleanUp.push(() => server.stop());
-  return server;
-};
-const folder = async (): Promise<string> => {
-  const { path, remove } = await freshFolder();
-  cleanUp.push(remove);
-  return join(path, 'backup');
-};
-const started = async (server: TestServer): Promise<Services> => {
-  const services = await startServices(server.url);
-  cleanUp.push(services.stop);
-  return services;
-};
-const provisioned = async (): Promise<TestServer> => {
-  const server = await broker();
-  await provisionFor(server.url, { partitions });
-  return server;
-};
-const until = (condition: () => unknown): Promise<unknown> => vi.waitFor(condition, { timeout: 20_000, interval: 20 });
-
-const envelope = (person: string, text: string): InboundEnvelope => ({
-  ...{ id: randomUUID(), channel: 'hook', conversation: { id: person, kind: 'direct' }, sender: { id: person } },
-  ...{ text, mentioned: false, directed: false, at: Date.now() },
-});
-const texts = (services: Services): string[] => services.sent.map(({ text }) => text);
-
-test('a backup under load: what it acknowledged is answered exactly once after the restore', async () => {
+test('a backup under load: what was acknowledged before it is answered exactly once, and nothing that was sent is sent again', async () => {
   const old = await provisioned();
-  const before = await startServices(old.url);
+  const before = await running(old);
+  const people = Array.from({ length: 12 }, (_, n) => `p${n}`);
   const accepted: string[] = [];
   let more = true;
-  const load = async (person: string): Promise<void> => {
+  const loads = people.map(async (person) => {
     for (let n = 0; more; n++) {
-      const text = `${person} ${n}`;
-      await before.ports.inbound.publish(envelope(person, text));
-      accepted.push(text);
+      await before.ports.inbound.publish(envelope(person, `${person} says ${n}`));
+      accepted.push(`You said: ${person} says ${n}`);
     }
-  };
-  const people = Array.from({ length: 12 }, (_, n) => `p${n}`).map(load);
+  });
   await until(() => expect(before.sent.length).toBeGreaterThan(30));
-  const sure = accepted.length;
-  const dir = await folder();
+  const sure = accepted.slice();
+  const dir = await freshFolder();
   const manifest = await backUpTo(dir, old.url);
   more = false;
-  await Promise.all(people);
+  await Promise.all(loads);
   await before.stop();
   await old.stop();
-  expect(manifest.log.commits).toBeGreaterThan(30);
 
   const server = await broker();
   const { log } = await restoreFrom(dir, server.url);
   expect(log).toEqual(manifest.log);
-  const after = await started(server);
-  const backedUp = accepted.slice(0, sure);
-  const answers = new Map<string, number>();
+  const after = await running(server);
+  const toTargets = people.map((person) => after.ports.custody.last({ channel: 'hook', to: person }));
+  const sentBefore = (await Promise.all(toTargets)).map((last) => last?.record.outboundSeq ?? 0);
   await until(async () => {
-    answers.clear();
-    for (let n = 0; n < 12; n++)
-      for (const event of await eventsOf(after.ports, `agent:main:main`))
-        if (event.type === 'assistant_message') answers.set(event.text, (answers.get(event.text) ?? 0) + 1);
-    expect(backedUp.filter((text) => !answers.has(`You said: ${text}`))).toEqual([]);
+    expect([await after.ports.inbound.lag(), await after.ports.commands.lag()]).toEqual([0, 0]);
+    const answers = await answersIn(after, people);
+    expect(sure.filter((text) => !answers.has(text))).toEqual([]);
   });
-  expect(after.problems()).toEqual([]);
-  void configAt; void execFile; void promisify; void (0 as unknown as SessionKey); void texts;
+  const answers = await answersIn(after, people);
+  expect([...answers].filter(([, times]) => times !== 1)).toEqual([]);
+  await until(() => expect(new Set(after.sent.map(({ id }) => id)).size).toBe(after.sent.length));
+  for (const { target, seq } of after.sent) expect(seq).toBeGreaterThan(sentBefore[people.indexOf(target.to)] ?? 0);
+  await until(() => expect(after.problems()).toEqual([]));
+}, 90_000);
+
+test('the queue of envelopes before that of commands: what is routed in between is answered once', async () => {
+  const old = await provisioned();
+  const before = await running(old, ['session']);
+  await before.ports.inbound.publish(envelope('ann', 'hello'));
+  const dir = await freshFolder();
+  const { streams } = await backUpTo(dir, old.url, async (stream) => {
+    if (stream !== commands) return;
+    await running(old, ['router']);
+    await until(async () => expect(await before.ports.inbound.lag()).toBe(0));
+  });
+  expect(streams.find(({ name }) => name === inbound)?.messages).toBe(1);
+  await before.stop();
+  await expectAnswers(dir, ['hello']);
 });
+
+test('the queue of commands before the log: what is done in between is not done again', async () => {
+  const old = await provisioned();
+  const before = await running(old, []);
+  await before.ports.commands.publish(command('ann', 'hello'));
+  const dir = await freshFolder();
+  const { streams } = await backUpTo(dir, old.url, async (stream) => {
+    if (stream !== events) return;
+    const host = await running(old, ['session']);
+    await until(async () => expect([...(await answersIn(host, ['ann'])).keys()]).toHaveLength(1));
+  });
+  expect(streams.find(({ name }) => name === commands)?.messages).toBe(1);
+  const server = await broker();
+  await restoreFrom(dir, server.url);
+  const after = await running(server, []);
+  expect(await after.ports.commands.lag()).toBe(0);
+});
+
+test('a command that is published after its queue was taken and done after the log was is in the backup', async () => {
+  const old = await provisioned();
+  const before = await running(old, []);
+  const dir = await freshFolder();
+  await backUpTo(dir, old.url, async (stream) => {
+    if (stream === events) await before.ports.commands.publish(command('ann', 'hello'));
+    if (stream === deliveries) {
+      const host = await running(old, ['session']);
+      await until(async () => expect([...(await answersIn(host, ['ann'])).keys()]).toHaveLength(1));
+      await host.stop();
+    }
+  });
+  await expectAnswers(dir, ['hello']);
+});
+
+test('the log before the deliveries: a record that is ahead of the log holds up nothing', async () => {
+  const old = await provisioned();
+  const before = await running(old);
+  await before.ports.inbound.publish(envelope('ann', 'first'));
+  await until(() => expect(before.sent).toHaveLength(1));
+  const dir = await freshFolder();
+  await backUpTo(dir, old.url, async (stream) => {
+    if (stream !== deliveries) return;
+    for (const text of ['second', 'third']) await before.ports.inbound.publish(envelope('ann', text));
+    await until(() => expect(before.sent).toHaveLength(3));
+  });
+  await before.stop();
+  const server = await broker();
+  await restoreFrom(dir, server.url);
+  const after = await running(server);
+  await after.ports.inbound.publish(envelope('ann', 'new'));
+  await until(() => expect(after.sent.map(({ text }) => text)).toContain('You said: new'));
+  // Ids that people saw before the restore never mean anything else.
+  const seen = before.sent.map(({ id }) => id);
+  expect(after.sent.filter(({ id }) => seen.includes(id))).toEqual([]);
+});
+
+test('timers: one that was due during the backup fired once, one that is due later fires once after the restore', async () => {
+  const old = await provisioned();
+  const before = await running(old);
+  const now = Date.now();
+  await before.ports.commands.schedule('soon', now + 500, command('ann', 'soon'));
+  await before.ports.commands.schedule('later', now + 6_000, command('bob', 'later'));
+  const dir = await freshFolder();
+  await backUpTo(dir, old.url, async (stream) => {
+    if (stream === inbound) await until(async () => expect((await answersIn(before, ['ann'])).size).toBe(1));
+  });
+  await before.stop();
+  const server = await broker();
+  await restoreFrom(dir, server.url);
+  const after = await running(server);
+  await until(async () => expect(await answersIn(after, ['bob'])).toEqual(new Map([['You said: later', 1]])));
+  expect(await answersIn(after, ['ann'])).toEqual(new Map([['You said: soon', 1]]));
+});
+
+test('the audit trail comes last, so that everything in a backup has its record; a restore is recorded itself', async () => {
+  const old = await provisioned();
+  const before = await running(old, []);
+  const dir = await freshFolder();
+  const { streams } = await backUpTo(dir, old.url, async (stream) => {
+    if (stream !== audit) return;
+    await before.ports.audit.append({ v: 1, at: 1, kind: 'token_revoked', actor: 'operator:olga', outcome: 'ok' });
+  });
+  expect(streams.at(-1)?.name).toBe(audit);
+  const server = await broker();
+  await restoreFrom(dir, server.url);
+  const { ports } = await running(server, []);
+  const { records } = await ports.audit.page({ limit: 10 });
+  expect(records).toMatchObject([{ kind: 'token_revoked' }, { kind: 'log_restored', actor: 'operator:olga', outcome: 'ok' }]);
+});
+
+const expectAnswers = async (dir: string, texts: readonly string[]): Promise<void> => {
+  const server = await broker();
+  await restoreFrom(dir, server.url);
+  const after = await running(server);
+  const wanted = new Map(texts.map((text) => [`You said: ${text}`, 1]));
+  await until(async () => {
+    expect([await after.ports.inbound.lag(), await after.ports.commands.lag()]).toEqual([0, 0]);
+    expect(await answersIn(after, ['ann'])).toEqual(wanted);
+  });
+};
