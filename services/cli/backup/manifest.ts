@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import { bucketNames, streamNames } from '../../../shared/wire/topology.ts';
 
 /** What a backup consists of. The manifest is written last: a folder without it is not a backup. */
@@ -83,16 +84,19 @@ export const writeManifest = async (folder: string, manifest: Manifest): Promise
   }
   await rename(draft, join(folder, manifestFile));
   const directory = await open(folder);
-  await directory.sync().finally(() => directory.close());
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 };
 
 /** Reads and checks the manifest. Throws `NatterError('invalid' | 'unsupported')`. */
 export const readManifest = async (folder: string): Promise<Manifest> => {
   const path = join(folder, manifestFile);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const problem = error.code === 'ENOENT' ? 'it has no manifest.json: a backup that ended early has none' : errorMessage(error);
-    throw new NatterError('invalid', `${folder} is not a backup: ${problem}`);
-  });
+  if (!existsSync(path))
+    throw new NatterError('invalid', `${folder} is not a backup: it has no ${manifestFile}, as one that ended early`);
+  const text = await readFile(path, 'utf8');
   let stored: unknown;
   try {
     stored = JSON.parse(text);
