@@ -11,6 +11,13 @@ import type { CustodyState } from '../ports/custody-log.ts';
  * subject its `:` separate tokens, so that people can subscribe by prefix.
  */
 
+const queueKinds: ReadonlyMap<string, QueueName> = new Map([
+  ['command', 'commands'],
+  ['inbound', 'inbound'],
+  ['checkpoint', 'checkpoints'],
+]);
+const queueNames: ReadonlySet<string> = new Set(queueKinds.values());
+
 /** One token: `:` is escaped too. */
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
 
@@ -31,8 +38,9 @@ export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
-  /** All commands as published. */
+  /** All commands as published, and where the stream stores one of them. */
   readonly publishedCommands: string;
+  storedCommand(published: string, partitions: number): string;
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
@@ -60,6 +68,8 @@ export interface Subjects {
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
+  /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
+  queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -81,6 +91,10 @@ export const subjectsUnder = (prefix: string): Subjects => {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
     publishedCommands: `${prefix}.command.*`,
+    storedCommand: (published, partitions) => {
+      const name = published.slice(`${prefix}.command.`.length);
+      return `${prefix}.command.${partitionOf(partitions, name)}.${name}`;
+    },
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
@@ -100,6 +114,13 @@ export const subjectsUnder = (prefix: string): Subjects => {
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
+    queueOf: (subject) => {
+      const [kind, queue] = subject.startsWith(`${prefix}.`) ? subject.slice(prefix.length + 1).split('.') : [];
+      if (kind === 'timer' || kind === 'due')
+        return queueNames.has(queue ?? '') ? { queue: queue as QueueName, timed: true } : null;
+      const waitsIn = queueKinds.get(kind ?? '');
+      return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
+    },
     keyOfEvent: (subject) =>
       unescapeText(
         subject

@@ -1,4 +1,4 @@
-import { partitionOf } from '../../../shared/wire/subjects.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
 import { type ArchiveState, ArchiveWriter, type Entry } from './archive.ts';
 import type { CheckedBackup } from './check-backup.ts';
@@ -22,14 +22,15 @@ export interface RestoreArchive {
 /** Makes the archives of a backup anew: without what was done or erased since, and with what was published meanwhile. */
 export const archivesOf = (folder: string, { manifest, waiting }: CheckedBackup): ((entry: StreamEntry) => RestoreArchive) => {
   const { commands, events, inbound, timers } = streamNames(manifest.prefix);
+  const subjects = subjectsUnder(manifest.prefix);
   const waits = waiting.waiting();
 
   async function* all(entry: StreamEntry): AsyncGenerator<Entry> {
     for await (const batch of messagesIn(folder, entry)) yield* batch;
   }
-  async function* published(part: string): AsyncGenerator<Entry> {
+  async function* published(timed: boolean): AsyncGenerator<Entry> {
     for await (const batch of messagesIn(folder, manifest.published))
-      for (const message of batch) if (message.name.startsWith(`${manifest.prefix}.${part}.`)) yield message;
+      for (const message of batch) if (subjects.queueOf(message.name)?.timed === timed) yield message;
   }
   async function* waitingInbound(entry: StreamEntry): AsyncGenerator<Entry> {
     for await (const message of all(entry)) if (waits(message)) yield message;
@@ -41,18 +42,16 @@ export const archivesOf = (folder: string, { manifest, waiting }: CheckedBackup)
       if (waits(message, message.seq)) yield message;
     }
     let seq = entry.lastSeq;
-    for await (const message of published('command')) {
+    for await (const message of published(false)) {
       if (known.has(messageId(message)) || !waits(message)) continue;
       known.add(messageId(message));
-      const token = message.name.slice(`${manifest.prefix}.command.`.length);
-      const name = `${manifest.prefix}.command.${partitionOf(manifest.partitions, token)}.${token}`;
-      yield { ...message, name, seq: ++seq };
+      yield { ...message, name: subjects.storedCommand(message.name, manifest.partitions), seq: ++seq };
     }
   }
   /** A timer replaces the one with its name; one without content cancels it. */
   async function* waitingTimers(entry: StreamEntry): AsyncGenerator<Entry> {
     const newest = new Map<string, Entry>();
-    for await (const message of published('timer')) newest.set(message.name, message);
+    for await (const message of published(true)) newest.set(message.name, message);
     for await (const message of all(entry)) if (!newest.has(message.name) && waits(message)) yield message;
     let seq = entry.lastSeq;
     for (const message of newest.values()) if (message.payload.length > 0 && waits(message)) yield { ...message, seq: ++seq };

@@ -4,7 +4,7 @@ import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { decodeCommand, decodeInbound } from '../../../shared/wire/codec.ts';
-import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { type Subjects, subjectsUnder } from '../../../shared/wire/subjects.ts';
 import type { Entry } from './archive.ts';
 import type { ListedErasure } from './erasure-list.ts';
 
@@ -23,6 +23,7 @@ export interface WaitingOptions {
 export class WaitingMessages {
   readonly #options: WaitingOptions;
   readonly #commandIn: (entry: Entry) => CommandEnvelope | null;
+  readonly #subjects: Subjects;
   readonly #ids = new Set<string>();
   readonly #queuedIds = new Set<string>();
   readonly #keys = new Set<SessionKey>();
@@ -32,7 +33,8 @@ export class WaitingMessages {
 
   constructor(options: WaitingOptions) {
     this.#options = options;
-    this.#commandIn = commandReader(options.config);
+    this.#subjects = subjectsUnder(options.config.prefix);
+    this.#commandIn = commandReader(options.config, this.#subjects);
   }
 
   /** One message of a queue or of the timers. */
@@ -40,7 +42,7 @@ export class WaitingMessages {
     const command = this.#commandIn(entry);
     if (command === null) return;
     this.#ids.add(command.id);
-    if (this.#isQueued(entry)) this.#queuedIds.add(command.id);
+    if (this.#isCommand(entry)) this.#queuedIds.add(command.id);
     this.#keys.add(command.key);
   }
 
@@ -67,25 +69,25 @@ export class WaitingMessages {
       const { id, key } = command;
       if (this.#doneIds.has(id) || erased.has(key)) return false;
       // A timer or an envelope that has become a command already.
-      if (!this.#isQueued(entry)) return !this.#queuedIds.has(id);
+      if (!this.#isCommand(entry)) return !this.#queuedIds.has(id);
       return storedSeq === undefined || storedSeq > (this.#doneSeqs.get(key) ?? 0);
     };
   }
 
-  #isQueued({ name }: Entry): boolean {
-    return name.startsWith(`${this.#options.config.prefix}.command.`);
+  #isCommand({ name }: Entry): boolean {
+    const waits = this.#subjects.queueOf(name);
+    return waits?.queue === 'commands' && !waits.timed;
   }
 }
 
 /** The command that a message of a queue is or will be; `null` for other messages. */
-const commandReader = (config: Config): ((entry: Entry) => CommandEnvelope | null) => {
-  const { prefix, due } = subjectsUnder(config.prefix);
+const commandReader = (config: Config, subjects: Subjects): ((entry: Entry) => CommandEnvelope | null) => {
   const route = createRoute(config);
-  const starts = [`${prefix}.command.`, `${prefix}.timer.commands.`, due('commands')];
   return ({ name, timeNanos, payload }) => {
     try {
-      if (starts.some((start) => name.startsWith(start))) return decodeCommand(payload);
-      if (!name.startsWith(`${prefix}.inbound.`)) return null;
+      const queue = subjects.queueOf(name)?.queue;
+      if (queue === 'commands') return decodeCommand(payload);
+      if (queue !== 'inbound') return null;
       const routed = route(decodeInbound(payload), Number(timeNanos / 1_000_000n));
       return 'command' in routed ? routed.command : null;
     } catch {
