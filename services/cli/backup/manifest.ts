@@ -57,7 +57,7 @@ export type StreamEntry = z.infer<typeof streamEntry>;
 export type LogEntry = z.infer<typeof logEntry>;
 export type Manifest = z.infer<typeof content>;
 
-export const manifestFile = 'manifest.json';
+const manifestFile = 'manifest.json';
 
 /**
  * The streams of a backup in the order in which they are taken: what hands a message on comes before what receives it, so that a message

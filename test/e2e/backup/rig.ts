@@ -29,7 +29,7 @@ import type { Service } from '../../../shared/runtime/service.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
-export const partitions = 4;
+const partitions = 4;
 /** A broker of one's own: its consumers must outlive its restarts. */
 export const configAt = (url: string): Config => {
   const config = configSchema.parse({
