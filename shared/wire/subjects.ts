@@ -70,6 +70,8 @@ export interface Subjects {
   readonly join: string;
   /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
   queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
+  /** Where each process proves that the broker can store. */
+  readonly probe: string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -121,6 +123,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
       const waitsIn = queueKinds.get(kind ?? '');
       return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
     },
+    probe: `${prefix}.probe`,
     keyOfEvent: (subject) =>
       unescapeText(
         subject

@@ -105,11 +105,13 @@ const stopped = async (pid: number): Promise<void> => {
 
 /** Starts one server (R1) in about 20 ms. `syncInterval` is `2m` unless said: a killed process loses nothing by that, a power cut would. */
 export const startServer = async (
-  options: { syncInterval?: string; storeDir?: string; port?: number } = {},
+  options: { syncInterval?: string; storeDir?: string; port?: number; arguments?: readonly string[] } = {},
 ): Promise<TestServer> => startNode((await testBinary()).path, { syncInterval: '2m', port: 0, ...options });
 
 /** Starts a cluster of three (R3). Ready when it has elected a leader and answers JetStream requests: 3 to 5 s. */
-export const startCluster = async (options: { syncInterval?: string } = {}): Promise<TestCluster> => {
+export const startCluster = async (
+  options: { syncInterval?: string; folders?: readonly string[] } = {},
+): Promise<TestCluster> => {
   const binary = (await testBinary()).path;
   const routePorts = await freePorts(3);
   const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`).join(',');
@@ -117,6 +119,7 @@ export const startCluster = async (options: { syncInterval?: string } = {}): Pro
     routePorts.map((port, index) =>
       startNode(binary, {
         syncInterval: options.syncInterval ?? '2m',
+        ...(options.folders?.[index] !== undefined && { storeDir: options.folders[index] }),
         port: 0,
         arguments: ['-n', `node-${index}`, '--cluster_name', 'test', '--cluster', `nats://127.0.0.1:${port}`, '--routes', routes],
       }),

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { createPresence } from '../../../shared/adapters/kv/presence.ts';
 import { failureOf, toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
 import { restoringMark, streamConfig } from '../../../shared/adapters/nats/stream-config.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
@@ -46,8 +46,7 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
   }
   const { drift } = await provision(connection, topology, { restoring: true });
   const [first] = drift;
-  if (first !== undefined)
-    throw new NatterError('unsupported', `${first.resource}: ${first.field} is ${first.found}, not ${first.wanted}`);
+  if (first !== undefined) throw new NatterError('unsupported', driftText(first));
   const { log, problems } = await compareWithBackup(connection, config, folder, manifest);
   if (problems.length > 0)
     throw new NatterError('unavailable', ['the broker does not have what is in the backup:', ...problems].join('\n  '));

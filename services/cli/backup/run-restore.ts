@@ -1,5 +1,5 @@
 import type { Config } from '../../../shared/runtime/config/load.ts';
-import { type BrokerAddress, topologyFor, withBroker } from '../runtime/broker.ts';
+import { type BrokerAddress, provisionBroker, topologyFor, withBroker } from '../runtime/broker.ts';
 import { withEraser } from '../runtime/erasure.ts';
 import type { CheckedBackup } from './check-backup.ts';
 import type { LogEntry } from './manifest.ts';
@@ -23,7 +23,7 @@ export interface RestoreReport {
 /** A whole restore: streams, comparison, erasures, the record in the audit trail, and only then the way is free for the services. */
 export const runRestore = async (request: RestoreRequest): Promise<RestoreReport> => {
   const { config, address, backup, actor } = request;
-  return withBroker(config, address, 'natter restore', async (connection) => {
+  const report = await withBroker(config, address, 'natter restore', async (connection) => {
     const options = { ...request, connection, topology: topologyFor(config) };
     const log = await restoreStreams(options);
     const erasures = backup.waiting.missingErasures();
@@ -36,4 +36,7 @@ export const runRestore = async (request: RestoreRequest): Promise<RestoreReport
     await finishRestore(options);
     return { log, erased };
   });
+  // As at every start; it also writes a managed broker's store through to the disk.
+  await provisionBroker(config, address);
+  return report;
 };

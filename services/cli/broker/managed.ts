@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
+import { hasRoom } from './room.ts';
+import { UnstoredWrites } from './unstored.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -29,8 +32,10 @@ export interface ManagedServer {
   readonly url: string;
   readonly port: number;
   pid(): number;
-  /** Empty while it runs. */
-  problems(): readonly string[];
+  /** Empty while it runs and stores. */
+  problems(): readonly HealthProblem[];
+  /** The last warnings and errors in its log since it was started the last time. */
+  warnings(): readonly string[];
   /** Stops it in good order (its store is written out) and frees the data folder. */
   stop(): Promise<void>;
 }
@@ -38,8 +43,11 @@ export interface ManagedServer {
 /** Time for writing out the store on a stop. */
 const stopMs = 10_000;
 const restarts = { firstMs: 100, mostMs: 5_000 };
+/** Between two restarts because it does not store; at first also how often the disk is looked at. */
+const unstoredRestarts = { firstMs: 1_000, mostMs: 60_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
+const keptWarnings = 100;
 
 /**
  * Starts the broker of this installation and keeps it running, on one port as long as this process lives, so that clients reconnect.
@@ -51,16 +59,26 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
+  const unstored = new UnstoredWrites(() => performance.now());
+  let warnings: string[] = [];
 
+  const hear = (line: string): void => {
+    const { level, text } = entryOf(line);
+    if (level !== 'debug') warnings = [...warnings.slice(1 - keptWarnings), text];
+    options.log(level, `nats-server: ${text}`);
+    unstored.hear(line);
+  };
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval, token } = options;
+    unstored.forget();
+    warnings = [];
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
       token,
-      log: (line) => relay(line, options.log),
+      log: hear,
     });
     await lock.noteServer(started.pid);
     return started;
@@ -97,13 +115,32 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       }
     }
   };
-  const watching = watch();
+  /** It takes writes again only after a restart, which helps only once there is room (F26). */
+  const restartUnstored = async (): Promise<void> => {
+    for (let tries = 0; !stopping.signal.aborted; ) {
+      await delay(backoffMs(unstoredRestarts, tries), undefined, { signal: stopping.signal }).catch(() => {});
+      if (!unstored.wantsRestart()) tries = 0;
+      if (!unstored.wantsRestart() || problem !== null || !(await hasRoom(folder))) continue;
+      tries += 1;
+      options.log('warn', 'nats-server is restarted: it did not store any more, and there is room again');
+      const stuck = running;
+      stuck.signal('SIGTERM');
+      await Promise.race([stuck.exited, delay(stopMs, undefined, { ref: false })]);
+      stuck.signal('SIGKILL');
+    }
+  };
+  const watching = Promise.all([watch(), restartUnstored()]);
 
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
     pid: () => running.pid,
-    problems: () => (problem === null ? [] : [problem]),
+    problems: () => {
+      const away =
+        problem === null ? null : new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up');
+      return [away, unstored.problem()].filter((found) => found !== null);
+    },
+    warnings: () => warnings,
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');
@@ -116,15 +153,17 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   };
 };
 
+type Level = 'debug' | 'warn' | 'error';
+
 /** Its chatter is for us to debug with; its warnings are for everybody. */
-const levels: ReadonlyMap<string, 'debug' | 'warn' | 'error'> = new Map([
+const levels: ReadonlyMap<string, Level> = new Map([
   ['WRN', 'warn'],
   ['ERR', 'error'],
   ['FTL', 'error'],
 ]);
 
 /** A line is `[pid] date time [INF] text`. */
-const relay = (line: string, log: ManagedServerOptions['log']): void => {
+const entryOf = (line: string): { level: Level; text: string } => {
   const [, level = '', text = line] = /\[([A-Z]{3})\] (.*)$/.exec(line) ?? [];
-  log(levels.get(level) ?? 'debug', `nats-server: ${text}`);
+  return { level: levels.get(level) ?? 'debug', text };
 };

@@ -1,27 +1,43 @@
 import { randomBytes } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
+import {
+  type BrokerCredentials,
+  closeConnection,
+  connectionProblems,
+  disconnection,
+  openConnection,
+} from '../../../shared/adapters/nats/connection.ts';
+import { driftText, missingStreams, type ProvisionReport, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
 import { obtainServer } from '../broker/install.ts';
 import { startManagedServer } from '../broker/managed.ts';
+import { readmitLeftOut, settleStore } from '../broker/store.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
+import { credentialsFor } from './broker-credentials.ts';
 
-/** The broker's address, and how to stop it if this process manages it. */
-export interface Broker {
+/** Where the broker is, and with what to connect. */
+export interface BrokerAddress extends BrokerCredentials {
   readonly servers: string;
   readonly token?: string;
+  /** What it warned about since it started; only of a managed one that this process runs. */
+  warnings?(): readonly string[];
+}
+/** The broker's address, and how to stop it if this process manages it. */
+export interface Broker extends BrokerAddress {
   readonly managed: boolean;
+  /** What only its supervisor knows; of a broker that is not managed nothing. */
+  problems(): readonly HealthProblem[];
   stop(): Promise<void>;
 }
-export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
 
 export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): Topology =>
   topologyOf(subjectsUnder(prefix), {
@@ -31,25 +47,28 @@ export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): 
     memoryConsumers: nats.replicas > 1 || nats.url === undefined,
   });
 
-/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. */
-const external = ({ nats }: Config): BrokerAddress | null =>
-  nats.url === undefined ? null : { servers: nats.url, ...(nats.token !== undefined && { token: nats.token }) };
+/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. Throws as `credentialsFor`. */
+const external = (config: Config): BrokerAddress | null => {
+  const { url, token } = config.nats;
+  return url === undefined ? null : { servers: url, ...(token !== undefined && { token }), ...credentialsFor(config) };
+};
 
-/** The configured broker, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
+/** The configured broker, or that of a running `natter up`. Throws as `credentialsFor`, and `'unavailable'` if there is neither. */
 export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
   const address = external(config) ?? installation.broker();
   if (address !== null) return address;
   throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
 };
 
-/** An error for a broker that cannot be reached, with its address and a fix; never with its password. */
+/** An error for a broker that cannot be reached, with its address, and a fix unless the problem has one; never with its password. */
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
   const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
   const advice =
     nats.url === undefined
       ? 'start "natter up"; if it is running, see its log'
       : 'start it, or correct nats.url and nats.token (NATS_URL, NATS_TOKEN)';
-  return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
+  const [what, ...fix] = problem.split('; ');
+  return new NatterError('unavailable', `${what} (${where}); ${fix.length > 0 ? fix.join('; ') : advice}`);
 };
 
 /** Opens a connection for `work` and closes it afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
@@ -72,7 +91,7 @@ export const withBroker = async <T>(
 /** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
   const address = external(config);
-  if (address !== null) return { ...address, managed: false, stop: async () => {} };
+  if (address !== null) return { ...address, managed: false, problems: () => [], stop: async () => {} };
   const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
   const token = config.nats.token ?? installation.broker()?.token ?? randomBytes(32).toString('base64url');
   const server = await startManagedServer({
@@ -81,14 +100,14 @@ export const startBroker = async (world: World, config: Config, installation: In
     syncInterval: config.nats.syncInterval,
     token,
     log: (level, message) => log[level](message),
-    onRestart: (url) => void provisionAgain(config, { servers: url, token }, log),
+    onRestart: (url) => void provisionAgain(config, { servers: url, token, warnings: () => server.warnings() }, log),
   });
   installation.writeBroker({ servers: server.url, token, pid: process.pid });
   const stop = async (): Promise<void> => {
     await server.stop();
     installation.removeBroker();
   };
-  return { servers: server.url, token, managed: true, stop };
+  return { servers: server.url, token, managed: true, problems: () => server.problems(), warnings: server.warnings, stop };
 };
 
 const retries = { firstMs: 100, mostMs: 2_000 };
@@ -100,26 +119,44 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
       const created = await provisionBroker(config, broker);
       return log.info({ created: created.length }, 'broker restarted and provisioned');
     } catch (error) {
-      log.warn({ reason: errorMessage(error) }, 'broker restarted, but not provisioned yet; retrying');
-      if (hasCode(error, 'unsupported')) return;
+      const reason = errorMessage(error);
+      if (hasCode(error, 'unsupported')) return log.error({ reason }, 'broker restarted, but cannot be provisioned');
+      log.warn({ reason }, 'broker restarted, but not provisioned yet; retrying');
       await systemClock.sleep(backoffMs(retries, failures));
     }
   }
 };
 
-/** Creates our streams and consumers. Throws `NatterError('unsupported')` if some exist with other settings. */
-export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
+/**
+ * Creates our streams and consumers. On a managed broker, what a power cut has damaged is repaired or refused first, and all of its store is on
+ * the disk when this resolves: nothing may be acknowledged before (F13). `sync` is another one in tests. Throws `NatterError('unsupported')` if
+ * streams exist with other settings, or were left out by the broker although they hold messages.
+ */
+export const provisionBroker = (
+  config: Config,
+  broker: BrokerAddress,
+  sync?: (folder: string) => Promise<void>,
+): Promise<readonly string[]> =>
   withBroker(config, broker, 'natter provision', async (connection) => {
     const [problem] = connectionProblems(connection);
-    if (problem !== undefined) throw unreachable(config, broker, problem);
-    const { created, drift } = await provision(connection, topologyFor(config), { update: true });
-    if (drift.length === 0) return created;
-    const lines = drift
-      .slice(0, 10)
-      .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
-    const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
-    throw new NatterError(
-      'unsupported',
-      [`the broker's streams do not have the settings this version needs; ${advice}:`, ...lines].join('\n'),
-    );
+    if (problem !== undefined) throw unreachable(config, broker, problem.message);
+    const topology = topologyFor(config);
+    const isManaged = external(config) === null;
+    if (isManaged) {
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
+      const missing = await missingStreams(manager, topology);
+      const specs = topology.streams.filter(({ name }) => missing.includes(name));
+      await readmitLeftOut(config.dataDir, specs, broker.warnings?.() ?? []);
+    }
+    const { created, drift } = await provision(connection, topology, { update: true });
+    if (drift.length > 0) throw driftError(drift);
+    if (isManaged) await settleStore(config.dataDir, topology.streams, sync);
+    return created;
   });
+
+const driftError = (drift: ProvisionReport['drift']): NatterError => {
+  const lines = drift.slice(0, 10).map((each) => `  ${driftText(each)}`);
+  const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
+  const head = `the broker's streams do not have the settings this version needs; ${advice}:`;
+  return new NatterError('unsupported', [head, ...lines].join('\n'));
+};

@@ -16,6 +16,7 @@ import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
+import { type Supervision, superviseStore } from './supervise.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -47,6 +48,7 @@ const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 /** The parts started so far; `stop` stops these. */
 interface Running {
   broker?: Broker;
+  supervision?: Supervision;
   gateway?: Gateway;
   skills?: SkillLibrary;
   reporting?: Promise<void>;
@@ -64,6 +66,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
   };
   try {
     const broker = await startProvisionedBroker(options, running);
+    running.supervision = await superviseStore(options.config.current(), broker, options);
     const hosts = await startWorkers(options, running, broker);
     const { gateway, ports } = await startOwnGateway(options, running, broker);
     const services = (): Service[] => [...running.workers, gateway];
@@ -92,9 +95,9 @@ const openPorts = async (
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
-  const { servers, token } = broker;
-  const address = { servers, ...(token !== undefined && { token }) };
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address });
+  const { managed: _, problems: __, warnings: ___, stop: ____, ...address } = broker;
+  const { store } = running.supervision ?? {};
+  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };
@@ -102,13 +105,15 @@ const openPorts = async (
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
   const { world, config, log } = options;
+  const tokens = [options.token, broker.token ?? ''];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
   for (const name of workerNames) {
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    running.workers.push(await startWorker(name, { config, ports, log, env: world.env, version: world.version, outlets }));
+    const { env, version } = world;
+    running.workers.push(await startWorker(name, { config, ports, log, env, tokens, version, outlets }));
   }
   return hosts;
 };
@@ -150,6 +155,6 @@ const stopAll = async (running: Running, { clock, log }: SystemOptions): Promise
   await running.skills?.close();
   await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
   await timed('presence', running.reporting);
-  await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
+  await timed('connections', Promise.all([...running.ports.map((ports) => ports.close()), running.supervision?.stop()]));
   await timed('broker', running.broker?.stop());
 };

@@ -1,4 +1,5 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
@@ -9,6 +10,7 @@ import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { MemoryList } from './memory-list.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { NewSessions } from './new-sessions.ts';
 import type { OfferedSkills } from './offered-skills.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { RecentApprovals } from './recent-approvals.ts';
@@ -27,6 +29,7 @@ export interface GatewayContext {
   /** Recent events as SSE frames, made once for all streams. */
   readonly sseFrames: EventFrames;
   readonly sessions: SessionList;
+  readonly newSessions: NewSessions;
   readonly memory: MemoryList;
   readonly access: Access;
   readonly callers: Callers;
@@ -47,7 +50,7 @@ export interface GatewayContext {
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   /** Warnings of the other services of this process, which work nevertheless. */
   warnings(): readonly string[];
 }

@@ -74,11 +74,9 @@ const restoreFrom = async (world: World, common: CommonOptions, folder: string, 
   installation.prepare();
   const broker = await startBroker(world, config, installation, createLog({ level: 'warn', name: 'natter' }));
   try {
-    const { servers, token } = broker;
-    const address = { servers, ...(token !== undefined && { token }) };
     const actor = `operator:${world.env.USER ?? world.env.USERNAME ?? 'unknown'}`;
     const progress = (stream: string): void => world.terminal.progress(`${stream} …`);
-    const report = await runRestore({ config, address, folder, backup, actor, progress });
+    const report = await runRestore({ config, address: broker, folder, backup, actor, progress });
     return { ...report, problems: [] };
   } finally {
     await broker.stop();
