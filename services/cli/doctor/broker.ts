@@ -67,7 +67,7 @@ export const store = ({ problems: [problem] }: Pick<BrokerReport, 'problems'>): 
 /** The log still has every commit that a reader has seen (I13). */
 export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
   const ahead = cursors.filter(({ seq }) => seq > lastSeq);
-  if (ahead.length === 0) return ok('log', `${lastSeq} commits; none that a reader has seen is missing`);
+  if (ahead.length === 0) return ok('log', `ends at sequence ${lastSeq}; none that a reader has seen is missing`);
   return fail(
     'log',
     `the log ends at ${lastSeq}, but ${ahead.map(({ name, seq }) => `${name} has seen ${seq}`).join(', ')}`,

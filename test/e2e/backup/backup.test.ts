@@ -123,12 +123,14 @@ test('timers: one that was due during the backup fired once, one that is due lat
   const dir = await freshFolder();
   await backUpTo(dir, old.url, async (stream) => {
     if (stream === inbound) await until(async () => expect((await answersIn(before, ['ann'])).size).toBe(1));
+    if (stream === commands) await before.ports.commands.schedule('later', now + 6_500, command('carl', 'meanwhile'));
   });
   await before.stop();
   const server = await broker();
   await restoreFrom(dir, server.url);
   const after = await running(server);
   await until(async () => expect(await answersIn(after, ['bob'])).toEqual(new Map([['You said: later', 1]])));
+  await until(async () => expect(await answersIn(after, ['carl'])).toEqual(new Map([['You said: meanwhile', 1]])));
   expect(await answersIn(after, ['ann'])).toEqual(new Map([['You said: soon', 1]]));
 });
 
