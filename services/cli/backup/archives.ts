@@ -14,13 +14,14 @@ const lostCommits = 10_000_000;
 /** What a stream is restored from. */
 export interface RestoreArchive {
   readonly state: ArchiveState;
-  /** How many messages are in the pieces that were passed on. */
-  count(): number;
   pieces(): AsyncGenerator<Buffer>;
 }
 
 /** Makes the archives of a backup anew: without what was done or erased since, and with what was published meanwhile. */
-export const archivesOf = (folder: string, { manifest, waiting }: CheckedBackup): ((entry: StreamEntry) => RestoreArchive) => {
+export const archivesOf = (
+  folder: string,
+  { manifest, waiting }: CheckedBackup,
+): ((entry: StreamEntry) => Promise<RestoreArchive>) => {
   const { commands, events, inbound, timers } = streamNames(manifest.prefix);
   const subjects = subjectsUnder(manifest.prefix);
   const waits = waiting.waiting();
@@ -62,21 +63,34 @@ export const archivesOf = (folder: string, { manifest, waiting }: CheckedBackup)
     [timers, waitingTimers],
   ]);
 
-  return (entry) => {
-    const { name, firstSeq, lastSeq, messages, bytes } = entry;
-    const state = { messages, bytes, first_seq: firstSeq, last_seq: name === events ? lastSeq + lostCommits : lastSeq };
-    let count = 0;
+  /** The broker wants to know beforehand what comes. */
+  const stateOf = async ({ name, bytes, lastSeq, ...entry }: StreamEntry, kept: AsyncGenerator<Entry> | null): Promise<ArchiveState> => {
+    let { messages, firstSeq: first } = entry;
+    let last = name === events ? lastSeq + lostCommits : lastSeq;
+    if (kept !== null) {
+      messages = 0;
+      for await (const { seq } of kept) {
+        if (messages === 0) first = seq;
+        messages += 1;
+        last = Math.max(last, seq);
+      }
+    }
+    return { messages, bytes, first_seq: messages === 0 ? last + 1 : first, last_seq: last };
+  };
+
+  return async (entry) => {
+    const kept = special.get(entry.name);
+    const state = await stateOf(entry, kept?.(entry) ?? null);
     async function* pieces(): AsyncGenerator<Buffer> {
       const writer = new ArchiveWriter();
       yield writer.start(state);
-      for await (const message of (special.get(name) ?? all)(entry)) {
-        count += 1;
+      for await (const message of (kept ?? all)(entry)) {
         const piece = writer.add(message);
         if (piece !== null) yield piece;
       }
       yield writer.end();
     }
-    return { state, pieces, count: () => count };
+    return { state, pieces };
   };
 };
 

@@ -11,7 +11,7 @@ import { bucketNames, type Topology } from '../../../shared/wire/topology.ts';
 import { archivesOf } from './archives.ts';
 import type { CheckedBackup } from './check-backup.ts';
 import { compareWithBackup } from './compare.ts';
-import type { LogEntry, Manifest } from './manifest.ts';
+import { backedUp, type LogEntry, type Manifest } from './manifest.ts';
 import { makeFromSnapshot } from './snapshot.ts';
 
 export interface RestoreOptions {
@@ -40,7 +40,7 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
     const entry = manifest.streams.find(({ name }) => name === spec.name);
     if (entry === undefined) continue;
     progress(spec.name);
-    const { state, pieces } = archiveOf(entry);
+    const { state, pieces } = await archiveOf(entry);
     const settings = { ...streamConfig(spec), metadata: { [restoringMark]: manifest.id } };
     await makeFromSnapshot(connection, { config: settings, state }, pieces());
   }
@@ -84,7 +84,7 @@ const makeRoom = async (
   { connection, config, topology: { streams } }: RestoreOptions,
   manager: JetStreamManager,
 ): Promise<void> => {
-  const truth = new Set(streams.filter(({ cache }) => !cache).map(({ name }) => name));
+  const truth = new Set(backedUp(config.prefix));
   const found: string[] = [];
   for (const { name } of streams) {
     const info = await manager.streams.info(name).catch((error: unknown) => {
