@@ -64,7 +64,10 @@ export const archivesOf = (
   ]);
 
   /** The broker wants to know beforehand what comes. */
-  const stateOf = async ({ name, bytes, lastSeq, ...entry }: StreamEntry, kept: AsyncGenerator<Entry> | null): Promise<ArchiveState> => {
+  const stateOf = async (
+    { name, bytes, lastSeq, ...entry }: StreamEntry,
+    kept: AsyncGenerator<Entry> | null,
+  ): Promise<ArchiveState> => {
     let { messages, firstSeq: first } = entry;
     let last = name === events ? lastSeq + lostCommits : lastSeq;
     if (kept !== null) {

@@ -7,6 +7,7 @@ import { auditCommand } from './operate/audit.ts';
 import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
+import { logCommand } from './operate/log.ts';
 import { restoreCommand } from './operate/restore.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
@@ -18,6 +19,7 @@ import { eraseCommand } from './sessions/erase.ts';
 import { exportCommand } from './sessions/export.ts';
 import { forkCommand } from './sessions/fork.ts';
 import { inspectCommand } from './sessions/inspect.ts';
+import { repairCommand } from './sessions/repair.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
@@ -41,12 +43,15 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
+      ...[forkCommand, repairCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand, backupCommand, restoreCommand] },
+  {
+    title: 'Operate',
+    commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
+  },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
 ];
 

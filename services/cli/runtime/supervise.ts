@@ -25,10 +25,8 @@ export const superviseStore = async (
   broker: Broker,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): Promise<Supervision> => {
-  const { servers, token } = broker;
   const { requestTimeoutMs } = config.nats;
-  const address = { servers, ...(token !== undefined && { token }) };
-  const connection = await openConnection({ ...address, name: 'natter supervisor', requestTimeoutMs });
+  const connection = await openConnection({ ...broker, name: 'natter supervisor', requestTimeoutMs });
   const store = await watchStore(config, { connection, clock, supervised: () => broker.problems() });
   const stopping = new AbortController();
 

@@ -16,6 +16,7 @@ import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
+import { snapshotKeyFor } from './snapshot-key.ts';
 import { type Supervision, superviseStore } from './supervise.ts';
 
 export interface SystemOptions {
@@ -90,14 +91,16 @@ const startProvisionedBroker = async ({ world, config, installation, log }: Syst
 
 /** Each service has connections of its own, named after it. */
 const openPorts = async (
-  { config, clock, log }: SystemOptions,
+  { config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
   const { managed: _, problems: __, warnings: ___, stop: ____, ...address } = broker;
   const { store } = running.supervision ?? {};
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
+  const key = snapshotKeyFor(config.current(), installation);
+  const named = { name: `natter ${name}`, clock, log, ...address };
+  const ports = await openNats(config.current(), { ...named, ...key, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };

@@ -7,6 +7,7 @@ import type { LogEntry } from '../../backup/manifest.ts';
 import { showBreaks, verdictOn } from '../../backup/verdict.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
+import { operatorOf } from '../../operator.ts';
 import { asJson, type World } from '../../terminal.ts';
 
 interface RestoreOptions extends CommonOptions {
@@ -74,9 +75,8 @@ const restoreFrom = async (world: World, common: CommonOptions, folder: string, 
   installation.prepare();
   const broker = await startBroker(world, config, installation, createLog({ level: 'warn', name: 'natter' }));
   try {
-    const actor = `operator:${world.env.USER ?? world.env.USERNAME ?? 'unknown'}`;
     const progress = (stream: string): void => world.terminal.progress(`${stream} …`);
-    const report = await runRestore({ config, address: broker, folder, backup, actor, progress });
+    const report = await runRestore({ config, address: broker, folder, backup, actor: operatorOf(world), progress });
     return { ...report, problems: [] };
   } finally {
     await broker.stop();
