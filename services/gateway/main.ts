@@ -142,6 +142,7 @@ const serviceOf = (context: GatewayContext, server: FastifyInstance, close: () =
       waiting_calls: waits.inUse,
       web_sockets: sockets.inUse,
       feed_ready: feed.problems().length === 0 ? 1 : 0,
+      damaged_commits_total: feed.damaged,
     }),
     stop: async (deadlineMs) => {
       const done = new AbortController();

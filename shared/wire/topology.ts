@@ -68,6 +68,7 @@ export const bucketNames = (prefix: string) => {
     hosts: name('hosts'),
     tokens: name('tokens'),
     memory: name('memory'),
+    witness: name('witness'),
   };
 };
 
@@ -173,6 +174,8 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       bucket(buckets.tokens, { messageTtl: true }),
       // Waits for the disk: the position must never cover changes that are not stored.
       bucket(buckets.memory, { erasable: true }),
+      // Waits for the disk, and is no cache: it says what the log has reached (I13).
+      bucket(buckets.witness, {}),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),

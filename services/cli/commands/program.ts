@@ -4,8 +4,11 @@ import type { World } from '../terminal.ts';
 import { approvalsCommand } from './approvals-and-memory/approvals.ts';
 import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
+import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
+import { logCommand } from './operate/log.ts';
+import { restoreCommand } from './operate/restore.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
 import { upCommand } from './run/up.ts';
@@ -16,6 +19,7 @@ import { eraseCommand } from './sessions/erase.ts';
 import { exportCommand } from './sessions/export.ts';
 import { forkCommand } from './sessions/fork.ts';
 import { inspectCommand } from './sessions/inspect.ts';
+import { repairCommand } from './sessions/repair.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
@@ -39,12 +43,15 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
+      ...[forkCommand, repairCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand] },
+  {
+    title: 'Operate',
+    commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
+  },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
 ];
 

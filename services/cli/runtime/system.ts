@@ -11,12 +11,13 @@ import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { workerNames } from '../worker-names.ts';
-import { type Broker, provisionBroker, startBroker } from './broker.ts';
+import { type Broker, provisionBroker, startBroker, topologyFor } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
-import { reportHealth } from './health.ts';
+import { reportHealth } from './health/report.ts';
+import { type Supervision, superviseStore } from './health/supervise.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
-import { type Supervision, superviseStore } from './supervise.ts';
+import { snapshotKeyFor } from './snapshot-key.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -66,7 +67,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
   };
   try {
     const broker = await startProvisionedBroker(options, running);
-    running.supervision = await superviseStore(options.config.current(), broker, options);
+    running.supervision = await supervise(options, broker);
     const hosts = await startWorkers(options, running, broker);
     const { gateway, ports } = await startOwnGateway(options, running, broker);
     const services = (): Service[] => [...running.workers, gateway];
@@ -88,16 +89,30 @@ const startProvisionedBroker = async ({ world, config, installation, log }: Syst
   return broker;
 };
 
+const supervise = ({ config, clock, log }: SystemOptions, broker: Broker): Promise<Supervision> => {
+  const current = config.current();
+  return superviseStore({
+    config: current,
+    broker,
+    topology: topologyFor(current),
+    supervised: () => broker.problems(),
+    clock,
+    log,
+  });
+};
+
 /** Each service has connections of its own, named after it. */
 const openPorts = async (
-  { config, clock, log }: SystemOptions,
+  { config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
   name: string,
 ): Promise<Ports> => {
   const { managed: _, problems: __, warnings: ___, stop: ____, ...address } = broker;
   const { store } = running.supervision ?? {};
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
+  const key = snapshotKeyFor(config.current(), installation);
+  const named = { name: `natter ${name}`, clock, log, ...address };
+  const ports = await openNats(config.current(), { ...named, ...key, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };

@@ -31,16 +31,6 @@ export const problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
 
-export const health = z.object({
-  status: z.enum(['alive', 'ready', 'unavailable']),
-  version: z.string().optional(),
-  problems: z.array(z.string()).optional(),
-  details: z
-    .array(z.object({ code: z.enum(healthCodes), message: z.string(), fix: z.string() }))
-    .optional()
-    .describe('the same problems with their codes and what to do'),
-});
-
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
   z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),
@@ -108,9 +98,28 @@ export const messagesResult = z.object({
   ...page,
 });
 
+const gap = z
+  .object({
+    reason: z.enum(['missing', 'changed', 'unreadable']),
+    fromRev: z.int().min(1),
+    toRev: z.int().min(1).nullable().describe('`null`: not known'),
+    afterSeq: seq.describe('of the last commit before it'),
+    beforeSeq: seq.nullable().describe('of the first commit after it; `null`: none'),
+  })
+  .meta({ id: 'Gap', description: 'Commits of a session that cannot be read as they were written.' });
 const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
 const commit = z.object({ ...recordedCommitShape.shape, events: z.array(fact) }).meta({ id: 'Commit' });
-export const commits = z.object({ commits: z.array(commit), ...page });
+export const commits = z.object({ commits: z.array(commit), ...page, gaps: z.array(gap).optional() });
+
+export const damage = z.object({
+  key: id,
+  gaps: z.array(gap).describe('oldest first, without those that a person has decided about'),
+  lastRev: z.int().min(0).describe('of the last commit that can be read'),
+  lastSeq: seq,
+  known: z
+    .object({ rev: z.int().min(0), at: z.number(), sessionId: id, messages: z.int().min(0) })
+    .describe('from where a repair goes on'),
+});
 const storedCommit = z.object({
   seq,
   recordedAt: z.number(),
@@ -134,7 +143,11 @@ const event = z
     }),
   )
   .meta({ id: 'Event', description: 'A fact with the fields of its commit.' });
-export const events = z.object({ events: z.array(event), ...page });
+export const events = z.object({
+  events: z.array(event),
+  ...page,
+  gaps: z.array(gap.extend({ key: id })).optional(),
+});
 
 export const state = plainState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
 
@@ -144,7 +157,7 @@ export const diff = z.object({
   from: place,
   to: place,
   changes: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
-  ...events.shape,
+  ...events.omit({ gaps: true }).shape,
 });
 
 export const approvals = z.object({

@@ -51,6 +51,11 @@ export const commit = {
     digest: 'YwKBn0wIEqZDrZWgVTyhjw',
   },
 };
+export const damage = {
+  key,
+  gaps: [{ reason: 'missing', fromRev: 3, toRev: 3, afterSeq: 17, beforeSeq: 31 }],
+  ...{ lastRev: 6, lastSeq: 41, known: { rev: 6, at, sessionId: 's-1', messages: 4 } },
+};
 export const storedCommit = { seq: 41, recordedAt: at, bytes: 'jqF2AqJpZKRjLTQx' };
 export const event = {
   ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },

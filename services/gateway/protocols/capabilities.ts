@@ -9,6 +9,7 @@ import { runOperations } from '../runs/operations.ts';
 import { contextOperations } from '../sessions/context-operations.ts';
 import { historyOperations } from '../sessions/history-operations.ts';
 import { sessionOperations } from '../sessions/operations.ts';
+import { repairOperations } from '../sessions/repair.ts';
 import { systemOperations } from '../system/operations.ts';
 import { tokenOperations } from '../tokens/operations.ts';
 
@@ -17,6 +18,7 @@ export const capabilities: readonly Operation[] = [
   ...sessionOperations,
   ...contextOperations,
   ...historyOperations,
+  ...repairOperations,
   ...eventOperations,
   ...approvalOperations,
   ...memoryOperations,

@@ -34,6 +34,7 @@ GET /v1/sessions/:key                          200  abcd         =      =       
 GET /v1/sessions/:key/messages                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, paged          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/commits                  200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/sessions/:key/damage                   200  abcdg        =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/sessions/:key/commits/stored           200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
@@ -64,6 +65,7 @@ POST /v1/sessions/:key/stop                    200  abcdgne      =      403     
 POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     ab         bc         404e    ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/compact                 202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/checkpoint              202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/repair                  200  409abcdgne   =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/sessions/:key/fork                    200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/fork, long ago          200  404abcd      =      403     404ab      404bc      -       404ab        404c         404b    404ab      403       403      403
 PATCH /v1/sessions/:key                        200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
