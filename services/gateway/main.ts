@@ -29,6 +29,8 @@ import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { sseFrame } from './http/sse.ts';
 import { buildServer } from './server/server.ts';
 
+export { isOwnName, notOwnName } from './server/origin.ts';
+
 export interface GatewayOptions {
   readonly config: Current<Config>;
   readonly ports: Ports;

@@ -1,6 +1,7 @@
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType } from '../domain/session/events.ts';
+import type { LogView } from '../domain/session/log-witness.ts';
 
 /** The outcome of one append. `unknown`: a conflict, a timeout or no leader; only a read from the leader can tell (F14). */
 export type AppendResult =
@@ -50,7 +51,10 @@ export interface EventLog {
   read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
   /** Commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
   page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }>;
-  /** The messages after a sequence as they are stored, readable or not, oldest first, up to `limit`, and whether more follow. */
+  /**
+   * The messages after a sequence as they are stored, readable or not, oldest first, up to `limit`, and whether more follow. The places of
+   * lost commits are left out.
+   */
   raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }>;
   /**
    * All commits after a sequence, first from history and then live, without a gap, until the signal aborts. Survives broker
@@ -58,4 +62,6 @@ export interface EventLog {
    */
   follow(options: FollowOptions): AsyncIterable<RecordedCommit>;
   info(): Promise<LogInfo>;
+  /** The end of the log and the digest of the commit at a sequence, read from the leader: to compare with what was seen (I13). */
+  view(seq: number): Promise<LogView>;
 }

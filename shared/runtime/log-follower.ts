@@ -5,8 +5,6 @@ import type { EventType } from '../domain/session/events.ts';
 import { type Backoff, backoffMs } from '../kit/backoff.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { EventLog } from '../ports/event-log.ts';
-import type { Ports } from '../ports/index.ts';
-import { witnessLog } from './log-witness.ts';
 
 export interface LogFollowerOptions {
   readonly events: Pick<EventLog, 'follow'>;
@@ -91,14 +89,3 @@ export class LogFollower {
     }
   }
 }
-
-/** The position from `load`, after checking that the log is the one it belongs to. Throws `log_regressed` if it is not (I13). */
-export const witnessedPosition = async (
-  ports: Pick<Ports, 'events' | 'cursors'>,
-  reader: string,
-  load: () => Promise<number>,
-): Promise<number> => {
-  const position = await load();
-  await witnessLog(ports, reader, position);
-  return position;
-};

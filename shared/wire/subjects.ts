@@ -11,6 +11,13 @@ import type { CustodyState } from '../ports/custody-log.ts';
  * subject its `:` separate tokens, so that people can subscribe by prefix.
  */
 
+const queueKinds: ReadonlyMap<string, QueueName> = new Map([
+  ['command', 'commands'],
+  ['inbound', 'inbound'],
+  ['checkpoint', 'checkpoints'],
+]);
+const queueNames: ReadonlySet<string> = new Set(queueKinds.values());
+
 /** One token: `:` is escaped too. */
 const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
 
@@ -31,6 +38,9 @@ export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
+  /** All commands as published, and where the stream stores one of them. */
+  readonly publishedCommands: string;
+  storedCommand(published: string, partitions: number): string;
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
@@ -39,6 +49,8 @@ export interface Subjects {
   checkpoint(key: string): string;
   /** Where a scheduled message waits: one subject per queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
+  /** Everything scheduled, and everything cancelled. */
+  readonly publishedTimers: string;
   /** Everything scheduled for a key. */
   timersOf(queue: QueueName, key: string): string;
   /** Where the broker puts a scheduled message when it is due. */
@@ -47,15 +59,20 @@ export interface Subjects {
   /** All commits of a key, whatever their headline: for the fence and for the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
+  /** Where the places of commits are filled that are lost for good (I13): no reader of commits meets them. */
+  readonly lost: string;
   /** Where the writer announces the sequence of a stored commit with this event subject: a hint for followers (ADR 2). */
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
-  dead(service: string): string;
+  /** Dead letters of a service from one source: a channel, or a session. */
+  dead(service: string, source: string): string;
   audit(kind: AuditKind): string;
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
+  /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
+  queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
   /** Where each process proves that the broker can store. */
   readonly probe: string;
   /** The key of an event subject. */
@@ -63,14 +80,13 @@ export interface Subjects {
 }
 
 /**
- * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long conversation is replaced by its hash.
+ * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long token is replaced by its hash.
  */
-const longestConversation = 1_024;
-const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
-  const conversation = [accountId ?? '', to, threadId ?? ''].map(token).join('~');
-  if (conversation.length <= longestConversation) return conversation;
-  return `~${createHash('sha256').update(conversation).digest('hex')}`;
-};
+const longestToken = 1_024;
+const shortened = (text: string): string =>
+  text.length <= longestToken ? text : `~${createHash('sha256').update(text).digest('hex')}`;
+const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
+  shortened([accountId ?? '', to, threadId ?? ''].map(token).join('~'));
 
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
@@ -78,24 +94,38 @@ export const subjectsUnder = (prefix: string): Subjects => {
   return {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
+    publishedCommands: `${prefix}.command.*`,
+    storedCommand: (published, partitions) => {
+      const name = published.slice(`${prefix}.command.`.length);
+      return `${prefix}.command.${partitionOf(partitions, name)}.${name}`;
+    },
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
+    publishedTimers: `${prefix}.timer.*.*.*`,
     timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
     due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
     eventsUnder: (headline) => `${prefix}.event.${headline}.>`,
+    lost: `${prefix}.event.lost`,
     stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
-    dead: (service) => `${prefix}.dead.${token(service)}`,
+    dead: (service, source) => `${prefix}.dead.${token(service)}~${shortened(token(source))}`,
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
+    queueOf: (subject) => {
+      const [kind, queue] = subject.startsWith(`${prefix}.`) ? subject.slice(prefix.length + 1).split('.') : [];
+      if (kind === 'timer' || kind === 'due')
+        return queueNames.has(queue ?? '') ? { queue: queue as QueueName, timed: true } : null;
+      const waitsIn = queueKinds.get(kind ?? '');
+      return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
+    },
     probe: `${prefix}.probe`,
     keyOfEvent: (subject) =>
       unescapeText(

@@ -31,7 +31,7 @@ const doomedLog = (log: EventLog): EventLog => ({
     page: log.page.bind(log),
     raw: log.raw.bind(log),
   },
-  ...{ follow: log.follow.bind(log), info: log.info.bind(log) },
+  ...{ follow: log.follow.bind(log), info: log.info.bind(log), view: log.view.bind(log) },
   append: async (commit, expectedSeq) => {
     moment();
     const result = await log.append(commit, expectedSeq);

@@ -21,6 +21,7 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
     page: (options) => events.page(options),
     raw: (options) => events.raw(options),
     info: () => events.info(),
+    view: (seq) => events.view(seq),
     follow,
   };
   return { ports: { ...ports, events: behind }, letGo: () => held.abort() };

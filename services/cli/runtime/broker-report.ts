@@ -1,4 +1,5 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
@@ -7,9 +8,11 @@ import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
+import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
+import { findLoss } from './log-loss.ts';
 
 /** What the broker has, compared with what it should have. */
 export interface BrokerReport {
@@ -26,6 +29,8 @@ export interface BrokerReport {
   /** Why the services could not rely on it; the same that `/readyz` says. */
   readonly problems: readonly HealthProblem[];
   readonly lastSeq: number;
+  /** What the log has lost of what was seen of it, one line for each witness (I13). */
+  readonly losses: readonly string[];
   /** The position of each reader of the log. */
   readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
   /** Messages not yet processed. */
@@ -39,6 +44,7 @@ const nothing = {
   drift: [],
   problems: [],
   lastSeq: 0,
+  losses: [],
   cursors: [],
   queues: [],
   processes: [],
@@ -61,7 +67,7 @@ export const brokerReport = (config: Config, address: BrokerAddress): Promise<Br
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(driftText),
-      ...(await contents(config, address)),
+      ...(await contents(config, address, connection)),
     };
   });
 
@@ -82,13 +88,17 @@ const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing:
 const contents = async (
   config: Config,
   address: BrokerAddress,
-): Promise<Pick<BrokerReport, 'problems' | 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
+  connection: NatsConnection,
+): Promise<
+  Pick<BrokerReport, 'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>
+> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
+    const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
     const issued = await ports.tokens.watch();
     const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters] = await Promise.all([
       ports.events.info(),
-      ports.cursors.get('delivery'),
+      ports.cursors.get('delivery').then(({ seq }) => seq),
       ports.index.position(),
       ports.presence.list(),
       ports.commands.lag(),
@@ -99,11 +109,11 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ problems: ports.problems(), lastSeq, processes, deadLetters, tokens },
+      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
-        { name: 'index', seq: index, behind: Math.max(0, lastSeq - index) },
+        { name: 'index', seq: index, behind: await commitsBehind(ports.events, index) },
       ],
       queues: [
         { name: 'commands', count: commands },

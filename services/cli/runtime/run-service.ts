@@ -14,8 +14,8 @@ import type { ServiceName } from '../worker-names.ts';
 import { existingBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
-import { reportHealth, untilReady, watchProblems } from './health.ts';
-import { type HealthServerOptions, serveHealth } from './health-server.ts';
+import { reportHealth, untilReady, watchProblems } from './health/report.ts';
+import { type HealthServerOptions, serveHealth } from './health/server.ts';
 import { answerMetrics } from './metrics-link.ts';
 import { openSkills } from './skills.ts';
 import { snapshotKeyFor } from './snapshot-key.ts';
@@ -159,9 +159,9 @@ const announceReady = async (service: Service, { log }: Resources, signal: Abort
 const openPage = async (
   { metricsPort }: ServiceOptions,
   { gateway }: Config,
-  page: Omit<HealthServerOptions, 'host' | 'port'>,
+  page: Omit<HealthServerOptions, 'gateway' | 'port'>,
 ): Promise<() => Promise<void>> => {
   if (metricsPort === undefined) return async () => {};
   refusePublicBind(gateway);
-  return serveHealth({ host: gateway.host, port: metricsPort, ...page });
+  return serveHealth({ gateway, port: metricsPort, ...page });
 };

@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'refused'
   | 'history_too_long'
   | 'introspection_disabled'
+  | 'not_resendable'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
@@ -35,6 +36,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   not_damaged: [409, 'The session is not damaged'],
   session_retained: [409, 'The session is retained'],
   introspection_disabled: [409, 'Checkpoints are disabled here'],
+  not_resendable: [409, 'This dead letter cannot be sent again'],
   session_unknown: [404, 'There is no such session yet'],
   approval_forbidden: [403, 'The approval is not yours to answer'],
   approval_unknown: [404, 'There is no such approval'],

@@ -3,7 +3,7 @@ import { commandAnswer, recordedCommitShape } from '../../../shared/domain/sessi
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
 import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
-import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
+import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../http/problem.ts';
 import { verdicts } from './verdicts.ts';
@@ -30,16 +30,6 @@ export const problem = z
     requestId: id,
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
-
-export const health = z.object({
-  status: z.enum(['alive', 'ready', 'unavailable']),
-  version: z.string().optional(),
-  problems: z.array(z.string()).optional(),
-  details: z
-    .array(z.object({ code: z.enum(healthCodes), message: z.string(), fix: z.string() }))
-    .optional()
-    .describe('the same problems with their codes and what to do'),
-});
 
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
@@ -230,4 +220,28 @@ export const audit = z.object({
   records: z.array(auditRecord.extend({ seq }).meta({ id: 'AuditRecord' })),
   ...page,
 });
+
+const listedLetter = deadLetter
+  .omit({ bytes: true })
+  .extend({ seq, size: z.int().min(0).describe('of its message, in bytes') })
+  .meta({ id: 'DeadLetter', description: 'A message that nobody could process. `seq` is its place, by which it is found.' });
+const repeat = z
+  .boolean()
+  .nullable()
+  .describe('whether the session remembers it already, so that nothing would change; `null`: that cannot be known');
+export const deadLetters = z.object({
+  deadLetters: z.array(listedLetter),
+  next: z.int().nullable().describe('the `before` of the next page; `null`: there is none'),
+});
+export const deadLetterRead = listedLetter.extend({
+  message: z.unknown().describe('as JSON; `null` if it cannot be read'),
+  bytes: z.string().describe('the message as it is, in base64'),
+  resend: z.object({ isPossible: z.boolean(), wouldRepeat: repeat, why: z.string() }),
+});
+export const deadLetterResent = listedLetter.extend({
+  wouldRepeat: repeat,
+  why: z.string(),
+  duplicate: z.boolean().describe('the queue had it already, from a resend less than two minutes ago'),
+});
+export const deadLetterDiscarded = listedLetter;
 export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

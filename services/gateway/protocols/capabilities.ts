@@ -1,5 +1,6 @@
 import { approvalOperations } from '../approvals/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
+import { deadLetterOperations } from '../dead-letters/operations.ts';
 import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
@@ -25,5 +26,6 @@ export const capabilities: readonly Operation[] = [
   ...runOperations,
   ...tokenOperations,
   ...auditOperations,
+  ...deadLetterOperations,
   ...systemOperations,
 ];

@@ -59,6 +59,7 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
   raw: (options) => events.raw(options),
   follow: (options) => events.follow(options),
   info: () => events.info(),
+  view: (seq) => events.view(seq),
 });
 
 /** An aborted step ends at once, even if the model ignores the signal. */

@@ -2,6 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import type { EventType } from '../../domain/session/events.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
+import type { LogView } from '../../domain/session/log-witness.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
@@ -77,8 +78,7 @@ export class InMemoryEventLog implements EventLog {
   async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
     let write: Write;
     try {
-      const { id, key, events } = commit;
-      write = { id, key, headline: headlineOf(events), data: encodeCommit(commit), expectedSeq };
+      write = { id: commit.id, key: commit.key, headline: headlineOf(commit.events), data: encodeCommit(commit), expectedSeq };
     } catch (error) {
       return { kind: 'refused', message: errorMessage(error) };
     }
@@ -120,10 +120,9 @@ export class InMemoryEventLog implements EventLog {
   }
 
   async page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }> {
-    const { limit, key } = options;
-    assert(limit > 0, 'a page has at least one commit');
+    assert(options.limit > 0, 'a page has at least one commit');
     for (let position = options.after; ; ) {
-      const { messages, more } = await this.#batch(position, limit, (message) => key === undefined || message.key === key);
+      const { messages, more } = await this.#batch(position, options.limit, ({ key }) => key === (options.key ?? key));
       const commits = messages.flatMap((message) => this.#commitOrNull(message) ?? []);
       if (commits.length > 0 || !more) return { commits, more };
       position = messages.at(-1)?.seq ?? position;
@@ -131,8 +130,7 @@ export class InMemoryEventLog implements EventLog {
   }
 
   async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
-    const { after, limit, key } = options;
-    const { messages, more } = await this.#batch(after, limit, (message) => key === undefined || message.key === key);
+    const { messages, more } = await this.#batch(options.after, options.limit, ({ key }) => key === (options.key ?? key));
     return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
@@ -143,7 +141,7 @@ export class InMemoryEventLog implements EventLog {
     const log: FollowedLog = {
       clock: this.#clock,
       batch: (after) => this.#batch(after, limits.readCommits, wanted),
-      info: () => this.info(),
+      view: (seq) => this.view(seq),
       wakeUps: (wake) => {
         let latest = 0;
         const watcher = (message: KeptMessage): void => {
@@ -162,8 +160,11 @@ export class InMemoryEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     await this.#reach('info');
-    const firstSeq = this.#messages.findIndex((message) => message !== null) + 1;
-    return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+    return { firstSeq: this.#messages.findIndex(Boolean) + 1, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+  }
+
+  async view(seq: number): Promise<LogView> {
+    return { ...(await this.info()), digest: digestOrNull(this.#messages[seq - 1]) };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */
@@ -276,4 +277,5 @@ export class InMemoryEventLog implements EventLog {
   }
 }
 
+const digestOrNull = (message?: KeptMessage | null): string | null => (message ? digestOf(message.data) : null);
 const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });

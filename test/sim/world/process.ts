@@ -123,6 +123,7 @@ const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
   follow: (options) =>
     gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
   info: () => process.through(() => log.info()),
+  view: (seq) => process.through(() => log.view(seq)),
 });
 
 async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
@@ -139,6 +140,7 @@ async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncG
 
 const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => ({
   publish: (message) => process.through(() => queue.publish(message)),
+  resend: (bytes, id) => process.through(() => queue.resend(bytes, id)),
   schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
   cancel: (key, name) => process.through(() => queue.cancel(key, name)),
   consume: (options) => process.through(() => queue.consume(options)),

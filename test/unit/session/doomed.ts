@@ -18,7 +18,7 @@ export const doomedPorts =
     return {
       ...ports,
       events: {
-        ...{ ...bound, follow: events.follow.bind(events), info: events.info.bind(events) },
+        ...{ ...bound, follow: events.follow.bind(events), info: events.info.bind(events), view: events.view.bind(events) },
         append: async (commit, expectedSeq) => {
           await moment();
           const result = await events.append(commit, expectedSeq);

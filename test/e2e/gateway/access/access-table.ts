@@ -7,6 +7,7 @@ import type { Name } from './access-rig.ts';
  *
  * `a` Ann's own session · `b` Ann's and Bob's · `c` Bob's on another channel · `d` strangers' · `g` was Ann's, deleted · `n` never was ·
  * `e` never was, and Eve may begin it · `p` remembered of Ann · `q` of Bob · `s` by the agent · `y` how all of the system is · `t` a token
+ * `l` a dead letter
  *
  * `403ab`: those are answered 403. `403` alone: everything is, in the same words. `-`: nothing is there. `=`: as the cell to the left.
  */
@@ -120,6 +121,14 @@ GET /v1/openapi.json                           200  ok           =      =       
 GET /v1/asyncapi.json                          200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /metrics                                   200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /v1/audit                                  200  ok           =      404     404        404        404     404          404          404     404        404       404      404
+GET /v1/dead-letters                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/dead-letters/:seq                      200  l            =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/dead-letters/:seq/resend              200  l            =      403     403        403        403     403          403          403     403        403       403      403
+DELETE /v1/dead-letters/:seq                   200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.list                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.get                            200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.resend                         200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.discard                        200  l            =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/tokens                                 200  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens                                201  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens/:id/rotate                     200  403          t      403     403        403        403     403          403          403     403        403       403      403
