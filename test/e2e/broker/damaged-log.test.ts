@@ -135,7 +135,7 @@ describe.each([
     process.exitCode = undefined;
     expect(await natter('repair', key, '--yes', '--reason', 'a bad disk')).toContain('goes on');
     const repair = (await commitsOf(key)).at(-1);
-    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'owner' });
+    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'token:api' });
     await post(key, 'and now?');
     await until(async () => expect(JSON.stringify((await commitsOf(key)).at(-1))).toContain('You said: and now?'));
     expect(host.metrics()).toMatchObject({ sessions_damaged: 0 });
