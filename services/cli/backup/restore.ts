@@ -54,7 +54,11 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
 };
 
 /** Takes the mark off: from now on the services start. */
-export const finishRestore = async ({ connection, config, topology }: RestoreOptions): Promise<void> => {
+export const finishRestore = async ({
+  connection,
+  config,
+  topology,
+}: Pick<RestoreOptions, 'connection' | 'config' | 'topology'>): Promise<void> => {
   const manager = await managerOf(connection, config);
   for (const { name } of topology.streams) {
     const { config: found } = await manager.streams.info(name);
