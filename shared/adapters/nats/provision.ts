@@ -75,20 +75,19 @@ const requestsAtOnce = 16;
 
 /**
  * Brings the broker in line with the topology: creates what is missing, reports differences, destroys nothing. With `update` it
- * also changes what can be changed safely. An unfinished restore is a difference, except for itself (`restoring`). Idempotent, and
- * safe in several processes at once. Throws `unavailable`, or `unsupported` when the broker does not accept a setting we need.
+ * also changes what can be changed safely. An unfinished restore is a difference too. Idempotent, and safe in several
+ * processes at once. Throws `unavailable`, or `unsupported` when the broker does not accept a setting we need.
  */
 export const provision = async (
   connection: NatsConnection,
   topology: Topology,
-  options: { update?: boolean; restoring?: boolean } = {},
+  options: { update?: boolean } = {},
 ): Promise<ProvisionReport> => {
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
   const work: Work = { manager, update: options.update ?? false, created: [], updated: [], drift: [] };
   for (const spec of topology.streams) await ensureStream(work, spec);
   for (const spec of topology.streams) await ensureConsumers(work, topology, spec);
-  const drift = options.restoring ? work.drift.filter(({ field }) => field !== 'restore') : work.drift;
-  return { created: work.created, updated: work.updated, drift };
+  return { created: work.created, updated: work.updated, drift: work.drift };
 };
 
 /** Names of the topology's streams that do not exist on the broker. */
