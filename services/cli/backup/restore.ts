@@ -44,8 +44,8 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
     const settings = { ...streamConfig(spec), metadata: { [restoringMark]: manifest.id } };
     await makeFromSnapshot(connection, { config: settings, state }, pieces());
   }
-  const { drift } = await provision(connection, topology, { restoring: true });
-  const [first] = drift;
+  const { drift } = await provision(connection, topology);
+  const [first] = drift.filter(({ field }) => field !== 'restore');
   if (first !== undefined) throw new NatterError('unsupported', driftText(first));
   const { log, problems } = await compareWithBackup(connection, config, folder, manifest);
   if (problems.length > 0)
@@ -54,7 +54,11 @@ export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry>
 };
 
 /** Takes the mark off: from now on the services start. */
-export const finishRestore = async ({ connection, config, topology }: RestoreOptions): Promise<void> => {
+export const finishRestore = async ({
+  connection,
+  config,
+  topology,
+}: Pick<RestoreOptions, 'connection' | 'config' | 'topology'>): Promise<void> => {
   const manager = await managerOf(connection, config);
   for (const { name } of topology.streams) {
     const { config: found } = await manager.streams.info(name);

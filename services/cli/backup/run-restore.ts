@@ -13,6 +13,8 @@ export interface RestoreRequest extends Pick<RestoreOptions, 'folder' | 'progres
   readonly backup: CheckedBackup;
   /** Who restores, for the audit trail. */
   readonly actor: string;
+  /** Called when everything is written: makes it durable, if the broker has not, and resolves with where the broker is then. */
+  settle?(): Promise<BrokerAddress>;
 }
 export interface RestoreReport {
   readonly log: LogEntry;
@@ -33,10 +35,13 @@ export const runRestore = async (request: RestoreRequest): Promise<RestoreReport
       await ports.audit.append({ v: 1, at: ports.clock.now(), kind: 'log_restored', actor, outcome: 'ok', detail: of });
       return repeatErasures(ports, eraser, { erasures, actor });
     });
-    await finishRestore(options);
     return { log, erased };
   });
+  const settled = (await request.settle?.()) ?? address;
+  await withBroker(config, settled, 'natter restore', (connection) =>
+    finishRestore({ connection, config, topology: topologyFor(config) }),
+  );
   // As at every start; it also writes a managed broker's store through to the disk.
-  await provisionBroker(config, address);
+  await provisionBroker(config, settled);
   return report;
 };

@@ -7,6 +7,12 @@ import { type ConsumerSpec, pinGroup, type StreamSpec } from '../../wire/topolog
 /** In the metadata of a stream whose restore from a backup is not finished. */
 export const restoringMark = 'natter_restoring';
 
+/** The difference that keeps everything from starting on such a stream. */
+export const unfinishedRestore = ({ name, metadata }: Pick<StreamConfig, 'name' | 'metadata'>) =>
+  metadata?.[restoringMark] === undefined
+    ? []
+    : [{ resource: name, field: 'restore', wanted: 'finished', found: 'not finished: run "natter restore" again' }];
+
 /** The configuration of a new stream. */
 export type NewStream = Partial<StreamConfig> & { name: string };
 

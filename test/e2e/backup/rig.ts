@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, vi } from 'vitest';
+import { vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { backUp } from '../../../services/cli/backup/back-up.ts';
 import { checkBackup } from '../../../services/cli/backup/check-backup.ts';
@@ -26,10 +26,14 @@ import type { Ports } from '../../../shared/ports/index.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { afterwards } from '../../support/afterwards.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
 const partitions = 4;
+/** What an installation at this broker writes beside it. */
+const dataDirAt = (url: string): string => join(tmpdir(), `natter-backup-${new URL(url).port}`);
+
 /** A broker of one's own: its consumers must outlive its restarts. */
 export const configAt = (url: string): Config => {
   const config = configSchema.parse({
@@ -37,7 +41,7 @@ export const configAt = (url: string): Config => {
     session: { dmScope: 'per-channel-peer' },
     outlets: { webhooks: { hook: { url: 'http://127.0.0.1:9/', secret: 'not used' } } },
   });
-  return { ...config, dataDir: '', session: { ...config.session, timeZone: 'UTC' } };
+  return { ...config, dataDir: dataDirAt(url), session: { ...config.session, timeZone: 'UTC' } };
 };
 
 type Part = 'session' | 'router' | 'checkpoint' | 'delivery';
@@ -96,17 +100,11 @@ export const restoreFrom = async (
   return runRestore({ config, address: { servers: url }, folder, backup, actor: 'operator:olga', progress: () => {} });
 };
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-/** Called after the test, the last one first. */
-export const afterwards = (cleanUp: () => Promise<unknown>): void => void cleanUps.push(cleanUp);
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 /** An empty broker. */
 export const broker = async (): Promise<TestServer> => {
   const server = await startServer();
   afterwards(server.stop);
+  afterwards(() => rm(dataDirAt(server.url), { recursive: true, force: true }));
   return server;
 };
 export const provisioned = async (): Promise<TestServer> => {
@@ -135,7 +133,7 @@ export const envelope = (person: string, text: string): InboundEnvelope => ({
 export const keyOf = (person: string): SessionKey => `agent:main:hook:${person}` as SessionKey;
 /** The command that the router makes of such a message. */
 export const command = (person: string, text: string): CommandEnvelope => {
-  const routed = route(envelope(person, text), configAt(''), Date.now());
+  const routed = route(envelope(person, text), configAt('nats://127.0.0.1:1'), Date.now());
   if (!('command' in routed)) throw new Error('not routed');
   return routed.command;
 };

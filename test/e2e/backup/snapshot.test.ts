@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { ArchiveReader, ArchiveWriter, type Entry } from '../../../services/cli/backup/archive.ts';
 import { makeFromSnapshot, takeSnapshot } from '../../../services/cli/backup/snapshot.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { afterwards, broker } from './rig.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { broker } from './rig.ts';
 
 const connected = async (): Promise<NatsConnection> => {
   const { url } = await broker();

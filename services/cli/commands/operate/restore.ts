@@ -8,6 +8,7 @@ import { showBreaks, verdictOn } from '../../backup/verdict.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
 import { operatorOf } from '../../operator.ts';
+import type { BrokerAddress } from '../../runtime/broker.ts';
 import { asJson, type World } from '../../terminal.ts';
 
 interface RestoreOptions extends CommonOptions {
@@ -67,17 +68,29 @@ const restoreFrom = async (world: World, common: CommonOptions, folder: string, 
   const { startBroker } = await import('../../runtime/broker.ts');
   const { checkBackup } = await import('../../backup/check-backup.ts');
   const { runRestore } = await import('../../backup/run-restore.ts');
+  const { brokerFolder } = await import('../../broker/store.ts');
+  const { syncFolder } = await import('../../broker/sync-folder.ts');
   const { erasuresIn, readErasures } = await import('../../backup/erasure-list.ts');
   const erasures = list === undefined ? await erasuresIn(installation) : await readErasures(list);
   if (erasures === null)
     world.terminal.note(pc.yellow('no list of erasures: what was erased after the backup comes back (--erasures)'));
   const backup = await checkBackup(folder, config, erasures ?? []);
   installation.prepare();
-  const broker = await startBroker(world, config, installation, createLog({ level: 'warn', name: 'natter' }));
+  const log = createLog({ level: 'warn', name: 'natter' });
+  // A managed broker writes everything first and syncs once: a sync for each message would take most of the time.
+  const lazy = { ...config, nats: { ...config.nats, syncInterval: '2m' } };
+  let broker = await startBroker(world, lazy, installation, log);
+  const settle = async (): Promise<BrokerAddress> => {
+    if (!broker.managed) return broker;
+    await broker.stop();
+    await syncFolder(brokerFolder(config.dataDir));
+    broker = await startBroker(world, config, installation, log);
+    return broker;
+  };
   try {
     const progress = (stream: string): void => world.terminal.progress(`${stream} …`);
-    const report = await runRestore({ config, address: broker, folder, backup, actor: operatorOf(world), progress });
-    return { ...report, problems: [] };
+    const request = { config, address: broker, folder, backup, actor: operatorOf(world), progress, settle };
+    return { ...(await runRestore(request)), problems: [] };
   } finally {
     await broker.stop();
   }
