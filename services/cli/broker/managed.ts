@@ -1,10 +1,15 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
-import { errorMessage } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { brokerAccount } from '../../../shared/wire/rights.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { usersFolder } from '../installation.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, startServerProcess } from './process.ts';
+import { makeUsers, type ServerUser, serverUsers, usersIn } from './users.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -15,8 +20,8 @@ export interface ManagedServerOptions {
   readonly port?: number;
   /** `always`, or a duration such as `2m`: what a power cut may take with it. */
   readonly syncInterval: string;
-  /** What a client must show. */
-  readonly token: string;
+  /** The prefix that its users have rights under. */
+  readonly prefix: string;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
   /** The server died and is being started again. */
   readonly onExit?: (reason: string) => void;
@@ -51,15 +56,19 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
+  const users = await prepare(options, folder).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
 
   const start = async (port: number): Promise<ServerProcess> => {
-    const { binary, syncInterval, token } = options;
+    const { binary, syncInterval } = options;
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
-      token,
+      users,
       log: (line) => relay(line, options.log),
     });
     await lock.noteServer(started.pid);
@@ -114,6 +123,28 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       await lock.release();
     },
   };
+};
+
+/** Makes what the server needs before its first start: the seeds of its users, and a store that their account finds. */
+const prepare = async ({ dataDir, prefix }: ManagedServerOptions, folder: string): Promise<readonly ServerUser[]> => {
+  makeUsers(usersFolder(dataDir));
+  await moveToAccount(join(folder, 'store', 'jetstream'));
+  return serverUsers(usersIn(usersFolder(dataDir)), subjectsUnder(prefix));
+};
+
+/** Before there were users, the streams were in the broker's default account, whose folder this is. */
+const defaultAccount = '$G';
+
+/** The server looks for an account's streams in the folder of its name. Moving it is one step, so that it is done or not. */
+const moveToAccount = async (store: string): Promise<void> => {
+  const [from, to] = [join(store, defaultAccount), join(store, brokerAccount)];
+  if (!existsSync(from)) return;
+  if (existsSync(to))
+    throw new NatterError(
+      'unavailable',
+      `${from} and ${to} both have streams: an older version of Natter was started here after a newer one; move one of them away`,
+    );
+  await rename(from, to);
 };
 
 /** Its chatter is for us to debug with; its warnings are for everybody. */

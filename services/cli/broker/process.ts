@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import type { ServerUser } from './users.ts';
 
 /** What one run of nats-server needs. `folder` is its own: the store, and the file that tells the port, are in there. */
 export interface ServerProcessOptions {
@@ -14,8 +15,9 @@ export interface ServerProcessOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly syncInterval: string;
-  /** Empty: whoever reaches the port may connect (tests only). */
-  readonly token: string;
+  readonly users: readonly ServerUser[];
+  /** Another configuration file than `nats.conf`, for a test. */
+  readonly configFile?: string;
   /** Further arguments, for a cluster. No secrets: a command line is public. */
   readonly arguments?: readonly string[];
   /** One line of the server's log. */
@@ -49,7 +51,8 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
       });
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    // Not "exit": the last lines of its log come before this.
+    child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
   const pid = child.pid;
   if (pid === undefined) throw new NatterError('unavailable', `nats-server cannot be started: ${await exited}`);
@@ -62,17 +65,17 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
   return { pid, port, exited, signal: (name) => void child.kill(name) };
 };
 
-/** The values of `nats.conf` go in the environment, quoted as the configuration's strings: a bare `12ab` would be read as a number. */
+/** The values of `nats.conf` go in the environment as JSON: a bare `12ab` would be read as a number. */
 const spawnServer = (options: ServerProcessOptions, portsDir: string): ChildProcess =>
   spawn(
     options.binary,
-    ['-c', configFile(), '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
+    ['-c', options.configFile ?? serverConfigFile(), '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
     {
       // An own process group: Ctrl-C in a terminal reaches us alone, and we stop the server when its clients are gone.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        NATTER_BROKER_TOKEN: JSON.stringify(options.token),
+        NATTER_BROKER_USERS: JSON.stringify(options.users),
         NATTER_BROKER_STORE: JSON.stringify(join(options.folder, 'store')),
         NATTER_BROKER_SYNC: JSON.stringify(options.syncInterval),
       },
@@ -80,7 +83,7 @@ const spawnServer = (options: ServerProcessOptions, portsDir: string): ChildProc
   );
 
 /** The nearest `nats.conf` above this file: the project root, from the sources and from `dist` alike. */
-const configFile = (): string => {
+export const serverConfigFile = (): string => {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; folder !== dirname(folder); folder = dirname(folder))
     if (existsSync(join(folder, 'nats.conf'))) return join(folder, 'nats.conf');

@@ -22,6 +22,7 @@ import { tailCommand } from './sessions/tail.ts';
 import { whyResetCommand } from './sessions/why-reset.ts';
 import { completionsCommand } from './setup/completions.ts';
 import { configCommand } from './setup/config.ts';
+import { brokerCommand } from './setup/broker.ts';
 import { natsCommand } from './setup/nats.ts';
 import { tokenCommand } from './setup/token.ts';
 import { skillsCommand } from './skills/skills.ts';
@@ -44,7 +45,7 @@ const groups = [
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
   { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand] },
-  { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
+  { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];
 
 /** The whole command line. `CommanderError` is thrown where commander would end the process. */

@@ -7,6 +7,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import type { BrokerUser } from '../../../shared/wire/rights.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 
@@ -33,9 +34,12 @@ export interface BrokerReport {
 }
 const nothing = { restored: [], drift: [], lastSeq: 0, cursors: [], queues: [], processes: [], deadLetters: 0, tokens: [] };
 
-/** Inspects the broker. Creates nothing except our missing consumers. Throws `NatterError('unavailable')`. */
-export const brokerReport = (config: Config, address: BrokerAddress): Promise<BrokerReport> =>
-  withBroker(config, address, 'natter doctor', async (connection) => {
+/**
+ * Inspects the broker, as its operator. Creates nothing except our missing consumers, which only the provisioner may. Throws
+ * `NatterError('unavailable')`.
+ */
+export const brokerReport = (config: Config, as: (user: BrokerUser) => BrokerAddress): Promise<BrokerReport> =>
+  withBroker(config, as('provisioner'), 'natter doctor', async (connection) => {
     const { requestTimeoutMs: timeout } = config.nats;
     const { version = 'unknown', jetstream: isEnabled = false } = connection.info ?? {};
     if (!isEnabled || !isNewEnough(version)) return { version, storage: null, skewMs: 0, missing: [], ...nothing };
@@ -48,7 +52,7 @@ export const brokerReport = (config: Config, address: BrokerAddress): Promise<Br
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
-      ...(await contents(config, address)),
+      ...(await contents(config, as('operator'))),
     };
   });
 

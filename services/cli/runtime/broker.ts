@@ -1,27 +1,36 @@
-import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { closeConnection, connectionProblems, disconnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import {
+  type ConnectionSettings,
+  closeConnection,
+  connectionProblems,
+  disconnection,
+  openConnection,
+} from '../../../shared/adapters/nats/connection.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import type { BrokerUser } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
 import { obtainServer } from '../broker/install.ts';
 import { startManagedServer } from '../broker/managed.ts';
-import type { Installation } from '../installation.ts';
+import { credentialsOf } from '../broker/users.ts';
+import { type Installation, usersFolder } from '../installation.ts';
 import type { World } from '../terminal.ts';
 
-/** The broker's address, and how to stop it if this process manages it. */
+/** The broker, and how to stop it if this process manages it. */
 export interface Broker {
   readonly servers: string;
-  readonly token?: string;
   readonly managed: boolean;
+  /** Its address for one of its users. */
+  as(user: BrokerUser): BrokerAddress;
   stop(): Promise<void>;
 }
-export type BrokerAddress = Pick<Broker, 'servers' | 'token'>;
+/** Where the broker is, and what shows who is connecting. */
+export type BrokerAddress = Omit<ConnectionSettings, 'name' | 'requestTimeoutMs'>;
 
 export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): Topology =>
   topologyOf(subjectsUnder(prefix), {
@@ -31,15 +40,23 @@ export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): 
     memoryConsumers: nats.replicas > 1 || nats.url === undefined,
   });
 
-/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. */
-const external = ({ nats }: Config): BrokerAddress | null =>
-  nats.url === undefined ? null : { servers: nats.url, ...(nats.token !== undefined && { token: nats.token }) };
+/** Where the broker is: the configured one, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
+export const serversOf = ({ nats, dataDir }: Config, installation: Installation): string => {
+  const servers = nats.url ?? installation.broker()?.servers;
+  if (servers !== undefined) return servers;
+  throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${dataDir}, or set NATS_URL`);
+};
 
-/** The configured broker, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
-export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
-  const address = external(config) ?? installation.broker();
-  if (address !== null) return address;
-  throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
+/** That broker for one of its users. Throws `NatterError('unavailable')`, also when the user's seed cannot be read. */
+export const existingBroker = (config: Config, installation: Installation, user: BrokerUser = 'operator'): BrokerAddress => {
+  const { url, token, usersDir } = config.nats;
+  const servers = serversOf(config, installation);
+  if (url === undefined) return { servers, ...credentialsOf(usersFolder(config.dataDir), user) };
+  return {
+    servers,
+    ...(token !== undefined && { token }),
+    ...(usersDir !== undefined && credentialsOf(usersDir, user)),
+  };
 };
 
 /** An error for a broker that cannot be reached, with its address and a fix; never with its password. */
@@ -71,24 +88,28 @@ export const withBroker = async <T>(
 
 /** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
-  const address = external(config);
-  if (address !== null) return { ...address, managed: false, stop: async () => {} };
+  const { url } = config.nats;
+  if (url !== undefined)
+    return { servers: url, managed: false, as: (user) => existingBroker(config, installation, user), stop: async () => {} };
   const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
-  const token = config.nats.token ?? installation.broker()?.token ?? randomBytes(32).toString('base64url');
   const server = await startManagedServer({
     binary: path,
     dataDir: config.dataDir,
     syncInterval: config.nats.syncInterval,
-    token,
+    prefix: config.prefix,
     log: (level, message) => log[level](message),
-    onRestart: (url) => void provisionAgain(config, { servers: url, token }, log),
+    onRestart: () => void provisionAgain(config, as('provisioner'), log),
   });
-  installation.writeBroker({ servers: server.url, token, pid: process.pid });
+  const as = (user: BrokerUser): BrokerAddress => ({
+    servers: server.url,
+    ...credentialsOf(usersFolder(config.dataDir), user),
+  });
+  installation.writeBroker({ servers: server.url, pid: process.pid });
   const stop = async (): Promise<void> => {
     await server.stop();
     installation.removeBroker();
   };
-  return { servers: server.url, token, managed: true, stop };
+  return { servers: server.url, managed: true, as, stop };
 };
 
 const retries = { firstMs: 100, mostMs: 2_000 };

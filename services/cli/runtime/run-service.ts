@@ -81,9 +81,9 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 const openResources = async (world: World, name: ServiceName, options: ServiceOptions): Promise<Resources> => {
   const config = configOf(world, options);
   const installation = installationIn(config.dataDir);
-  const broker = existingBroker(config, installation);
+  const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
-  const secrets = [token, broker.token ?? '', ...secretsOf(config, world.env)];
+  const secrets = [token, broker.token ?? '', broker.nkeySeed ?? '', ...secretsOf(config, world.env)];
   const log = createLog({ level: config.log.level, name: 'natter', secrets });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);

@@ -10,7 +10,7 @@ import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import { workerNames } from '../worker-names.ts';
+import { type ServiceName, workerNames } from '../worker-names.ts';
 import { type Broker, provisionBroker, startBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
@@ -80,21 +80,19 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
 const startProvisionedBroker = async ({ world, config, installation, log }: SystemOptions, running: Running): Promise<Broker> => {
   const broker = await startBroker(world, config.current(), installation, log);
   running.broker = broker;
-  const created = await provisionBroker(config.current(), broker);
+  const created = await provisionBroker(config.current(), broker.as('provisioner'));
   if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
   return broker;
 };
 
-/** Each service has connections of its own, named after it. */
+/** Each service has connections of its own, named after it, and is a user of its own on the broker. */
 const openPorts = async (
   { config, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
-  name: string,
+  name: ServiceName,
 ): Promise<Ports> => {
-  const { servers, token } = broker;
-  const address = { servers, ...(token !== undefined && { token }) };
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address });
+  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...broker.as(name) });
   running.ports.push(ports);
   return ports;
 };

@@ -18,22 +18,17 @@ import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
 import { type BrokerWatch, watchBroker } from './broker-watch.ts';
-import { openConnections } from './connection.ts';
+import { type ConnectionSettings, inboxOf, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
-import { answersAddress, createEphemera } from './ephemera.ts';
+import { createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { LogGuard } from './log-guard.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
 
-export interface OpenOptions {
-  /** Shown in the broker's connection list. */
-  readonly name: string;
+export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {
   readonly clock: Clock;
-  /** One URL, or several separated by commas. */
-  readonly servers: string;
-  readonly token?: string;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
 }
@@ -65,8 +60,8 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
-  const answers = createAnswers(ephemera, clock, answersAddress());
-  const live = createLive(ephemera, subjects, answersAddress());
+  const answers = createAnswers(ephemera, clock, inboxOf(consumers));
+  const live = createLive(ephemera, subjects, inboxOf(consumers));
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
   const manager = await jetstreamManager(commits, { checkAPI: false, timeout: requestTimeoutMs });

@@ -1,12 +1,6 @@
-import {
-  createInbox,
-  type Msg,
-  type NatsConnection,
-  NatsConnectionImpl,
-  nanos,
-  type Subscription,
-} from '@nats-io/transport-node';
+import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
 import { pinGroup } from '../../wire/topology.ts';
+import { inboxOf } from './connection.ts';
 
 /** One message as a consumer delivered it. */
 export interface Pulled {
@@ -81,7 +75,7 @@ export class PullStream {
     this.#pinMs = consumer.pinMs ?? Number.POSITIVE_INFINITY;
     this.#group = consumer.pinMs === undefined ? {} : { group: pinGroup };
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${consumer.stream}.${consumer.name}`;
-    this.#inbox = createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);
+    this.#inbox = inboxOf(connection);
     this.#events = events;
     this.#monotonic = monotonic;
     this.#heardAt = monotonic();

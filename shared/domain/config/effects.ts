@@ -7,6 +7,8 @@ export const effects: Readonly<Record<string, string>> = {
   dataDir: "Where the managed broker's store, the tokens and the log are. Default: `~/.natter`.",
   'nats.url': 'An external broker, comma-separated for a cluster; nothing is started then.',
   'nats.token': 'Its token.',
+  'nats.usersDir':
+    'Folder with a seed for each user of an external broker, made by `natter broker config`; each service then connects with rights of its own ([broker](../operate/broker.md#rights)).',
   'nats.replicas': 'Replicas of every stream. With 1 a lost disk is lost data.',
   'nats.partitions': 'Shares of the work; fixed once the streams exist.',
   'nats.requestTimeoutMs': 'Milliseconds until a request to the broker counts as failed.',

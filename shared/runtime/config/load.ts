@@ -30,6 +30,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const variables: readonly (readonly [variable: string, field: string, read: (text: string) => unknown])[] = [
   ['NATS_URL', 'nats.url', String],
   ['NATS_TOKEN', 'nats.token', String],
+  ['NATS_USERS_DIR', 'nats.usersDir', String],
   ['NATTER_PREFIX', 'prefix', String],
   ['NATTER_DATA_DIR', 'dataDir', String],
   ['NATTER_HOST', 'gateway.host', String],
@@ -128,11 +129,12 @@ export const loadConfig = (source: ConfigSource): Config => {
   }
 
   const base = env.NATTER_DATA_DIR ? '.' : dirname(file);
-  const { agent, dataDir, session, skills } = result.data;
+  const { agent, dataDir, nats, session, skills } = result.data;
   const fromFile = (path: string): string => absolute(path, dirname(file), home);
   const config = {
     ...result.data,
     agent: { ...agent, ...(agent.workspace !== undefined && { workspace: fromFile(agent.workspace) }) },
+    nats: { ...nats, ...(nats.usersDir !== undefined && { usersDir: fromFile(nats.usersDir) }) },
     skills: withAbsolutePaths(skills, fromFile),
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
     session: {
