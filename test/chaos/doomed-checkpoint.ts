@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { credentialsOf } from '../../services/cli/broker/users.ts';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
+import { credentialsOf } from '../../services/cli/broker/users.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
@@ -15,7 +15,14 @@ import type { WorkQueue } from '../../shared/ports/work-queue.ts';
  * first of a kind; 0: never. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
  * that is none, and never answers about what is poison. Used by `test/e2e/checkpoint/doomed.ts`.
  */
-const { DOOM_AT = '0', DOOM_BY = 'SIGKILL', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '', NATS_USERS_DIR = '' } = process.env;
+const {
+  DOOM_AT = '0',
+  DOOM_BY = 'SIGKILL',
+  DOOM_PREFIX = 'natter',
+  DOOM_MEMBER = 'doomed',
+  NATS_URL = '',
+  NATS_USERS_DIR = '',
+} = process.env;
 
 let moments = 0;
 let underWay = 0;

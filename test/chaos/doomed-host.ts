@@ -16,7 +16,14 @@ import type { Tool, Tools } from '../../shared/ports/tools.ts';
  * durable write, each model step and each effect of a tool; 0: never. What its tools do is a line in the file `DOOM_EFFECTS`. Used by
  * `test/e2e/session/killed-anywhere.test.ts`.
  */
-const { DOOM_AT = '0', DOOM_EFFECTS = '', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '', NATS_USERS_DIR = '' } = process.env;
+const {
+  DOOM_AT = '0',
+  DOOM_EFFECTS = '',
+  DOOM_PREFIX = 'natter',
+  DOOM_MEMBER = 'doomed',
+  NATS_URL = '',
+  NATS_USERS_DIR = '',
+} = process.env;
 
 let moments = 0;
 const moment = (): void => {

@@ -9,7 +9,15 @@ import { connect } from '@nats-io/transport-node';
 import { obtainServer } from '../../services/cli/broker/install.ts';
 import { type ServerProcess, serverConfigFile, startServerProcess } from '../../services/cli/broker/process.ts';
 import type { ServerBinary } from '../../services/cli/broker/resolve.ts';
-import { credentialsOf, makeUsers, type ServerUser, serverUsers, type UserSeed, usersIn } from '../../services/cli/broker/users.ts';
+import {
+  accountConfig,
+  credentialsOf,
+  makeUsers,
+  type ServerUser,
+  serverUsers,
+  type UserSeed,
+  usersIn,
+} from '../../services/cli/broker/users.ts';
 import type { ConnectionSettings } from '../../shared/adapters/nats/connection.ts';
 import { type BrokerUser, inboxPrefixOf } from '../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
@@ -78,11 +86,11 @@ interface NodeOptions extends Omit<ServerOptions, 'port' | 'syncInterval'> {
 /** Whoever connects without credentials: the test itself, with all rights. */
 const tester = 'tester';
 
-/** The product's configuration, with a user for the test and without a limit on what the environment can carry. */
+/** The product's configuration, with a user for the test. */
 const testConfiguration = async (folder: string, users: readonly ServerUser[], more: string): Promise<string> => {
   const file = join(folder, 'nats.conf');
-  const text = (await readFile(serverConfigFile(), 'utf8')).replace('$NATTER_BROKER_USERS', () => JSON.stringify(users));
-  await writeFile(file, `${text}\nno_auth_user: ${tester}\n${more}\n`);
+  const text = await readFile(serverConfigFile(), 'utf8');
+  await writeFile(file, `${text}\n${accountConfig(users)}\nno_auth_user: ${tester}\n${more}\n`);
   return file;
 };
 
@@ -108,7 +116,10 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
   makeUsers(usersDir);
   const seeds = usersIn(usersDir);
   const rightful = usersUnder(seeds, options.prefixes ?? ['natter']);
-  const users = [...rightful.map((user, index) => withExcess(user, seeds[index], options.excess)), { user: tester, password: tester }];
+  const users = [
+    ...rightful.map((user, index) => withExcess(user, seeds[index], options.excess)),
+    { name: tester, user: tester, password: tester },
+  ];
   const configFile = await testConfiguration(folder, users, options.configuration ?? '');
   const lines: string[] = [];
   const violations: string[] = [];
@@ -122,7 +133,6 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
       binary,
       folder,
       port,
-      users: [],
       configFile,
       log,
       syncInterval: options.syncInterval,
@@ -184,7 +194,8 @@ const stopped = async (pid: number): Promise<void> => {
 };
 
 /** Starts one server (R1) in about 20 ms. `syncInterval` is `2m` unless said: a killed process loses nothing by that, a power cut would. */
-export const startServer = async (options: ServerOptions = {}): Promise<TestServer> => startNode((await testBinary()).path, { syncInterval: '2m', port: 0, ...options });
+export const startServer = async (options: ServerOptions = {}): Promise<TestServer> =>
+  startNode((await testBinary()).path, { syncInterval: '2m', port: 0, ...options });
 
 /** Starts a cluster of three (R3). Ready when it has elected a leader and answers JetStream requests: 3 to 5 s. */
 export const startCluster = async (options: { syncInterval?: string } = {}): Promise<TestCluster> => {

@@ -18,7 +18,10 @@ export interface Provision {
 }
 
 /** Creates the streams, consumers and buckets of a system on one server, so that its services can be started there. */
-export const provisionFor = async (server: Pick<TestServer, 'as'>, { prefix = 'natter', ...options }: Provision): Promise<void> => {
+export const provisionFor = async (
+  server: Pick<TestServer, 'as'>,
+  { prefix = 'natter', ...options }: Provision,
+): Promise<void> => {
   const connection = await openConnection({ ...server.as('provisioner'), name: 'provision', requestTimeoutMs: 5_000 });
   await provision(connection, topologyOf(subjectsUnder(prefix), { replicas: 1, ...options }));
   await connection.close();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
@@ -8,8 +8,8 @@ import { brokerAccount } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { usersFolder } from '../installation.ts';
 import { takeDataLock } from './data-lock.ts';
-import { type ServerProcess, startServerProcess } from './process.ts';
-import { makeUsers, type ServerUser, serverUsers, usersIn } from './users.ts';
+import { type ServerProcess, serverConfigFile, startServerProcess } from './process.ts';
+import { accountConfig, makeUsers, serverUsers, usersIn } from './users.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -56,7 +56,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
-  const users = await prepare(options, folder).catch(async (error: unknown) => {
+  const configFile = await prepare(options, folder).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
@@ -68,7 +68,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       folder,
       port,
       syncInterval,
-      users,
+      configFile,
       log: (line) => relay(line, options.log),
     });
     await lock.noteServer(started.pid);
@@ -125,11 +125,14 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   };
 };
 
-/** Makes what the server needs before its first start: the seeds of its users, and a store that their account finds. */
-const prepare = async ({ dataDir, prefix }: ManagedServerOptions, folder: string): Promise<readonly ServerUser[]> => {
+/** Makes what the server needs: the seeds of its users, its configuration, and a store that their account finds. */
+const prepare = async ({ dataDir, prefix }: ManagedServerOptions, folder: string): Promise<string> => {
   makeUsers(usersFolder(dataDir));
+  const account = accountConfig(serverUsers(usersIn(usersFolder(dataDir)), subjectsUnder(prefix)));
   await moveToAccount(join(folder, 'store', 'jetstream'));
-  return serverUsers(usersIn(usersFolder(dataDir)), subjectsUnder(prefix));
+  const file = join(folder, 'nats.conf');
+  await writeFile(file, `${await readFile(serverConfigFile(), 'utf8')}\n${account}`, { mode: 0o600 });
+  return file;
 };
 
 /** Before there were users, the streams were in the broker's default account, whose folder this is. */

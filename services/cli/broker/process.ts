@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NatterError } from '../../../shared/kit/errors.ts';
-import type { ServerUser } from './users.ts';
 
 /** What one run of nats-server needs. `folder` is its own: the store, and the file that tells the port, are in there. */
 export interface ServerProcessOptions {
@@ -15,9 +14,8 @@ export interface ServerProcessOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly syncInterval: string;
-  readonly users: readonly ServerUser[];
-  /** Another configuration file than `nats.conf`, for a test. */
-  readonly configFile?: string;
+  /** `nats.conf` with the users added. */
+  readonly configFile: string;
   /** Further arguments, for a cluster. No secrets: a command line is public. */
   readonly arguments?: readonly string[];
   /** One line of the server's log. */
@@ -35,7 +33,7 @@ export interface ServerProcess {
 /** Least and most time a server gets to recover its store and listen; recovering five million subjects takes 6 s. */
 const readyMs = 60_000;
 
-/** Starts nats-server with `nats.conf` and waits until it listens. Throws `NatterError('unavailable')` with the log's end when it does not. */
+/** Starts nats-server and waits until it listens. Throws `NatterError('unavailable')` with the log's end when it does not. */
 export const startServerProcess = async (options: ServerProcessOptions): Promise<ServerProcess> => {
   const portsDir = join(options.folder, 'ports');
   await rm(portsDir, { recursive: true, force: true });
@@ -69,13 +67,12 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
 const spawnServer = (options: ServerProcessOptions, portsDir: string): ChildProcess =>
   spawn(
     options.binary,
-    ['-c', options.configFile ?? serverConfigFile(), '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
+    ['-c', options.configFile, '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
     {
       // An own process group: Ctrl-C in a terminal reaches us alone, and we stop the server when its clients are gone.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        NATTER_BROKER_USERS: JSON.stringify(options.users),
         NATTER_BROKER_STORE: JSON.stringify(join(options.folder, 'store')),
         NATTER_BROKER_SYNC: JSON.stringify(options.syncInterval),
       },

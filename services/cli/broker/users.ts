@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import type { ConnectionSettings } from '../../../shared/adapters/nats/connection.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import { type BrokerUser, brokerAccount, brokerUsers, inboxPrefixOf, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
+import {
+  type BrokerUser,
+  brokerAccount,
+  brokerUsers,
+  inboxPrefixOf,
+  type Rights,
+  rightsOf,
+} from '../../../shared/wire/rights.ts';
 import { type Subjects, subjectToken } from '../../../shared/wire/subjects.ts';
 
 /** A user of the broker, by the seed that is kept for it. Connectors are called `connector-<channel>`. */
@@ -19,6 +26,8 @@ export interface UserSeed {
 
 /** A user as nats-server's configuration has it. Without permissions it may do everything in its account. */
 export interface ServerUser {
+  /** For the reader of the configuration. */
+  readonly name: string;
   readonly nkey?: string;
   readonly user?: string;
   readonly password?: string;
@@ -90,14 +99,12 @@ export const rightsOfUser = ({ user, channel }: Pick<UserSeed, 'user' | 'channel
 export const serverUsers = (users: readonly UserSeed[], subjects: Subjects): readonly ServerUser[] =>
   users.map((each) => {
     const { publish, subscribe } = rightsOfUser(each, subjects);
-    return { nkey: each.publicKey, permissions: { publish: { allow: publish }, subscribe: { allow: subscribe } } };
+    const permissions = { publish: { allow: publish }, subscribe: { allow: subscribe } };
+    return { name: each.name, nkey: each.publicKey, permissions };
   });
 
-/** The account with its users, as a part of a configuration file of nats-server. */
-export const accountConfig = (users: readonly UserSeed[], subjects: Subjects): string => {
-  const named = serverUsers(users, subjects).map((user, index) => `    # ${users[index]?.name}\n    ${inConfig(user)}`);
-  return `accounts {\n  ${brokerAccount} {\n    jetstream: enabled\n    users: [\n${named.join('\n')}\n    ]\n  }\n}\n`;
+/** The account with its users, as a part of a configuration file of nats-server: JSON is what that language is made of. */
+export const accountConfig = (users: readonly ServerUser[]): string => {
+  const entries = users.map(({ name, ...user }) => `# ${name}\n${JSON.stringify(user, null, 2)}\n`);
+  return `accounts {\n  ${brokerAccount} {\n    jetstream: enabled\n    users: [\n${entries.join('')}    ]\n  }\n}\n`;
 };
-
-/** JSON is what the configuration language is made of; an entry for each line is easier to compare. */
-const inConfig = (user: ServerUser): string => JSON.stringify(user, null, 2).replaceAll('\n', '\n    ');

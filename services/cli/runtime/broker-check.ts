@@ -26,7 +26,9 @@ export const checkUser = async (config: Config, servers: string, user: UserSeed)
     return await withBroker(config, address, 'natter broker check', async (connection) => {
       const probes = probesFor(subjects, topologyFor(config));
       const found = await differencesOn(connection, probes, rightsOfUser(user, subjects));
-      return found.map(({ operation, subject, granted }) => `${granted ? 'may, but must not' : 'may not, but must'} ${operation} ${subject}`);
+      return found.map(
+        ({ operation, subject, granted }) => `${granted ? 'may, but must not' : 'may not, but must'} ${operation} ${subject}`,
+      );
     });
   } catch (error) {
     return [errorMessage(error)];

@@ -28,12 +28,23 @@ test.each([
   const services = [
     await startSession({ config, ports: await opened.as('session'), log, member: 'host', env: {} }),
     await startRouter({ config: fixed(config), ports: await opened.as('router'), log, member: 'router' }),
-    await startCheckpoint({ ports: await opened.as('checkpoint'), log, member: 'checkpoint', introspection: { config, env: {} } }),
+    await startCheckpoint({
+      ports: await opened.as('checkpoint'),
+      log,
+      member: 'checkpoint',
+      introspection: { config, env: {} },
+    }),
   ];
   onTestFinished(async () => void (await Promise.all(services.map((service) => service.stop(2_000)))));
 
   const ports = await opened.as('gateway');
-  const envelope = { id: 'm1', channel: 'terminal', conversation: { id: 'ann', kind: 'direct' }, sender: { id: 'ann' }, text: 'hello' };
+  const envelope = {
+    id: 'm1',
+    channel: 'terminal',
+    conversation: { id: 'ann', kind: 'direct' },
+    sender: { id: 'ann' },
+    text: 'hello',
+  };
   await ports.inbound.publish(inboundEnvelope.parse(envelope));
   const command = (id: string) => ({ id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test' });
   const message = { messageId: 'm2', text: 'later', sender: { id: 'ann' } };
@@ -44,13 +55,16 @@ test.each([
     async () => {
       const events = (await ports.events.page({ after: 0, limit: 100 })).commits.flatMap((commit) => commit.events);
       expect(events.map(({ type }) => type)).toContain('introspection_completed');
-      expect(await Promise.all([ports.inbound, ports.commands, ports.checkpoints].map((queue) => queue.lag()))).toEqual([0, 0, 0]);
+      expect(await Promise.all([ports.inbound, ports.commands, ports.checkpoints].map((queue) => queue.lag()))).toEqual([
+        0, 0, 0,
+      ]);
     },
     { timeout: 20_000, interval: 50 },
   );
   const connection = await openConnection({ ...server.as('operator'), name: 'test', requestTimeoutMs: 2_000 });
   const { consumers } = await jetstreamManager(connection, { checkAPI: false });
   for (const stream of ['NATTER_INBOUND', 'NATTER_COMMANDS', 'NATTER_CHECKPOINTS', 'NATTER_TIMERS'])
-    for await (const { name, num_ack_pending } of consumers.list(stream)) expect({ stream, name, num_ack_pending }).toEqual({ stream, name, num_ack_pending: 0 });
+    for await (const { name, num_ack_pending } of consumers.list(stream))
+      expect({ stream, name, num_ack_pending }).toEqual({ stream, name, num_ack_pending: 0 });
   await connection.close();
 });

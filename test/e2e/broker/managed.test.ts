@@ -35,7 +35,14 @@ afterEach(async () => {
 
 const start = async (change: Partial<ManagedServerOptions> = {}): Promise<ManagedServer> => {
   const { path: binary } = await testBinary();
-  const server = await startManagedServer({ binary, dataDir, syncInterval: 'always', prefix: 'natter', log: () => {}, ...change });
+  const server = await startManagedServer({
+    binary,
+    dataDir,
+    syncInterval: 'always',
+    prefix: 'natter',
+    log: () => {},
+    ...change,
+  });
   started.push(server);
   return server;
 };
@@ -74,7 +81,8 @@ test('it listens on loopback and takes nobody but its users, whose seeds are now
     expect(connectionProblems(refused).join()).toMatch(/authorization/i);
     await refused.close();
   }
-  const info = (await open(server, 'reader').then(async (connection) => ({ ...connection.info, closed: await connection.close() }))) ?? {};
+  const info =
+    (await open(server, 'reader').then(async (connection) => ({ ...connection.info, closed: await connection.close() }))) ?? {};
   expect(info).toMatchObject({ host: '127.0.0.1', auth_required: true });
   const seeds = await readdir(usersFolder(dataDir));
   expect(seeds).toContain('session.nk');
@@ -109,7 +117,7 @@ const startWithToken = async (token: string) => {
   const store = 'jetstream { store_dir: $NATTER_BROKER_STORE, sync_interval: $NATTER_BROKER_SYNC }';
   await writeFile(configFile, `host: 127.0.0.1\nauthorization { token: ${JSON.stringify(token)} }\n${store}\n`);
   const { path: binary } = await testBinary();
-  return startServerProcess({ binary, folder, configFile, port: 0, syncInterval: 'always', users: [], log: () => {} });
+  return startServerProcess({ binary, folder, configFile, port: 0, syncInterval: 'always', log: () => {} });
 };
 
 test('a data folder from before there were users starts under them with its data; its token opens nothing any more', async () => {
@@ -139,12 +147,19 @@ test('a data folder from before there were users starts under them with its data
   }
 
   const again = await startWithToken(token);
-  const connection = await openConnection({ servers: `nats://127.0.0.1:${again.port}`, token, name: 'test', requestTimeoutMs: 1_000 });
+  const connection = await openConnection({
+    servers: `nats://127.0.0.1:${again.port}`,
+    token,
+    name: 'test',
+    requestTimeoutMs: 1_000,
+  });
   await provision(connection, topology);
   await connection.close();
   again.signal('SIGTERM');
   await again.exited;
-  expect(String(await start().catch((error: unknown) => error))).toMatch(/an older version of Natter was started here after a newer/);
+  expect(String(await start().catch((error: unknown) => error))).toMatch(
+    /an older version of Natter was started here after a newer/,
+  );
 });
 
 test('a second system on the same data folder is refused, and told by whom', async () => {

@@ -114,7 +114,14 @@ const maySubscribe = (user: string, name: string, subject: string): boolean =>
 const mayUse = (user: string, subject: string, letter: string): boolean =>
   messages.some(([pattern, ...rows]) => {
     const [whole, part = ''] = pattern.exec(subject) ?? [];
-    return whole !== undefined && has(user, rows.map((row) => row.replace('%', part)), letter);
+    return (
+      whole !== undefined &&
+      has(
+        user,
+        rows.map((row) => row.replace('%', part)),
+        letter,
+      )
+    );
   });
 
 const refusedByTable = (name: string, user: string) => ({

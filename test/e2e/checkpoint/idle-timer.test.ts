@@ -38,7 +38,12 @@ const startSystem = async () => {
   const ports: Ports = await openNats(config, { name: prefix, clock: systemClock, ...server.as('tester') });
   const file = join(folder, `${prefix}.json`);
   writeFileSync(file, JSON.stringify({ ...settings, prefix }));
-  const host = serviceProcess('session', { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, NATTER_DATA_DIR: folder, NATTER_CONFIG: file });
+  const host = serviceProcess('session', {
+    NATS_URL: server.url,
+    NATS_USERS_DIR: server.usersDir,
+    NATTER_DATA_DIR: folder,
+    NATTER_CONFIG: file,
+  });
   running.push(host);
   await host.start();
 

@@ -31,7 +31,14 @@ let system: System;
 const token = 'a-token-for-an-operator-of-forty-letters';
 const log = pino({ level: 'silent' });
 const env = (): Record<string, string> => ({
-  ...{ NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, NATTER_URL: system.gateway.url, NATTER_TOKEN: token, NATTER_PORT: '0', NATTER_DATA_DIR: home },
+  ...{
+    NATS_URL: server.url,
+    NATS_USERS_DIR: server.usersDir,
+    NATTER_URL: system.gateway.url,
+    NATTER_TOKEN: token,
+    NATTER_PORT: '0',
+    NATTER_DATA_DIR: home,
+  },
 });
 const configIn = (given: Record<string, string>) => loadConfig({ env: given, home });
 const call = (...given: Parameters<ReturnType<typeof callerOf>>) => callerOf(system.gateway.url, token)(...given);

@@ -126,7 +126,8 @@ describe('the README and the tour', () => {
 
 describe('commands', () => {
   test('only the user can read the files with secrets in them (I12)', () => {
-    for (const name of ['gateway.json', 'broker.json', 'broker/users/session.nk']) expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
+    for (const name of ['gateway.json', 'broker.json', 'broker/users/session.nk'])
+      expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
     expect(statSync(dataDir).mode & 0o077).toBe(0);
   });
 
@@ -254,7 +255,10 @@ describe('trouble', () => {
     const [code] = await once(up, 'exit');
     expect(code).toBe(0);
     expect(performance.now() - began).toBeLessThan(10_000);
-    expect(logged.filter((line) => line.includes('Violation')), 'no service tried what it has no right to').toEqual([]);
+    expect(
+      logged.filter((line) => line.includes('Violation')),
+      'no service tried what it has no right to',
+    ).toEqual([]);
     expect(logged.join('\n')).toContain('streams and consumers created');
     expect((await natter('status')).code).toBe(1);
     await expect(fetch(broker.servers.replace('nats:', 'http:'))).rejects.toThrow();

@@ -38,7 +38,12 @@ export const startGateways = async () => {
   const gateway = async ({ gateway = {}, stallMs }: GatewayRigOptions = {}): Promise<GatewayProcess> => {
     const env = {
       ...process.env,
-      ...{ NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, DOOR_TOKEN: token, ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }) },
+      ...{
+        NATS_URL: server.url,
+        NATS_USERS_DIR: server.usersDir,
+        DOOR_TOKEN: token,
+        ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }),
+      },
       DOOR_CONFIG: JSON.stringify({ nats: { partitions: config.nats.partitions }, gateway: { port: 0, ...gateway } }),
     };
     const child = fork(program, [], { env, stdio: 'inherit' });

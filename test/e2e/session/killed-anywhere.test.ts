@@ -62,7 +62,11 @@ const stageOf = async (prefix: string): Promise<Stage> => {
   await provisionFor(server, { prefix, partitions: 1 });
   const opened = portsOn(server, config);
   const ports = await opened.as('tester');
-  const checkpoint = await startCheckpoint({ ports: await opened.as('checkpoint'), log: pino({ level: 'silent' }), member: 'checkpoint' });
+  const checkpoint = await startCheckpoint({
+    ports: await opened.as('checkpoint'),
+    log: pino({ level: 'silent' }),
+    member: 'checkpoint',
+  });
   return {
     ports,
     events: async () => {

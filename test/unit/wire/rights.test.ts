@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type BrokerUser, brokerUsers, inboxPrefixOf, isAllowed, resourceNames, resourcesOf, rightsOf } from '../../../shared/wire/rights.ts';
+import {
+  type BrokerUser,
+  brokerUsers,
+  inboxPrefixOf,
+  isAllowed,
+  resourceNames,
+  resourcesOf,
+  rightsOf,
+} from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { withRightsTable } from '../../support/docs/rights-docs.ts';
@@ -27,23 +35,38 @@ test('only session hosts write the log, and only the gateway tokens (F5)', () =>
 
 test('only the provisioner makes streams and consumers: a consumer delivers to any subject (ADR 2)', () => {
   for (const { name } of streams) {
-    for (const request of [`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`, `CONSUMER.CREATE.${name}.x`, `CONSUMER.CREATE.${name}.x.y`])
+    for (const request of [
+      `STREAM.CREATE.${name}`,
+      `STREAM.UPDATE.${name}`,
+      `CONSUMER.CREATE.${name}.x`,
+      `CONSUMER.CREATE.${name}.x.y`,
+    ])
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, ['provisioner']]);
-    for (const request of [`STREAM.DELETE.${name}`, `CONSUMER.DELETE.${name}.x`, `CONSUMER.CREATE.${name}`, `CONSUMER.DURABLE.CREATE.${name}.x`])
+    for (const request of [
+      `STREAM.DELETE.${name}`,
+      `CONSUMER.DELETE.${name}.x`,
+      `CONSUMER.CREATE.${name}`,
+      `CONSUMER.DURABLE.CREATE.${name}.x`,
+    ])
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, []]);
   }
 });
 
 test('what was done can be removed by its session host and by an operator, and the audit trail by nobody', () => {
-  const removing = (stream: string) => [publishing(`$JS.API.STREAM.PURGE.${stream}`), publishing(`$JS.API.STREAM.MSG.DELETE.${stream}`)];
+  const removing = (stream: string) => [
+    publishing(`$JS.API.STREAM.PURGE.${stream}`),
+    publishing(`$JS.API.STREAM.MSG.DELETE.${stream}`),
+  ];
   expect(removing('NATTER_COMMANDS')).toEqual([['session'], ['session', 'operator']]);
   expect(removing('NATTER_EVENTS')).toEqual([['operator'], ['operator']]);
   expect(removing('NATTER_AUDIT')).toEqual([[], []]);
 });
 
 test('nobody hears the answers to another, nor everything', () => {
-  for (const user of brokerUsers.filter((each) => each !== 'connector')) expect(hearing(`${inboxPrefixOf(user)}.x`)).toEqual([user]);
-  for (const subject of ['>', '_INBOX.>', '_INBOX.x', '$JS.>', '$KV.>', 'natter.>', '$JS.API.>', '$JS.ACK.>']) expect(hearing(subject)).toEqual([]);
+  for (const user of brokerUsers.filter((each) => each !== 'connector'))
+    expect(hearing(`${inboxPrefixOf(user)}.x`)).toEqual([user]);
+  for (const subject of ['>', '_INBOX.>', '_INBOX.x', '$JS.>', '$KV.>', 'natter.>', '$JS.API.>', '$JS.ACK.>'])
+    expect(hearing(subject)).toEqual([]);
 });
 
 test('a message is acknowledged in both forms, by the user who takes it', () => {
@@ -61,7 +84,9 @@ test('a connector is for one channel, and a backup writes nothing', () => {
 
 test('every stream is in the table, and every right is under the prefix', () => {
   const resources = resourcesOf(subjects, '*');
-  expect(new Set(resourceNames.flatMap((name) => resources[name].stream ?? []))).toEqual(new Set(streams.map(({ name }) => name)));
+  expect(new Set(resourceNames.flatMap((name) => resources[name].stream ?? []))).toEqual(
+    new Set(streams.map(({ name }) => name)),
+  );
   const others = brokerUsers.flatMap((user) => {
     const { publish, subscribe } = rightsOf(user, subjectsUnder('other'));
     return [...publish, ...subscribe].filter((subject) => /natter/i.test(subject));

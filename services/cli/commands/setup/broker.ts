@@ -30,16 +30,19 @@ export const brokerCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('broker config --users ./broker-users --channel telegram > natter-account.conf'))
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<BrokerOptions>();
-      const { accountConfig, makeUsers, usersIn } = await import('../../broker/users.ts');
+      const { accountConfig, makeUsers, serverUsers, usersIn } = await import('../../broker/users.ts');
       const folder = folderOf(options);
       makeUsers(folder, options.channel);
-      world.terminal.out(accountConfig(usersIn(folder), subjectsUnder(configOf(world, options).prefix)).trimEnd());
+      const users = serverUsers(usersIn(folder), subjectsUnder(configOf(world, options).prefix));
+      world.terminal.out(accountConfig(users).trimEnd());
       world.terminal.note(`the seeds are in ${folder}: give each process its own, and nobody else any`);
     });
 
   broker
     .command('check')
-    .description('connect as each user with a seed here and compare what the broker allows with what it should; exit code 1 if it differs')
+    .description(
+      'connect as each user with a seed here and compare what the broker allows with what it should; exit code 1 if it differs',
+    )
     .option('--users <folder>', 'folder of the seeds (default: nats.usersDir, or that of the managed broker)')
     .addHelpText('after', example('broker check'))
     .action(async (_: unknown, command: Command) => {
