@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import type { ConnectionSettings } from '../../../shared/adapters/nats/connection.ts';
+import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import {
   type BrokerUser,
@@ -42,8 +43,15 @@ type Credentials = Required<Pick<ConnectionSettings, 'nkeySeed' | 'inboxPrefix'>
 const suffix = '.nk';
 const connector = 'connector-';
 
-/** Makes a seed for every user that has none, and for the connectors of `channels`. Only this user can read them. */
+/**
+ * Makes a seed for every user that has none, and for the connectors of `channels`. Only this user can read them. Throws
+ * `NatterError('invalid')` for what is not the name of a channel.
+ */
 export const makeUsers = (folder: string, channels: readonly string[] = []): void => {
+  for (const channel of channels) {
+    const problem = inboundEnvelope.shape.channel.safeParse(channel).error?.issues[0]?.message;
+    if (problem !== undefined) throw new NatterError('invalid', problem, { field: 'channel' });
+  }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const names = [...brokerUsers.filter((user) => user !== 'connector'), ...channels.map((channel) => connector + channel)];
   for (const name of names) makeSeed(join(folder, name + suffix));

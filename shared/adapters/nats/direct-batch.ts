@@ -3,6 +3,7 @@ import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { MessageBatch, StoredMessage } from '../streams/stored-message.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
+import { added, isStrayAnswer, nothing } from './stray-answer.ts';
 
 export interface BatchRequest {
   readonly stream: string;
@@ -38,7 +39,8 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
       return true;
     }
     more = true;
-    if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data: reply.data });
+    const data = isStrayAnswer(reply.headers, added.direct) ? nothing : reply.data;
+    if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data });
     return !whole;
   };
   const query = { seq: after + 1, batch: count, max_bytes: limits.readBytes, ...(subject && { next_by_subj: subject }) };

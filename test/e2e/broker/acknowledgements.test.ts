@@ -54,7 +54,7 @@ test.each([
   await vi.waitFor(
     async () => {
       const events = (await ports.events.page({ after: 0, limit: 100 })).commits.flatMap((commit) => commit.events);
-      expect(events.map(({ type }) => type)).toContain('introspection_completed');
+      expect(events.map(({ type }) => type)).toContain('introspected');
       expect(await Promise.all([ports.inbound, ports.commands, ports.checkpoints].map((queue) => queue.lag()))).toEqual([
         0, 0, 0,
       ]);

@@ -182,6 +182,16 @@ describe.each([
   });
 });
 
+test('a test in which a service tries what it has no right to fails, and is told which', async () => {
+  const server = await startServer();
+  const connection = await openConnection({ ...server.as('router'), name: 'test', requestTimeoutMs: 5_000 });
+  connection.publish('natter.event.probe', '');
+  connection.subscribe('natter.event.>');
+  await connection.flush();
+  await closeConnection(connection);
+  await expect(server.stop()).rejects.toThrow(/router.*"natter\.event\.probe"[\s\S]*router.*"natter\.event\.>"/);
+});
+
 test('one right too much is found, by this matrix and by natter broker check', async () => {
   const server = await startHostile({ excess: { user: 'router', publish: 'natter.event.>' } });
   onTestFinished(() => server.stop());
