@@ -11,6 +11,7 @@ import type { Service } from '../../shared/runtime/service.ts';
 import type { StoreConfig } from '../../shared/runtime/transcripts/session-map.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
 import { startMemory } from './memory/project-memory.ts';
+import { startScrubber } from './scrub/scrub.ts';
 import { createProjection, type Projection } from './session-index/projection.ts';
 import { startMirror } from './transcripts/mirror.ts';
 
@@ -20,6 +21,8 @@ export interface CheckpointOptions {
   readonly member: string;
   /** Also keeps a readable mirror under `session.store` (A2/19). */
   readonly mirror?: StoreConfig;
+  /** Also checks the whole log from time to time (F13). */
+  readonly scrub?: Config['scrub'];
   /** Also introspects sessions (A7/80). */
   readonly introspection?: {
     readonly config: Config;
@@ -99,10 +102,12 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   const leased = startLeasedWork({ name, member, leases: ports.leases, clock: ports.clock, log, work });
   const mirror = config && startMirror({ config, ports, log, member });
   const memory = startMemory({ ports, log, member });
+  const scrubber = options.scrub?.enabled ? startScrubber({ ports, log, member, config: options.scrub }) : undefined;
   const introspection = await startIntrospectionIfEnabled(options);
   return {
     name: 'checkpoint',
     problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
+    warnings: () => scrubber?.warnings?.() ?? [],
     metrics: () => ({
       ...counts,
       active: leased.active() ? 1 : 0,
@@ -111,6 +116,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       rows_dirty: projection?.dirtyRows() ?? 0,
       ...mirror?.metrics(),
       ...memory.metrics(),
+      ...scrubber?.metrics(),
       ...introspection?.metrics(),
     }),
     stop: async (deadlineMs) => {
@@ -118,6 +124,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
         leased.stop(deadlineMs),
         mirror?.stop(deadlineMs),
         memory.stop(deadlineMs),
+        scrubber?.stop(deadlineMs),
         introspection?.stop(deadlineMs),
       ]);
     },

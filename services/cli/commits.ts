@@ -1,14 +1,11 @@
-import { z } from 'zod';
 import type { NatterClient } from '../../shared/client/main.ts';
-import { commitShape, type RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { type RecordedCommit, recordedCommitShape } from '../../shared/domain/session/envelope.ts';
 import { upcast } from '../../shared/domain/session/upcast.ts';
 import { check } from '../../shared/wire/codec.ts';
 
-const recorded = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number() });
-
 /** Parses a commit as the gateway sends it. Throws `NatterError('invalid')` if this version cannot read it. */
 const commitFromJson = (value: unknown): RecordedCommit => {
-  const shape = check(recorded, value);
+  const shape = check(recordedCommitShape, value);
   return { ...shape, events: shape.events.map(upcast) };
 };
 

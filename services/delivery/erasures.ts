@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../shared/domain/session/evolve.ts';
 import { sessionChannel } from '../../shared/domain/values/types.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';

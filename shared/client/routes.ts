@@ -19,6 +19,7 @@ export const routes = {
   readSession: { method: 'GET', path: '/v1/sessions/:key' },
   readSessionEvents: { method: 'GET', path: '/v1/sessions/:key/events' },
   readState: { method: 'GET', path: '/v1/sessions/:key/state' },
+  readStoredCommits: { method: 'GET', path: '/v1/sessions/:key/commits/stored' },
   resetSession: { method: 'POST', path: '/v1/sessions/:key/reset' },
   stopSession: { method: 'POST', path: '/v1/sessions/:key/stop' },
 } as const;

@@ -15,6 +15,7 @@ import type {
   SessionRow,
   SettingsChange,
   State,
+  StoredLogEntry,
   Taken,
 } from './types.ts';
 
@@ -85,7 +86,7 @@ export async function* listed<T>(
 /** All items of a history after a position, oldest first, up to its current end. */
 async function* paged<T>(
   http: Http,
-  id: 'readMessages' | 'readCommits',
+  id: 'readMessages' | 'readCommits' | 'readStoredCommits',
   key: string,
   name: string,
   { after = 0, ...options }: PageOptions,
@@ -132,6 +133,9 @@ export const createSessions = (http: Http) => {
     /** The session's log as stored, commit by commit: to archive, to fold, or to make transcripts. */
     export: (key: string, options: PageOptions = {}): AsyncGenerator<LogEntry> =>
       paged(http, 'readCommits', key, 'commits', options),
+    /** The same as stored bytes, so that the chain of digests can be checked (`docs/integrate/exports.md`). */
+    exportStored: (key: string, options: PageOptions = {}): AsyncGenerator<StoredLogEntry> =>
+      paged(http, 'readStoredCommits', key, 'commits', options),
     /** Posts a message that wants an answer. Without `wait` it resolves as soon as the message is accepted. */
     post: (key: string, message: string | NewMessage, options: RunOptions = {}) => say(key, bodyOf(message), options),
     /** Appends a message without a turn. */

@@ -81,6 +81,12 @@ export interface Message {
 }
 /** One commit of a session's log, as stored. */
 export type LogEntry = RecordedCommit;
+/** The same as bytes: `bytes` is the stored message in base64. */
+export interface StoredLogEntry {
+  readonly seq: number;
+  readonly recordedAt: number;
+  readonly bytes: string;
+}
 
 /** A message to post. */
 export interface NewMessage {

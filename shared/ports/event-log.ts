@@ -4,7 +4,7 @@ import type { EventType } from '../domain/session/events.ts';
 
 /** The outcome of one append. `unknown`: a conflict, a timeout or no leader; only a read from the leader can tell (F14). */
 export type AppendResult =
-  | { readonly kind: 'stored'; readonly seq: number }
+  | { readonly kind: 'stored'; readonly seq: number; readonly digest: string }
   | { readonly kind: 'unknown'; readonly cause: string }
   | { readonly kind: 'refused'; readonly message: string };
 
@@ -13,6 +13,15 @@ export interface LogInfo {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly incarnation: number;
+}
+
+/** A message of the log as it is stored, which may be no commit at all. `key` is what its subject says. */
+export interface StoredCommit {
+  readonly key: string;
+  readonly seq: number;
+  /** When the broker stored it, ms. */
+  readonly recordedAt: number;
+  readonly bytes: Uint8Array;
 }
 
 export interface FollowOptions {
@@ -36,6 +45,8 @@ export interface EventLog {
   read(key: SessionKey, options?: { after?: number; upTo?: number }): AsyncIterable<RecordedCommit>;
   /** Commits of all keys after a sequence, oldest first, up to `limit`, and whether more follow. */
   page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }>;
+  /** The messages after a sequence as they are stored, readable or not, oldest first, up to `limit`, and whether more follow. */
+  raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }>;
   /**
    * All commits after a sequence, first from history and then live, without a gap, until the signal aborts. Survives broker
    * outages.

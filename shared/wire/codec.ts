@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { z } from 'zod';
 import { type InboundEnvelope, inboundEnvelope } from '../domain/routing/inbound-envelope.ts';
@@ -83,9 +84,12 @@ export const encodeCheckpoint = (request: CheckpointRequest): Uint8Array => enco
 export const decodeCheckpoint = (bytes: Uint8Array): CheckpointRequest =>
   check<CheckpointRequest>(checkpointRequest, decode(bytes, limits.commandBytes));
 
+/** The digest that the next commit of the key names as `prev`: the first 22 characters of the SHA-256 of a commit's bytes, base64url. */
+export const digestOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url').slice(0, 22);
+
 /** Validates and encodes a commit. Throws rather than write a commit that could not be read back. */
 export const encodeCommit = (commit: Commit): Uint8Array => {
-  check(commitShape, commit);
+  checkLink(check(commitShape, commit));
   for (const event of commit.events) upcast(event);
   return encode(commit);
 };
@@ -93,9 +97,22 @@ export const encodeCommit = (commit: Commit): Uint8Array => {
 /** Decodes a stored commit and upcasts its events. Throws `invalid` on anything else. */
 export const decodeCommit = (bytes: Uint8Array, seq: number, recordedAt: number): RecordedCommit => {
   const shape = check(commitShape, decode(bytes));
+  checkLink(shape);
   try {
-    return { ...shape, events: shape.events.map(upcast), seq, recordedAt };
+    return { ...shape, events: shape.events.map(upcast), seq, recordedAt, digest: digestOf(bytes) };
   } catch (cause) {
     throw new NatterError('invalid', `commit ${seq} of ${shape.key} has an event that this version cannot read`, { cause });
   }
+};
+
+/** From version 2 on a commit names the one before it. */
+const checkLink = ({ v, prev }: Pick<Commit, 'v' | 'prev'>): void => {
+  if ((v === 1) === (prev === undefined)) return;
+  throw new NatterError(
+    'invalid',
+    `prev: a commit of version ${v} has ${v === 1 ? 'none' : 'the digest of the commit before it'}`,
+    {
+      field: 'prev',
+    },
+  );
 };

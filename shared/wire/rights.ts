@@ -3,7 +3,7 @@ import { bucketNames, streamNames } from './topology.ts';
 
 /**
  * Who may do what on the broker, as data: one user for each service, with the rights that its code uses and no other. The broker's
- * configuration, the table in docs/operate/broker.md, `natter broker check` and the hostile tests are made from it (ADR 16).
+ * configuration, the table in docs/operate/broker.md, `natter broker check` and the hostile tests are made from it (ADR 19).
  */
 export const brokerUsers = [
   'provisioner',

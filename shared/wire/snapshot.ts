@@ -18,7 +18,7 @@ import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
-const snapshotSchema = 6;
+const snapshotSchema = 7;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -98,6 +98,8 @@ export const plainState = z.strictObject({
   position: z.strictObject({
     seq: count,
     rev: count,
+    digest: id.nullable(),
+    chained: z.boolean(),
     at: z.number(),
     interactedAt: z.number(),
     startedRev: count,

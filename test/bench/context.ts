@@ -88,8 +88,9 @@ export const contextOfLongSession = async (setup: SetupName): Promise<Row[]> => 
       const commit = commitOf(position.rev + 1, recorded);
       const result = await ports.events.append(commit, position.seq);
       if (result.kind !== 'stored') throw new Error(`commit ${commit.rev} was not stored: ${JSON.stringify(result)}`);
-      commits.push({ ...commit, seq: result.seq, recordedAt: commit.at });
-      position = advance(position, { ...commit, seq: result.seq, recordedAt: commit.at });
+      const kept = { ...commit, seq: result.seq, recordedAt: commit.at, digest: result.digest };
+      commits.push(kept);
+      position = advance(position, kept);
     };
     for (const recorded of generation()) await append(recorded);
     const title = `${commits.reduce((sum, commit) => sum + commit.events.length, 0)} events`;

@@ -54,6 +54,7 @@ const commitAt = (number: number): RecordedCommit => ({
   },
   events: [eventAt(number)],
   seq: number,
+  digest: '',
 });
 
 /** Folds all events and puts what they say into the index. */

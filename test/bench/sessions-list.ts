@@ -56,6 +56,7 @@ const rowAt = (number: number, at: number, seq: number): IndexRow => {
     ],
     seq,
     recordedAt: at,
+    digest: '',
   });
 };
 

@@ -32,7 +32,7 @@ const moment = (): void => {
 };
 
 const doomedLog = (log: EventLog): EventLog => ({
-  ...{ last: log.last.bind(log), read: log.read.bind(log), page: log.page.bind(log) },
+  ...{ last: log.last.bind(log), read: log.read.bind(log), page: log.page.bind(log), raw: log.raw.bind(log) },
   ...{ follow: log.follow.bind(log), info: log.info.bind(log) },
   append: async (commit, expectedSeq) => {
     moment();

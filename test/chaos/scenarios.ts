@@ -77,8 +77,21 @@ const killHost = async (stage: Stage, host: ServiceProcess): Promise<void> => {
   fault.endedAt = stage.clock.now();
 };
 
+/** Stops the host for a moment and reads all that it has written: what is open then stays open. Lets it go on if it is not in mid-turn. */
+const isHeldInMidTurn = async ({ system, clock, ledger }: Stage, host: ServiceProcess): Promise<boolean> => {
+  host.pause();
+  const at = clock.now();
+  const { lastSeq } = await system.ports.events.info();
+  while ((ledger.commits.at(-1)?.seq ?? 0) < lastSeq) await clock.sleep(5);
+  const held = turnsOn({ pid: host.pid, at }, ledger.commits, (key) => system.ports.commands.partitionOf(key)).size > 0;
+  if (!held) host.resume();
+  return held;
+};
+
 export const killHostInMidTurn = async (stage: Stage, host: ServiceProcess): Promise<void> => {
-  await untilMidTurn(stage, host);
+  const giveUpAt = stage.clock.monotonic() + 15_000;
+  do await untilMidTurn(stage, host);
+  while (!(await isHeldInMidTurn(stage, host)) && stage.clock.monotonic() < giveUpAt);
   await killHost(stage, host);
 };
 

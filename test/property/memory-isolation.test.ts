@@ -11,7 +11,7 @@ import { type IndexRow, summarize } from '../../shared/domain/projections/summar
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
 import type { Sender } from '../../shared/domain/values/types.ts';
-import { commitTo, keyOf } from '../support/domain/commits.ts';
+import { commitTo, keyOf, recorded } from '../support/domain/commits.ts';
 import { changed, deleted } from '../support/memories.ts';
 import { runs } from '../support/runs.ts';
 
@@ -117,7 +117,7 @@ const leakOf = (reachOf: Reach, steps: readonly Step[]): string | null => {
 
   const record = (on: SessionKey, events: SessionEvent[]): void => {
     seq++;
-    const commit = { ...commitTo(on, { rev: seq, events }), seq, recordedAt: seq };
+    const commit = recorded(commitTo(on, { rev: seq, events }), seq, seq);
     rows.set(on, summarize(rows.get(on) ?? null, commit));
     fold.add(commit);
   };

@@ -5,7 +5,7 @@ import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { MemoryChange } from '../../shared/domain/values/memory-edit.ts';
 import type { MemoryNews } from '../../shared/ports/memory-store.ts';
 import { keyOf } from '../support/domain/commits.ts';
-import { changed, deleted, recorded } from '../support/memories.ts';
+import { changed, deleted, recordedAt } from '../support/memories.ts';
 import { runs } from '../support/runs.ts';
 
 /** Random histories of a few sessions, stored, and read anew from any place on: by whoever takes over, or to make the memory anew. */
@@ -31,7 +31,7 @@ const event = fc.oneof(
 );
 const history = fc
   .array(fc.tuple(fc.constantFrom(...sessions), event), { minLength: 1, maxLength: 30 })
-  .map((all) => all.map(([key, what], at) => recorded(key, at + 1, what)));
+  .map((all) => all.map(([key, what], at) => recordedAt(key, at + 1, what)));
 
 /** The log as it is after what was erased is gone. */
 const withoutErased = (commits: readonly RecordedCommit[]): RecordedCommit[] =>

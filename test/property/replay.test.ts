@@ -17,6 +17,7 @@ import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } 
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
 import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
+import { unrecorded } from '../support/domain/commits.ts';
 import { key } from '../support/domain/given.ts';
 
 const plainMachine = (snapshot: MachineSnapshot) => ({ status: snapshot.value, context: snapshot.context });
@@ -36,8 +37,8 @@ const live = (snapshot: MachineSnapshot) => {
 };
 
 /** What a reader of the log gets: the commit after a trip through its bytes. */
-const stored = ({ seq, recordedAt, ...commit }: RecordedCommit): RecordedCommit =>
-  decodeCommit(encodeCommit(commit), seq, recordedAt);
+const stored = (commit: RecordedCommit): RecordedCommit =>
+  decodeCommit(encodeCommit(unrecorded(commit)), commit.seq, commit.recordedAt);
 
 describe('live = replay = snapshot + tail (I4)', () => {
   test('the live actor, the fold of the stored commits and every snapshot with its tail agree', () => {

@@ -18,6 +18,7 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
     last: (key) => events.last(key),
     read: (...given) => events.read(...given),
     page: (options) => events.page(options),
+    raw: (options) => events.raw(options),
     info: () => events.info(),
     follow,
   };

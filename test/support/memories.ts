@@ -3,7 +3,7 @@ import type { MemoryEntry } from '../../shared/domain/memory/memory-entry.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../shared/domain/session/events.ts';
 import type { MemoryChange, MemoryScope } from '../../shared/domain/values/memory-edit.ts';
-import { commitTo, keyOf } from './domain/commits.ts';
+import { commitTo, keyOf, recorded } from './domain/commits.ts';
 
 /** One memory; say what the test is about. */
 export const memoryOf = (seq: number, text: string, change: Partial<MemoryEntry> = {}): MemoryEntry => {
@@ -31,8 +31,5 @@ export const deleted = (mode: EventOf<'session_deleted'>['mode']): EventOf<'sess
   ...{ type: 'session_deleted', v: 1, mode, sessionId: 's1', generation: 1, epoch: 1, turnIds: [], reason: 'test' },
 });
 
-export const recorded = (key: SessionKey, seq: number, ...events: RecordedCommit['events']): RecordedCommit => ({
-  ...commitTo(key, { at: seq, events }),
-  seq,
-  recordedAt: seq,
-});
+export const recordedAt = (key: SessionKey, seq: number, ...events: RecordedCommit['events']): RecordedCommit =>
+  recorded(commitTo(key, { at: seq, events }), seq, seq);

@@ -37,10 +37,11 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     const before = states.get(envelope.key) ?? initialState;
     const { context } = events.reduce(evolve, before.machine);
     const commit = {
-      v: 1,
+      v: 2,
       id: `commit-${envelope.id}`,
       key: envelope.key,
       rev: before.position.rev + 1,
+      prev: before.position.digest,
       sessionId: context.sessionId,
       epoch: context.epoch,
       at: envelope.at,
@@ -52,7 +53,7 @@ export const startMiniHost = async (ports: Ports, options: { index?: boolean } =
     } as const;
     const result = await ports.events.append(commit, before.position.seq);
     if (result.kind !== 'stored') throw new Error(`not stored: ${result.kind}`);
-    const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: envelope.at };
+    const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: envelope.at, digest: result.digest };
     states.set(envelope.key, fold(before, recorded));
     for (const event of events) if (event.type === 'user_message') texts.set(event.message.messageId, event.message.text);
     const row = summarize(rows.get(envelope.key) ?? null, recorded);

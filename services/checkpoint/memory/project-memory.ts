@@ -1,4 +1,4 @@
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { runAll } from '../../../shared/kit/run-all.ts';

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';

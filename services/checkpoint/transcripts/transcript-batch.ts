@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { linesOf, type TranscriptLine } from '../../../shared/domain/projections/transcript-line.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { TranscriptNews } from '../../../shared/runtime/transcripts/files.ts';
 

@@ -19,6 +19,7 @@ import { inspectCommand } from './sessions/inspect.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
+import { verifyCommand } from './sessions/verify.ts';
 import { whyResetCommand } from './sessions/why-reset.ts';
 import { brokerCommand } from './setup/broker.ts';
 import { completionsCommand } from './setup/completions.ts';
@@ -39,7 +40,7 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, eraseCommand],
+      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },

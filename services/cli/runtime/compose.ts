@@ -42,7 +42,7 @@ export const startWorker = (
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
       return startCheckpoint({
-        ...{ ports, log, member, ...mirrorOptions(config.current()) },
+        ...{ ports, log, member, ...mirrorOptions(config.current()), scrub: config.current().scrub },
         introspection: { config: withLiveSession(config), env },
       });
     case 'delivery':

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Erased, Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { isErasure } from '../../../shared/domain/session/evolve.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { EventFrames } from '../context/event-frames.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { noSuchSession } from '../context/history.ts';

@@ -1,4 +1,4 @@
-import { shownKey } from '../../../shared/domain/keys/legacy-key.ts';
+import { shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';

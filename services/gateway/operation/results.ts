@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { commandAnswer, commitShape } from '../../../shared/domain/session/envelope.ts';
+import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
 import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
@@ -102,8 +102,14 @@ export const messagesResult = z.object({
 });
 
 const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
-const commit = z.object({ ...commitShape.shape, events: z.array(fact), seq, recordedAt: z.number() }).meta({ id: 'Commit' });
+const commit = z.object({ ...recordedCommitShape.shape, events: z.array(fact) }).meta({ id: 'Commit' });
 export const commits = z.object({ commits: z.array(commit), ...page });
+const storedCommit = z.object({
+  seq,
+  recordedAt: z.number(),
+  bytes: z.base64().describe('the message as it is stored, MessagePack'),
+});
+export const storedCommits = z.object({ commits: z.array(storedCommit), ...page });
 
 const event = z
   .intersection(

@@ -29,8 +29,9 @@ const userMessage = {
 };
 export const commit = {
   ...{
-    v: 1,
+    v: 2,
     id: 'c-41',
+    prev: 'n4bQgYhMfWWaL-qgxVrQFQ',
     key,
     sessionId,
     rev: 6,
@@ -40,8 +41,15 @@ export const commit = {
     causationId: runId,
     actor: 'token:telegram',
   },
-  ...{ command: { id: runId, seq: 12, incarnation: null }, events: [userMessage], seq: 41, recordedAt: at },
+  ...{
+    command: { id: runId, seq: 12, incarnation: null },
+    events: [userMessage],
+    seq: 41,
+    recordedAt: at,
+    digest: 'YwKBn0wIEqZDrZWgVTyhjw',
+  },
 };
+export const storedCommit = { seq: 41, recordedAt: at, bytes: 'jqF2AqJpZKRjLTQx' };
 export const event = {
   ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },
   ...userMessage,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { pageOf } from '../context/history.ts';
-import { afterCommit, type Cursor, logPosition } from '../http/cursor.ts';
+import { afterCommit, type Cursor, formatCursor, logPosition } from '../http/cursor.ts';
 import { afterParameter, limitParameter, momentParameter } from '../http/input.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
@@ -35,6 +35,18 @@ const readCommits = async ({ context, caller }: Call, { key, after = afterCommit
   return { commits: page.items, next: page.next, more: page.more };
 };
 
+const readStored = async ({ context, caller }: Call, { key, after = afterCommit(0), limit }: CommitRange) => {
+  const seen = await context.access.read(caller.principal, key);
+  const from = Math.max(seen.after, logPosition(after));
+  const { messages, more } = await context.ports.events.raw({ after: from, limit, key });
+  const commits = messages.map(({ seq, recordedAt, bytes }) => ({
+    seq,
+    recordedAt,
+    bytes: Buffer.from(bytes).toString('base64'),
+  }));
+  return { commits, next: formatCursor(afterCommit(messages.at(-1)?.seq ?? from)), more };
+};
+
 /** Folding a history takes time: there are only so many at once. */
 const replaying = async <T>({ context: { replays }, caller }: Call, work: () => Promise<T>): Promise<T> => {
   const release = replays.acquire(caller.actor);
@@ -66,6 +78,17 @@ export const historyOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/commits', query: commitsQuery },
       answers: { 200: results.commits },
       examples: { answer: { commits: [samples.commit], ...samples.page } },
+      problems: reading,
+      input: ({ key, query }) => ({ key, ...query }),
+    }),
+  }),
+  operation(readStored, {
+    ...{ id: 'readStoredCommits', tag: 'sessions', changes: 'nothing' },
+    summary: 'Pages the bytes of the commits of a session, so that anyone can check its chain of digests',
+    http: sessionRoute({
+      ...{ method: 'get', path: '/commits/stored', query: commitsQuery },
+      answers: { 200: results.storedCommits },
+      examples: { answer: { commits: [samples.storedCommit], ...samples.page } },
       problems: reading,
       input: ({ key, query }) => ({ key, ...query }),
     }),

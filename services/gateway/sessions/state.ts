@@ -1,10 +1,10 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import {
   fold,
   fromPlain,
   initialState,
-  isErasure,
   type PlainState,
   type SessionState,
   toPlain,

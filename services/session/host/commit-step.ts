@@ -43,7 +43,8 @@ export const commitStep = async (
   const result = await write(commit, state.position.seq, services);
   if (result.kind === 'refused') return { kind: 'refused', code: 'too_large', message: result.message };
   if (result.kind !== 'committed') return closeWith(session, result.kind === 'fenced' ? { kind: 'stale' } : result);
-  const recorded: RecordedCommit = { ...commit, seq: result.seq, recordedAt: result.recordedAt };
+  const { seq, recordedAt, digest } = result;
+  const recorded: RecordedCommit = { ...commit, seq, recordedAt, digest };
 
   services.conversations.note(recorded);
   session.apply(recorded);
@@ -77,10 +78,11 @@ const commitOf = (
   { position }: SessionState,
   { newId }: SessionServices,
 ): Commit => ({
-  v: 1,
+  v: 2,
   id: newId(),
   key,
   rev: position.rev + 1,
+  prev: position.digest,
   sessionId: machine.context.sessionId,
   epoch: machine.context.epoch,
   at,

@@ -6,7 +6,7 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 
 /** What became of a commit. `fenced`: another host wrote first. `uncommitted`: still unknown after `patienceMs`; the state in memory may be wrong. */
 export type CommitResult =
-  | { readonly kind: 'committed'; readonly seq: number; readonly recordedAt: number }
+  | { readonly kind: 'committed'; readonly seq: number; readonly recordedAt: number; readonly digest: string }
   | { readonly kind: 'fenced' }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'uncommitted'; readonly cause: string };
@@ -39,12 +39,12 @@ export const commitFenced = async (
   let cause = '';
   for (let attempt = 0; ; attempt += 1) {
     const result = await log.append(commit, expected);
-    if (result.kind === 'stored') return { kind: 'committed', seq: result.seq, recordedAt: clock.now() };
+    if (result.kind === 'stored') return { kind: 'committed', seq: result.seq, recordedAt: clock.now(), digest: result.digest };
     if (result.kind === 'refused') return result;
     cause = result.cause;
     try {
       const last = await log.last(commit.key);
-      if (last?.id === commit.id) return { kind: 'committed', seq: last.seq, recordedAt: last.recordedAt };
+      if (last?.id === commit.id) return { kind: 'committed', seq: last.seq, recordedAt: last.recordedAt, digest: last.digest };
       if ((last?.seq ?? 0) !== expected) {
         if (options.fencing) return { kind: 'fenced' };
         expected = last?.seq ?? 0;

@@ -55,6 +55,7 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
   last: (key) => events.last(key),
   read: (key, options) => events.read(key, options),
   page: (options) => events.page(options),
+  raw: (options) => events.raw(options),
   follow: (options) => events.follow(options),
   info: () => events.info(),
 });

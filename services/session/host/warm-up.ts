@@ -42,7 +42,8 @@ const runPurePath = (model: Model): void => {
     const decided = decision.accept.reduce(evolve, state.machine);
     const { events, machine } = instantTurn(model, envelope, decided);
     const commit: Commit = {
-      ...{ v: 1, id, key: envelope.key, rev: state.position.rev + 1, sessionId: 'warm-up', epoch: machine.context.epoch, at: 0 },
+      ...{ v: 2, id, key: envelope.key, rev: state.position.rev + 1, prev: state.position.digest },
+      ...{ sessionId: 'warm-up', epoch: machine.context.epoch, at: 0 },
       ...{ correlationId: id, causationId: id, actor: 'nobody', command: { id, seq: round, incarnation: 1 } },
       events: [...decision.accept, ...events],
     };

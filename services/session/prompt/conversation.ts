@@ -1,9 +1,10 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
 import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { forkBaseOf, isErasure } from '../../../shared/domain/session/evolve.ts';
+import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
 import type { Message } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
@@ -81,9 +82,7 @@ export class Conversation {
       senders,
       said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
       heard: turn.heard + unheard.length,
-      calls: turn.calls,
-      flush: turn.flush,
-      flushing: turn.flushing,
+      ...{ calls: turn.calls, flush: turn.flush, flushing: turn.flushing },
       counted: this.#counted,
       ...this.#at,
       neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),

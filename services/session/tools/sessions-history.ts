@@ -1,4 +1,4 @@
-import { shownKey } from '../../../shared/domain/keys/legacy-key.ts';
+import { shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import { type SessionsHistoryResult, sessionsHistoryParameters } from '../../../shared/domain/projections/schemas.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
 import type { Tool } from '../../../shared/ports/tools.ts';

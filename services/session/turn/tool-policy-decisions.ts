@@ -1,6 +1,6 @@
 import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
-import { channelOf } from '../../../shared/domain/projections/channel.ts';
+import { channelOf } from '../../../shared/domain/projections/list-channel.ts';
 import { grantOf } from '../../../shared/domain/session/answered.ts';
 import type { ApprovalRequest, Ruling, SpawnedRun, ToolCall } from '../../../shared/domain/values/types.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';

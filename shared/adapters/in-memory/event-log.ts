@@ -6,11 +6,18 @@ import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
-import { encodeCommit } from '../../wire/codec.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
+import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
-import { commitOf, commitOrNull, type MessageBatch, type OnBad, type StoredMessage } from '../streams/stored-message.ts';
+import {
+  commitOf,
+  commitOrNull,
+  type MessageBatch,
+  type OnBad,
+  type StoredMessage,
+  storedCommit,
+} from '../streams/stored-message.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
 
 export interface InMemoryEventLogOptions {
@@ -114,6 +121,12 @@ export class InMemoryEventLog implements EventLog {
     }
   }
 
+  async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
+    const { after, limit, key } = options;
+    const { messages, more } = await this.#batch(after, limit, (message) => key === undefined || message.key === key);
+    return { messages: messages.map((message) => storedCommit(message, subjects)), more };
+  }
+
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
     const { key, headlines } = options;
     const wanted = (message: KeptMessage): boolean =>
@@ -165,9 +178,9 @@ export class InMemoryEventLog implements EventLog {
   async #write({ id, key, headline, data, expectedSeq }: Write): Promise<AppendResult> {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
-    if (this.#replicated && repeat) return { kind: 'stored', seq: repeat.seq };
+    if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
-    if (repeat) return { kind: 'stored', seq: repeat.seq };
+    if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
       this.#inFlight.set(key, id);
@@ -176,7 +189,7 @@ export class InMemoryEventLog implements EventLog {
     }
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });
-    return { kind: 'stored', seq: message.seq };
+    return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */

@@ -6,13 +6,13 @@ import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { AppendResult, EventLog, FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
-import { encodeCommit } from '../../wire/codec.ts';
+import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
-import { commitOf, commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
+import { commitOf, commitOrNull, type MessageBatch, type OnBad, storedCommit } from '../streams/stored-message.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { followedStream } from './follow.ts';
@@ -55,11 +55,12 @@ export class NatsEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     try {
-      // For a repeat, recognised by its id, the broker returns the sequence of the first: stored, and ours.
       const { subject, payload, headers } = request;
-      const { seq } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
+      const { seq, duplicate } = await this.#inbox.ask<Stored>(subject, payload, { timeoutMs: this.#timeoutMs, headers });
       this.#notifyFollowers(subject, seq);
-      return { kind: 'stored', seq };
+      // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
+      if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
+      return { kind: 'stored', seq, digest: digestOf(payload) };
     } catch (error) {
       return appendFailure(error);
     }
@@ -105,6 +106,12 @@ export class NatsEventLog implements EventLog {
       if (commits.length > 0 || !more) return { commits, more };
       position = messages.at(-1)?.seq ?? position;
     }
+  }
+
+  async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
+    const subject = options.key && this.#subjects.eventsOf(options.key);
+    const { messages, more } = await this.#batch(options.after, options.limit, subject);
+    return { messages: messages.map((message) => storedCommit(message, this.#subjects)), more };
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {

@@ -50,6 +50,7 @@ export class LogGuard {
       last: (key) => events.last(key),
       read: (key, options) => events.read(key, options),
       page: (options) => events.page(options),
+      raw: (options) => events.raw(options),
       follow: (options) => events.follow(options),
       info: () => events.info(),
     };

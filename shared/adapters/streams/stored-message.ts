@@ -1,5 +1,6 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
+import type { StoredCommit } from '../../ports/event-log.ts';
 import { decodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 
@@ -30,6 +31,16 @@ export const commitOf = ({ subject, seq, time, data }: StoredMessage, subjects: 
     throw new NatterError('invalid', `it says it belongs to ${commit.key}`);
   } catch (cause) {
     throw new NatterError('quarantined', `message ${seq} of ${key} is not a commit: ${errorMessage(cause)}`, { cause });
+  }
+};
+
+/** The message as it is, with the key that its subject names; an unreadable subject is its own key. */
+export const storedCommit = ({ subject, seq, time, data }: StoredMessage, subjects: Subjects): StoredCommit => {
+  const stored = { seq, recordedAt: time, bytes: data };
+  try {
+    return { ...stored, key: subjects.keyOfEvent(subject) };
+  } catch {
+    return { ...stored, key: subject };
   }
 };
 

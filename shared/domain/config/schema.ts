@@ -9,6 +9,7 @@ import {
   memoryConfig,
   modelConfig,
   queueConfig,
+  scrubConfig,
   toolsConfig,
 } from './turn-schema.ts';
 
@@ -118,6 +119,7 @@ export const configSchema = z.strictObject({
   model: modelConfig.prefault({}),
   context: contextConfig.prefault({}),
   introspection: introspectionConfig.prefault({}),
+  scrub: scrubConfig.prefault({}),
   memory: memoryConfig.prefault({}),
   skills: skillsConfig.prefault({}),
   tools: toolsConfig.prefault({}),

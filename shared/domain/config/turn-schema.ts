@@ -54,6 +54,14 @@ export const introspectionConfig = z.strictObject({
   turnLimit: z.int().min(1).max(10_000).default(40),
 });
 
+/** The check of the whole log in the background (F13). */
+export const scrubConfig = z.strictObject({
+  enabled: z.boolean().default(true),
+  megabytesPerSecond: z.number().min(0.01).max(10_000).default(1),
+  /** Hours from the end of one scrub to the start of the next. */
+  everyHours: z.number().min(0).max(8_760).default(24),
+});
+
 /** Long-term memory: what the agent remembers beyond a session (A7/82). */
 export const memoryConfig = z.strictObject({
   enabled: z.boolean().default(true),

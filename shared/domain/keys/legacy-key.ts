@@ -51,9 +51,3 @@ const withChannel = (text: string, provider: string | undefined): string | null 
   if (channel !== undefined) return `${channel}:${kind}:${id}`;
   return rest.endsWith('@g.us') ? `whatsapp:${kind}:${rest}` : null;
 };
-
-/** A key as callers see it: the agent's main and global sessions are `main` (A3/40, C2). Other agents' keys stay as they are. */
-export const shownKey = (key: SessionKey, mainKey: string, agentId: string): string => {
-  const { kind, agentId: of } = parseKey(key, mainKey);
-  return of === agentId && (kind === 'main' || kind === 'global') ? 'main' : key;
-};

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { shownKey } from '../keys/legacy-key.ts';
 import { listKindOf, parseKey } from '../keys/session-key.ts';
-import { channelOf } from './channel.ts';
+import { shownKey } from '../keys/shown-key.ts';
+import { channelOf } from './list-channel.ts';
 import type { ListKind, SessionRow, TranscriptMessage } from './schemas.ts';
 import type { IndexRow } from './summary.ts';
 import { storeOf, transcriptName } from './transcript-layout.ts';

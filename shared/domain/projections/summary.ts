@@ -1,9 +1,9 @@
 import type { SessionKey } from '../keys/session-key.ts';
 import { requestOf } from '../session/answered.ts';
+import { isErasure } from '../session/chain.ts';
 import { settingsAfter } from '../session/context.ts';
 import type { RecordedCommit } from '../session/envelope.ts';
 import { type EventOf, isInteraction, type SessionEvent } from '../session/events.ts';
-import { isErasure } from '../session/evolve.ts';
 import type { SessionStatus } from '../session/machine.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
-import { channelOf } from '../projections/channel.ts';
+import { channelOf } from '../projections/list-channel.ts';
 import type { IndexRow } from '../projections/summary.ts';
 import { type Expiry, type ResetCause, staleness } from '../values/expiry.ts';
 

@@ -1,4 +1,5 @@
 import type { Origin } from '../values/types.ts';
+import { displayNameOf } from './display-name.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 
 /** Where a message comes from, for people and lists (A2/13–15, A13/132–139). Best effort: what the envelope lacks is left out. */
@@ -33,25 +34,3 @@ export const originOf = (envelope: InboundEnvelope): Origin => {
 
 const nonEmpty = (text: string | undefined): string | undefined =>
   text === undefined || text.trim() === '' ? undefined : text.trim();
-
-type Names = Readonly<Record<'label' | 'subject' | 'room' | 'space', string | undefined>>;
-
-/** `discord:my-guild#general` if there is a room, else the provider and the group's name (A2/15). */
-const displayNameOf = (provider: string, { label, subject, room, space }: Names): string | undefined => {
-  const name = subject ?? label ?? space;
-  const place = room !== undefined ? `${space === undefined ? '' : slug(space)}#${slug(room)}` : name && slug(name);
-  return place === undefined || place === '' || place === '#' ? undefined : shortened(`${provider}:${place}`);
-};
-
-/** At most 256 UTF-16 units, without half a surrogate pair at the end. */
-const shortened = (text: string): string => (text.length <= 256 ? text : text.slice(0, 256).replace(/\p{Cs}$/u, ''));
-
-/**
- * Lower case, with `-` for white space. Removes characters that are neither letters, digits nor `._+-`, such as the `#` of a
- * room.
- */
-const slug = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/\s+/gu, '-')
-    .replaceAll(/[^\p{L}\p{M}\p{N}._+-]/gu, '');

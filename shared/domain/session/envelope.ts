@@ -92,10 +92,13 @@ export interface CommandRef {
 
 /** All events of one decision, to be written as one message. `rev` numbers a key's commits from 1 without a gap (I3). */
 export interface Commit {
-  readonly v: 1;
+  /** 1: written before there was a chain. */
+  readonly v: 1 | 2;
   readonly id: string;
   readonly key: SessionKey;
   readonly rev: number;
+  /** Digest of the key's previous commit; `null` for the first. Absent only with `v` 1. */
+  readonly prev?: string | null | undefined;
   readonly sessionId: string;
   readonly epoch: number;
   readonly at: number;
@@ -110,14 +113,18 @@ export interface Commit {
 /** A commit that the log has accepted. `seq` is its place in the stream; its event `i` has the stable id `<seq>.<i>`. */
 export interface RecordedCommit extends Commit {
   readonly seq: number;
+  /** Digest of the encoded commit: the first 22 characters of its SHA-256, base64url. */
+  readonly digest: string;
   /** When the broker stored it, ms. */
   readonly recordedAt: number;
 }
+const digest = z.string().regex(/^[\w-]{22}$/);
 export const commitShape = z.object({
-  v: z.literal(1),
+  v: z.union([z.literal(1), z.literal(2)]),
   id,
   key: sessionKey,
   rev: z.int().min(1),
+  prev: digest.nullable().optional(),
   sessionId: z.string().max(128),
   epoch: z.int().min(0),
   at: timestamp,
@@ -128,3 +135,5 @@ export const commitShape = z.object({
   traceparent,
   events: z.array(z.unknown()).min(1).max(256),
 });
+/** A commit with what the log adds to it. */
+export const recordedCommitShape = commitShape.extend({ seq: z.int().min(1), recordedAt: z.number(), digest });

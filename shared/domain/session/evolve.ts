@@ -3,6 +3,7 @@ import { assert } from '../../kit/assert.ts';
 import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/types.ts';
+import { type ChainLink, chainBreak, chainStart, isErasure, linkAfter } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
@@ -32,10 +33,9 @@ const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
  * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
  * checks events before they are written, when they have no sequence yet.
  */
-export interface Position {
+export interface Position extends ChainLink {
   /** Stream sequence of the last commit folded; 0 before the first. */
   readonly seq: number;
-  readonly rev: number;
   readonly at: number;
   /** Time of the last commit with a message, or of the session's start: expiry is measured from it (A4/45, B11). */
   readonly interactedAt: number;
@@ -67,7 +67,7 @@ export const initialState: SessionState = {
   machine: initialTransition(sessionMachine)[0],
   position: {
     seq: 0,
-    rev: 0,
+    ...chainStart,
     at: 0,
     interactedAt: 0,
     startedRev: 0,
@@ -101,10 +101,6 @@ const idsOf = (commit: RecordedCommit): string[] => {
   return Array.from(ids, detachedString);
 };
 
-/** True for the first commit of an erased history: what came before it is gone on purpose (C9). */
-export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
-  first?.type === 'session_deleted' && first.mode === 'erased';
-
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
 /** The fork base of a commit that forks (B21). */
@@ -125,15 +121,14 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
 };
 
 /**
- * Moves the position past a commit. Throws `AssertionError` on a gap or repeat in `rev` (I3) or a sequence that does not grow. An erasure
+ * Moves the position past a commit. Throws `AssertionError` on a break of the chain (I3) or a sequence that does not grow. An erasure
  * starts from nothing: the position after it is the same whether or not the history before it can still be read.
  */
 export const advance = (known: Position, commit: RecordedCommit): Position => {
-  const erased = isErasure(commit);
-  const follows = erased ? commit.rev > known.rev : commit.rev === known.rev + 1;
-  assert(follows, `rev ${commit.rev} follows rev ${known.rev} (I3)`);
+  const broken = chainBreak(known, commit);
+  assert(broken === null, `rev ${commit.rev} follows rev ${known.rev} (I3): ${broken}`);
   assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
-  const before = erased ? initialState.position : known;
+  const before = isErasure(commit) ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
   // The message of a queued turn is older than its generation.
@@ -141,7 +136,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
   const hasMessage = commit.events.some(({ type }) => type === 'user_message' || type === 'assistant_message');
   return {
     seq: commit.seq,
-    rev: commit.rev,
+    ...linkAfter(before, commit),
     at: commit.at,
     interactedAt: commit.events.some(isInteraction) ? Math.max(before.interactedAt, commit.at) : before.interactedAt,
     startedRev: starts ? commit.rev : before.startedRev,

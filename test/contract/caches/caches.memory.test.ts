@@ -8,7 +8,7 @@ import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import { openInMemoryCaches } from '../../support/caches.ts';
-import { commitTo, freshKey } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, recorded } from '../../support/domain/commits.ts';
 import { cachesContract } from './caches.contract.ts';
 
 cachesContract('caches in memory', openInMemoryCaches);
@@ -23,7 +23,7 @@ const record = (attempt = 1): CustodyRecord => ({
   ...{ v: 1, outboundId: '7.0', outboundSeq: 7, key: freshKey('agent:main'), target: { channel: 'terminal', to: 'me' } },
   ...{ state: 'sending', attempt, at: 1 },
 });
-const rowAt = (key = freshKey(), seq = 1) => summarize(null, { ...commitTo(key), seq, recordedAt: 1 });
+const rowAt = (key = freshKey(), seq = 1) => summarize(null, recorded(commitTo(key), seq));
 
 describe('writes with an ambiguous outcome', () => {
   test.each([['answer_lost'], ['request_lost'], ['landed_late'], ['request_lost', 'answer_lost']] as Fault[][])(

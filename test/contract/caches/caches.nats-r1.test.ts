@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import { openNatsCaches } from '../../support/caches.ts';
-import { commitTo, freshKey } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, recorded } from '../../support/domain/commits.ts';
 import { startServer } from '../../support/nats.ts';
 import { cachesContract } from './caches.contract.ts';
 
@@ -18,7 +18,7 @@ const open = async () => {
 
 cachesContract('caches on one server', open);
 
-const rowAt = (key = freshKey(), seq = 1) => summarize(null, { ...commitTo(key), seq, recordedAt: 1 });
+const rowAt = (key = freshKey(), seq = 1) => summarize(null, recorded(commitTo(key), seq));
 
 test('I9: a custody record whose acknowledgement did not come in time is found, not written again', async () => {
   const { host, server, close } = await open();

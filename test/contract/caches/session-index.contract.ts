@@ -5,11 +5,11 @@ import { type IndexRow, summarize } from '../../../shared/domain/projections/sum
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
-import { commitTo, freshKey, userMessage } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, recorded, userMessage } from '../../support/domain/commits.ts';
 
 /** A row as the projection makes it, after a commit at `seq`. */
 const rowAt = (key: SessionKey, seq: number, text = `text ${seq}`): IndexRow =>
-  summarize(null, { ...commitTo(key, { events: [userMessage(text)] }), seq, recordedAt: 1 });
+  summarize(null, recorded(commitTo(key, { events: [userMessage(text)] }), seq));
 
 const watch = async ({ index }: CacheHost): Promise<IndexView> => {
   const view = await index.watch();

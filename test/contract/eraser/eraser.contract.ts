@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { fold, initialState, isErasure, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import type { Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';

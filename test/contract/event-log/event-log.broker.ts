@@ -26,7 +26,6 @@ export const natsEventLog = async (servers: string, replicas: 1 | 3): Promise<Lo
   return {
     log: logOn(connection, 5_000, (seq) => bad.push(seq)),
     bad,
-    repeats: replicas === 1 ? 'unknown' : 'stored',
     storeRaw: async (headline, key, data) =>
       (await manager.jetstream().publish(subjects.event(headline, key), data, { headers: misleadingHeaders() })).seq,
     wire: async (seq) => {

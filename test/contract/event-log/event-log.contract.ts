@@ -10,6 +10,7 @@ import {
   commitTo,
   freshKey,
   keyOf,
+  recorded,
   sessionDeactivated,
   turnStarted,
   userMessage,
@@ -18,8 +19,6 @@ import {
 /** An event log to be tested, and what a test cannot do through the port. */
 export interface LogUnderTest {
   readonly log: EventLog;
-  /** What the same commit with the same expectation is answered when it comes again. */
-  readonly repeats: 'unknown' | 'stored';
   /** Sequences of the messages the log called bad. */
   readonly bad: readonly number[];
   /** Stores any bytes, as a stranger with the right to publish could. Resolves with their sequence. */
@@ -44,9 +43,11 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
       test('stores a commit when the expected sequence is the last of the key, 0 for none', async () => {
         const key = freshKey();
         const { lastSeq } = await log.info();
-        expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1 });
-        expect(await log.append(commitTo(key, { rev: 2 }), lastSeq + 1)).toEqual({ kind: 'stored', seq: lastSeq + 2 });
-        expect(await log.last(key)).toMatchObject({ key, rev: 2, seq: lastSeq + 2 });
+        const digest = expect.stringMatching(/^[\w-]{22}$/);
+        expect(await log.append(commitTo(key), 0)).toEqual({ kind: 'stored', seq: lastSeq + 1, digest });
+        const second = await log.append(commitTo(key, { rev: 2 }), lastSeq + 1);
+        expect(second).toEqual({ kind: 'stored', seq: lastSeq + 2, digest });
+        expect(await log.last(key)).toMatchObject({ seq: lastSeq + 2, digest: 'digest' in second && second.digest, key, rev: 2 });
       });
 
       test('gives back exactly what was appended, with its sequence and the time the log stored it', async () => {
@@ -54,7 +55,7 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         const commit = commitTo(key, { events: [turnStarted(), assistantMessage('héllo 🌍')] });
         const seq = await stored(log, commit, 0);
         const last = await log.last(key);
-        expect(last).toEqual({ ...commit, seq, recordedAt: expect.any(Number) });
+        expect(last).toEqual({ ...recorded(commit, seq), recordedAt: expect.any(Number) });
         expect(Math.abs((last?.recordedAt ?? 0) - Date.now())).toBeLessThan(60_000);
       });
 
@@ -97,9 +98,12 @@ export const eventLogContract = (name: string, create: () => Promise<LogUnderTes
         const key = freshKey();
         const commit = commitTo(key);
         const seq = await stored(log, commit, 0);
-        const again = await log.append(commit, 0);
-        expect(again).toMatchObject(underTest.repeats === 'stored' ? { kind: 'stored', seq } : { kind: 'unknown' });
-        expect(await log.last(key)).toMatchObject({ id: commit.id, seq });
+        const { digest } = recorded(commit, seq);
+        const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
+        for (const again of [commit, { ...commit, traceparent }]) {
+          expect(await log.append(again, 0)).toMatchObject({ kind: 'unknown' });
+          expect(await log.last(key)).toMatchObject({ id: commit.id, seq, digest });
+        }
         expect(await revsOf(log, key)).toEqual([1]);
       });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { whyResetCommand } from '../../../services/cli/commands/sessions/why-reset.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { unrecorded } from '../../support/domain/commits.ts';
 import { key, tell } from '../../support/domain/given.ts';
 import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, startWorld, token } from '../gateway/setup.ts';
@@ -37,10 +38,10 @@ const recording = async (...rows: readonly string[]): Promise<void> => {
   });
   const { events, index } = memory.portsFor('host');
   let row: IndexRow | null = null;
-  for (const { seq: _, recordedAt, ...commit } of tell(...rows).commits) {
-    const result = await events.append(commit, row?.seq ?? 0);
+  for (const commit of tell(...rows).commits) {
+    const result = await events.append(unrecorded(commit), row?.seq ?? 0);
     if (result.kind !== 'stored') throw new Error(result.kind);
-    row = summarize(row, { ...commit, recordedAt, seq: result.seq });
+    row = summarize(row, { ...commit, seq: result.seq });
   }
   if (row) await index.put([row], row.seq);
   expect(await ports.index.get(key)).toEqual(row);

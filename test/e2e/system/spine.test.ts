@@ -168,7 +168,12 @@ describe.each([
     await connection.flush();
     await post('agent:main:tool', 'hi');
     for await (const message of subscription) {
-      expect(new Unpackr({ useRecords: false }).unpack(message.data)).toMatchObject({ v: 1, key: 'agent:main:tool', rev: 1 });
+      expect(new Unpackr({ useRecords: false }).unpack(message.data)).toMatchObject({
+        v: 2,
+        key: 'agent:main:tool',
+        rev: 1,
+        prev: null,
+      });
       expect(message.headers?.get('ce-type')).toBe('natter.assistant_message');
     }
     await connection.close();

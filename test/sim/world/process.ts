@@ -118,6 +118,7 @@ const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
   last: (key) => process.through(() => log.last(key)),
   read: (key, options) => gatedItems(process, log.read(key, options)),
   page: (options) => process.through(() => log.page(options)),
+  raw: (options) => process.through(() => log.raw(options)),
   follow: (options) =>
     gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
   info: () => process.through(() => log.info()),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type SessionKey, sessionKey } from '../../../shared/domain/keys/session-key.ts';
-import type { Commit } from '../../../shared/domain/session/envelope.ts';
+import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import { digestOf, encodeCommit } from '../../../shared/wire/codec.ts';
 
 /** A checked session key. */
 export const keyOf = (text: string): SessionKey => sessionKey.parse(text);
@@ -50,3 +51,11 @@ export const commitTo = (key: SessionKey, change: Partial<Commit> = {}): Commit 
     ...change,
   };
 };
+
+/** The commit as the log gives it back. */
+export const recorded = (commit: Commit, seq: number, recordedAt = 1): RecordedCommit => ({
+  ...{ ...commit, seq, recordedAt },
+  digest: digestOf(encodeCommit(commit)),
+});
+/** What was appended for it. */
+export const unrecorded = ({ seq: _, recordedAt: __, digest: ___, ...commit }: RecordedCommit): Commit => commit;

@@ -2,10 +2,11 @@ import { expect } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import { type Decision, decide, type RefusalCode } from '../../../shared/domain/session/decide/index.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import { assertNever } from '../../../shared/kit/assert.ts';
+import { recorded } from './commits.ts';
 import { verbs } from './verbs.ts';
 
 /**
@@ -125,7 +126,8 @@ export const commitOf = (
     causationId: id,
     command: { id, seq: origin, incarnation: origin === null ? null : 1 },
   };
-  return { v: 1, ...ids, key, rev, sessionId, epoch, at, actor, events, seq: position.seq + 2, recordedAt: at };
+  const commit: Commit = { v: 2, ...ids, key, rev, prev: position.digest, sessionId, epoch, at, actor, events };
+  return recorded(commit, position.seq + 2, at);
 };
 
 /** What a history of command rows, commands and events leaves: the commits, and the state after them. A refusal breaks the story. */

@@ -4,6 +4,7 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/ses
 import { type EventType, sessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
+import { unrecorded } from './commits.ts';
 import { command, tell } from './given.ts';
 
 /**
@@ -101,10 +102,10 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
 
 const record = (type: EventType): string => {
   const { commits, state } = tell(...histories[type]);
-  const stored = commits.map(({ seq, recordedAt, ...commit }) => ({
-    seq,
-    recordedAt,
-    bytes: Buffer.from(encodeCommit(commit)).toString('base64'),
+  const stored = commits.map((commit) => ({
+    seq: commit.seq,
+    recordedAt: commit.recordedAt,
+    bytes: Buffer.from(encodeCommit(unrecorded(commit))).toString('base64'),
   }));
   const plain = toPlain(state);
   return `${JSON.stringify({ name: type, commits: stored, state: plain, sha256: hashOf(plain) }, null, 2)}\n`;

@@ -17,7 +17,15 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
-import { commitTo, freshKey, sessionDeactivated, turnCompleted, turnStarted, userMessage } from '../../support/domain/commits.ts';
+import {
+  commitTo,
+  freshKey,
+  recorded,
+  sessionDeactivated,
+  turnCompleted,
+  turnStarted,
+  userMessage,
+} from '../../support/domain/commits.ts';
 
 /** Readers of a session that was erased while they were behind, in the middle of it, or away. */
 
@@ -46,7 +54,7 @@ const story = async (mode: 'key' | 'erased' = 'erased') => {
     for (const [events, epoch] of turns.slice(commits.length, upTo)) {
       const commit = commitTo(key, { rev: commits.length + 1, epoch, at: 1_000 + commits.length, events });
       const result = await ports.events.append(commit, commits.at(-1)?.seq ?? 0);
-      if (result.kind === 'stored') commits.push({ ...commit, seq: result.seq, recordedAt: 0 });
+      if (result.kind === 'stored') commits.push(recorded(commit, result.seq));
     }
   };
   return { system, ports, key, commits, record };

@@ -37,6 +37,7 @@ const calls: Record<MethodName, (client: NatterClient) => readonly Promise<unkno
   'sessions.patch': ({ sessions }) => [sessions.patch(key, settings, write)],
   'sessions.messages': ({ sessions }) => [all(sessions.messages(key, { after: '17.2' }))],
   'sessions.export': ({ sessions }) => [all(sessions.export(key, { after: 17 }))],
+  'sessions.exportStored': ({ sessions }) => [all(sessions.exportStored(key, { after: 17 }))],
   'sessions.post': ({ sessions }) => [sessions.post(key, message, { ...write, wait: 0.5 }), sessions.post(key, 'hello')],
   'sessions.append': ({ sessions }) => [sessions.append(key, message, { ...write, wait: 5 })],
   'sessions.open': ({ sessions }) => [sessions.open(key, write)],

@@ -27,6 +27,11 @@ export const table = {
     item: answers.messagesResult.shape.messages.element,
   },
   'sessions.export': { operations: ['readCommits'], answer: answers.commits, item: answers.commits.shape.commits.element },
+  'sessions.exportStored': {
+    operations: ['readStoredCommits'],
+    answer: answers.storedCommits,
+    item: answers.storedCommits.shape.commits.element,
+  },
   'sessions.post': { operations: ['postMessage'], answer: answers.begunRun },
   'sessions.append': { operations: ['postMessage'], answer: answers.begunRun },
   'sessions.open': { operations: ['openSession'], answer: answers.takenResult },

@@ -31,6 +31,7 @@ const erased = {
   }),
   seq: 2,
   recordedAt: 0,
+  digest: '',
 };
 const outbound = (target: DeliveryTarget, text: string, of = key): Outbound => ({
   ...{ id: '1.0', seq: 1, key: of, target, kind: 'assistant_message', text, turnId: 't' },

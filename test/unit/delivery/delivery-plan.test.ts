@@ -44,6 +44,7 @@ const commit = (...events: SessionEvent[]): RecordedCommit => ({
   events,
   seq: 7,
   recordedAt: 2,
+  digest: '',
 });
 const told: SessionEvent = { type: 'notice', v: 1, notice: { code: 'send_policy', text: 'Sending is on.', deliverTo: target } };
 const policy = (sendPolicy: object = {}) => configSchema.parse({ session: { sendPolicy } }).session.sendPolicy;

@@ -9,6 +9,7 @@ import { waitForReplica } from '../../../shared/kit/wait-for-replica.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { VirtualClock } from '../../sim/world/virtual-clock.ts';
+import { unrecorded } from '../../support/domain/commits.ts';
 import { key, tell } from '../../support/domain/given.ts';
 
 /** A log with a history that ends with an erasure; its replica lacks the last commits for the first `staleReads` reads. */
@@ -23,8 +24,8 @@ const lagging = async (staleReads: number) => {
   const events = new InMemoryEventLog({ clock, semantics: 'R3', faults: { next } });
   const { commits } = tell('post m1', 'reply m1/1 1', 'append m2', 'delete erased');
   let lastSeq = 0;
-  for (const { seq: _, recordedAt: __, ...commit } of commits) {
-    const stored = await events.append(commit, lastSeq);
+  for (const commit of commits) {
+    const stored = await events.append(unrecorded(commit), lastSeq);
     if (stored.kind === 'stored') lastSeq = stored.seq;
   }
   isStale = true;

@@ -58,6 +58,7 @@ const history = (
     epoch: 0,
     at: seq,
     recordedAt: seq,
+    digest: '',
     command: { id: 'x', seq: null, incarnation: null },
     events,
     ...ids,

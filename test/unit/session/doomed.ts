@@ -8,7 +8,12 @@ export const doomedPorts =
   (moment: Moment) =>
   (ports: Ports): Ports => {
     const { events } = ports;
-    const bound = { last: events.last.bind(events), read: events.read.bind(events), page: events.page.bind(events) };
+    const bound = {
+      last: events.last.bind(events),
+      read: events.read.bind(events),
+      page: events.page.bind(events),
+      raw: events.raw.bind(events),
+    };
     return {
       ...ports,
       events: {

@@ -56,6 +56,17 @@ const checkGateway = (world: World, options: CommonOptions): Promise<Finding> =>
     return fail('gateway', `${client.url} is ready, but refused the call: ${detail}`, fix);
   });
 
+/** The chain of every session (F13). */
+const checkChains = (world: World, options: CommonOptions): Promise<Finding> =>
+  checked('chains', 'see the finding of the broker', async () => {
+    const config = configOf(world, options);
+    const { existingBroker } = await import('../../runtime/broker.ts');
+    const { scrubNow } = await import('../../doctor/chains.ts');
+    const finding = await scrubNow(config, existingBroker(config, installationIn(config.dataDir)), world);
+    world.terminal.settled();
+    return finding;
+  });
+
 /** All checks, in the order of the report. */
 const allFindings = async (world: World, options: CommonOptions): Promise<Finding[]> => {
   const node = machine.nodeVersion(process.versions.node);
@@ -91,11 +102,13 @@ export const doctorCommand = (program: Command, world: World): void => {
   program
     .command('doctor')
     .description('check the installation and suggest a fix for each problem')
+    .option('--scrub', 'also read the whole log and check the chain of every session')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('doctor'))
+    .addHelpText('after', example('doctor --scrub'))
     .action(async (_: unknown, command: Command) => {
-      const { json, ...options } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
+      const { json, scrub, ...options } = command.optsWithGlobals<CommonOptions & { json?: boolean; scrub?: boolean }>();
       const findings = await allFindings(world, options);
+      if (scrub) findings.push(await checkChains(world, options));
       const isHealthy = findings.every(({ level }) => level !== 'fail');
       if (!isHealthy) process.exitCode = 1;
       if (json) return world.terminal.out(asJson({ ok: isHealthy, findings }, 2));

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 
@@ -12,11 +13,13 @@ import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtim
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
 import { commitsOf } from '../../commits.ts';
 import { example } from '../../example.ts';
+import { exportLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly out: string;
   readonly generation?: number;
+  readonly stored?: boolean;
   readonly json?: boolean;
 }
 
@@ -54,7 +57,7 @@ const exportSession = async (client: NatterClient, key: SessionKey, sink: Sink, 
 };
 
 /** The rows of all sessions. No list has the global session (A3/40). */
-const allRows = async (client: NatterClient, { agent }: StoreConfig): Promise<IndexRow[]> => {
+const allRows = async (client: NatterClient, { agent }: Pick<StoreConfig, 'agent'>): Promise<IndexRow[]> => {
   const rows: IndexRow[] = [];
   for await (const row of client.sessions.list({ status: 'all', patienceMs: 5_000 })) rows.push(row);
   const globalKey = buildKey({ agentId: agent.id, kind: 'global' });
@@ -119,6 +122,23 @@ const showResult = ({ terminal }: World, { rows, lines, skipped }: Exported, fol
   else terminal.note(`${sessions} sessions, ${lines} lines, in ${folder}`);
 };
 
+/** Writes the stored commits of one session, or of all, to a file or to standard output. */
+const exportStored = async (world: World, common: CommonOptions, key: string | undefined, out: string): Promise<void> => {
+  const client = clientOf(world, common);
+  const keys = key === undefined ? (await allRows(client, configOf(world, common))).map((row) => row.key) : [key];
+  const file = out === '-' ? null : await open(out, 'wx', 0o600);
+  const at = new Date(world.now()).toISOString();
+  try {
+    for (const each of keys)
+      for await (const line of exportLines(client, each, at))
+        if (file === null) world.terminal.out(asJson(line));
+        else await file.write(`${asJson(line)}\n`);
+  } finally {
+    await file?.close();
+  }
+  if (file !== null) world.terminal.note(`${keys.length} sessions, in ${out}; check it with: natter verify ${out}`);
+};
+
 /** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */
 export const exportCommand = (program: Command, world: World): void => {
   program
@@ -126,11 +146,13 @@ export const exportCommand = (program: Command, world: World): void => {
     .argument('[key]', 'session key (default: all sessions)')
     .description('write transcripts as JSON Lines')
     .option('--out <folder>', 'write files below this folder; "-" is standard output', '-')
+    .option('--stored', 'write the commits as they are stored instead, for natter verify; --out is then a file')
     .option('--generation <number>', 'only this generation of the session', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--json', 'with --out: print what was written as JSON')
     .addHelpText('after', example('export agent:main:main --out transcripts'))
     .action(async (key: SessionKey | undefined, _: unknown, command: Command) => {
-      const { out, generation, json, ...common } = command.optsWithGlobals<ExportOptions>();
+      const { out, generation, json, stored, ...common } = command.optsWithGlobals<ExportOptions>();
+      if (stored) return exportStored(world, common, key, out);
       if (key === undefined && generation !== undefined)
         throw new NatterError('invalid', '--generation needs a session key', { field: 'generation' });
       const { agent, session } = configOf(world, common);

@@ -1,7 +1,8 @@
 import { isOpen } from '../covered.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { checkpointRequests, isNew, noticeEvent } from './generation.ts';
+import { checkpointRequests, noticeEvent } from './generation.ts';
+import { isNew } from './opening.ts';
 
 /** Checkpoints: when what was said is turned into memory, and the result (A7/80–84). */
 

@@ -11,7 +11,8 @@ import {
   refuse,
   type SessionView,
 } from './decision.ts';
-import { isNew, noticeEvent } from './generation.ts';
+import { noticeEvent } from './generation.ts';
+import { isNew } from './opening.ts';
 import { completing } from './turn.ts';
 
 /** Compaction: a summary replaces older messages in the conversation; the events stay (A11/126). */

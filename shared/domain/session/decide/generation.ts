@@ -1,23 +1,13 @@
 import { limits } from '../../../kit/limits.ts';
 import { type ResetCause, staleness } from '../../values/expiry.ts';
 import type { CheckpointReason } from '../../values/memory-edit.ts';
-import {
-  deliveryTarget,
-  type Notice,
-  type Origin,
-  type Sender,
-  type SessionSource,
-  type Settings,
-  type SettingsChange,
-} from '../../values/types.ts';
+import { deliveryTarget, type Notice, type Settings } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
 import type { Gap } from '../covered.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
 
-/** How generations of a session start and end (A4/43–58, A5/64–65, C8, C10). */
-
-const defaultSource: SessionSource = { kind: 'api', interactive: false };
+/** How generations of a session follow each other and end (A4/43–58, C8, C10). */
 
 /** The events that end the running turn and clear the queue. */
 export const abortEvents = (view: SessionView, reason: string): SessionEvent[] => {
@@ -32,7 +22,7 @@ export const stopRunsEvents = ({ context: { spawned } }: SessionView, reason: st
   spawned.length === 0 ? [] : [{ type: 'runs_stopped', v: 1, runs: [...spawned], reason }];
 
 /** Makes the session id differ from the previous one: sources with a fixed id, such as `cli:work`, are numbered (C8). */
-const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
+export const freshId = (sessionId: string, { context: { sessionId: last, generation } }: SessionView): string =>
   last === sessionId || last === `${sessionId}#${generation}` ? `${sessionId}#${generation + 1}` : sessionId;
 
 /**
@@ -108,56 +98,13 @@ export const isSamePlace = ({ deliverTo: one }: Answered, { deliverTo: other }: 
   deliveryTarget.keyof().options.every((name) => one?.[name] === other?.[name]);
 
 /** Records that a queued message found the session stale. The reset waits for its turn, so that the running one is not reset. */
-export const renewal = ({ position }: SessionView, { sessionId, expiry }: Occasion, at: number): Pick<QueuedTurn, 'renews'> => {
+export const renewal = (
+  { position }: SessionView,
+  { sessionId, expiry }: Pick<CommandOf<'open_session'>, 'sessionId' | 'expiry'>,
+  at: number,
+): Pick<QueuedTurn, 'renews'> => {
   const cause = expiry ? staleness(expiry, position.interactedAt, at) : null;
   return cause === null ? {} : { renews: { sessionId, cause } };
-};
-
-type Occasion = Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
-
-/** True before the first message and after a deletion. */
-export const isNew = ({ context }: SessionView): boolean => context.generation === 0 || context.deleted;
-
-/**
- * Prepares the session for a message or an opening at `at`: opens, reopens or renews it, and updates its origin. A session with a
- * turn is not renewed; see `renewal`.
- */
-export const readinessEvents = (view: SessionView, occasion: Occasion, at: number): SessionEvent[] => [
-  ...beginning(view, occasion, at),
-  ...originEvents(view, occasion.origin),
-];
-
-const beginning = (view: SessionView, { sessionId, source, expiry }: Occasion, at: number): SessionEvent[] => {
-  if (isNew(view)) {
-    const generation = view.context.generation + 1;
-    return [{ type: 'session_opened', v: 1, sessionId: freshId(sessionId, view), generation, source: source ?? defaultSource }];
-  }
-  if (view.turn !== null) return [];
-  const cause = expiry ? staleness(expiry, view.position.interactedAt, at) : null;
-  if (cause !== null) return renewalEvents(view, sessionId, cause);
-  return view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
-};
-
-/** Records a participant with the current identity (A5/66). */
-export const participantEvents = (by: Sender | undefined): SessionEvent[] =>
-  by ? [{ type: 'participant_resolved', v: 1, participant: by }] : [];
-
-/**
- * Merges new facts about the origin into the known ones (A5/65, A13). Facts from another channel are replaced, since its ids mean
- * nothing here.
- */
-export const originEvents = ({ context: { origin: known } }: SessionView, given: Origin = {}): SessionEvent[] => {
-  const isNews = Object.entries(given).some(([name, value]) => value !== known[name as keyof Origin]);
-  const isElsewhere = known.provider !== undefined && given.provider !== undefined && known.provider !== given.provider;
-  return isNews ? [{ type: 'origin_changed', v: 1, origin: isElsewhere ? given : { ...known, ...given } }] : [];
-};
-
-/** A change of settings, unless it changes nothing. */
-export const settingsEvents = ({ context }: SessionView, changes: SettingsChange | undefined): SessionEvent[] => {
-  const isNews = Object.entries(changes ?? {}).some(
-    ([name, value]) => (value ?? undefined) !== context.settings[name as keyof SettingsChange],
-  );
-  return isNews && changes ? [{ type: 'settings_changed', v: 1, changes }] : [];
 };
 
 /** A notice by Natter itself, with the session's send policy at this moment (A9/96). */

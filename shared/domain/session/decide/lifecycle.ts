@@ -3,18 +3,9 @@ import { isGroupKey } from '../../keys/session-key.ts';
 import type { ResetCause } from '../../values/expiry.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import {
-  abortEvents,
-  isNew,
-  noticeEvent,
-  originEvents,
-  participantEvents,
-  readinessEvents,
-  renewalEvents,
-  settingsEvents,
-  stopRunsEvents,
-} from './generation.ts';
+import { abortEvents, noticeEvent, renewalEvents, stopRunsEvents } from './generation.ts';
 import { storeAndStartTurn } from './message.ts';
+import { isNew, originEvents, participantEvents, readinessEvents, settingsEvents } from './opening.ts';
 
 /** Stop, reset, fork, deactivate and delete (A4/53–57, A5/63, A8/87–88, A11/125, C9). */
 

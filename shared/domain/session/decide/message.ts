@@ -5,7 +5,8 @@ import type { ActiveTurn } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
-import { isNew, isSamePlace, originEvents, participantEvents, readinessEvents, renewal } from './generation.ts';
+import { isSamePlace, renewal } from './generation.ts';
+import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
 
 /** Opening and messages (A5/64–70, A13/138, B6). */
 

@@ -2,7 +2,8 @@ import { settingsAfter } from '../context.ts';
 import type { SessionState } from '../evolve.ts';
 import { reportText } from '../status-and-context-report.ts';
 import { accept, type Decision, type Given, refuse, type SessionView } from './decision.ts';
-import { isNew, noticeEvent, settingsEvents } from './generation.ts';
+import { noticeEvent } from './generation.ts';
+import { isNew, settingsEvents } from './opening.ts';
 
 /** Notices and settings (A9/94–97, A11/123–124). */
 

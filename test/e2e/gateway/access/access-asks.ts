@@ -144,6 +144,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/sessions/:key/messages': route(),
   'GET /v1/sessions/:key/messages, paged': route({ query: '?after=1&limit=1' }),
   'GET /v1/sessions/:key/commits': route(),
+  'GET /v1/sessions/:key/commits/stored': route(),
   'GET /v1/sessions/:key/state': route(),
   'GET /v1/sessions/:key/state, long ago': route({ query: `?at=${longAgo}` }),
   'GET /v1/sessions/:key/diff': route({ query: '?from=0' }),

@@ -33,6 +33,7 @@ GET /v1/sessions/:key                          200  abcd         =      =       
 GET /v1/sessions/:key/messages                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, paged          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/commits                  200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/sessions/:key/commits/stored           200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
 GET /v1/sessions/:key/diff                     200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -

@@ -7,7 +7,7 @@ import type { EventOf } from '../../../../shared/domain/session/events.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
-import { commitTo, keyOf, userMessage } from '../../../support/domain/commits.ts';
+import { commitTo, keyOf, recorded, userMessage } from '../../../support/domain/commits.ts';
 import { until } from './rig.ts';
 
 /** Time that runs 20 times as fast. */
@@ -68,7 +68,7 @@ describe('A7/80: requests for introspection are found in the log', () => {
       rev: 9,
       events: [userMessage('hi'), requested(3, 8, 21), requested(1, 2)],
     });
-    expect(requestsOf({ ...commit, seq: 30, recordedAt: 1 })).toEqual([
+    expect(requestsOf(recorded(commit, 30))).toEqual([
       { id: '30.1', key: 'agent:main:main', sessionId: 's1', reason: 'idle', fromRev: 3, toRev: 8, afterSeq: 21, throughSeq: 30 },
       { id: '30.2', key: 'agent:main:main', sessionId: 's1', reason: 'idle', fromRev: 1, toRev: 2, afterSeq: 0, throughSeq: 30 },
     ]);

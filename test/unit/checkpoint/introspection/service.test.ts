@@ -106,7 +106,12 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     const { events } = room.system.portsFor('reading');
     let read = 0;
     const counted: typeof events = {
-      ...{ append: events.append, last: (key) => events.last(key), page: (options) => events.page(options) },
+      ...{
+        append: events.append,
+        last: (key) => events.last(key),
+        page: (options) => events.page(options),
+        raw: (options) => events.raw(options),
+      },
       ...{ follow: (options) => events.follow(options), info: () => events.info() },
       read: async function* (key, options) {
         for await (const commit of events.read(key, options)) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalKey, shownKey } from '../../../../shared/domain/keys/legacy-key.ts';
+import { canonicalKey } from '../../../../shared/domain/keys/legacy-key.ts';
 import {
   bareKey,
   buildKey,
@@ -11,7 +11,8 @@ import {
   resetTypeOf,
   type SessionKey,
 } from '../../../../shared/domain/keys/session-key.ts';
-import { channelOf } from '../../../../shared/domain/projections/channel.ts';
+import { shownKey } from '../../../../shared/domain/keys/shown-key.ts';
+import { channelOf } from '../../../../shared/domain/projections/list-channel.ts';
 
 const key = (text: string): SessionKey => text as SessionKey;
 

@@ -16,14 +16,14 @@ import { RecentMessages, transcriptMessages, withoutToolResults } from '../../..
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { commitTo, userMessage } from '../../../support/domain/commits.ts';
+import { commitTo, recorded, userMessage } from '../../../support/domain/commits.ts';
 
 const config = (session: object = {}) => configSchema.parse({ session });
 const telegram = { channel: 'telegram', to: '42' };
 
 /** The row of a session in which one message was said, with what a test is about. */
 const rowOf = (key: string, given: Partial<IndexRow> = {}): IndexRow => ({
-  ...summarize(null, { ...commitTo(key as SessionKey, { events: [userMessage('hello')] }), seq: 1, recordedAt: 1 }),
+  ...summarize(null, recorded(commitTo(key as SessionKey, { events: [userMessage('hello')] }), 1)),
   sessionId: 's1',
   ...given,
 });
@@ -183,12 +183,8 @@ describe('a transcript', () => {
     { type: 'model_step', v: 1, turn, step: 1, text, finish: 'stop', model: 'fast', usage },
     { type: 'assistant_message', v: 1, turn, messageId: 'r1', text },
   ];
-  const commit = (seq: number, events: readonly SessionEvent[]): RecordedCommit => ({
-    ...commitTo('agent:main:main' as SessionKey, { events }),
-    at: 1_000 + seq,
-    seq,
-    recordedAt: 1,
-  });
+  const commit = (seq: number, events: readonly SessionEvent[]): RecordedCommit =>
+    recorded(commitTo('agent:main:main' as SessionKey, { events, at: 1_000 + seq }), seq);
   const reset: SessionEvent = {
     type: 'session_reset',
     v: 1,

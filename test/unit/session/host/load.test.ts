@@ -5,7 +5,7 @@ import type { PlainState } from '../../../../shared/domain/session/evolve.ts';
 import { toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
-import { commitTo, turnStarted } from '../../../support/domain/commits.ts';
+import { commitTo, turnStarted, unrecorded } from '../../../support/domain/commits.ts';
 import { homeKey, keyOf, rig } from '../rig.ts';
 
 const told = async () => {
@@ -52,7 +52,7 @@ describe('loading a session', () => {
     };
     const events = new InMemoryEventLog({ clock, semantics: 'R3', faults });
     const { ports, system } = await told();
-    for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(commit));
+    for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(unrecorded(commit)));
     const loading = loadState({ ...ports, events, clock }, homeKey);
     await clock.pass(1_000);
     expect((await loading).position.rev).toBe(5);
@@ -64,7 +64,7 @@ describe('loading a session', () => {
     const faults = { next: () => ({ fault: 'stale' as const, delayMs: 0, lateMs: 0, behind: 2 }) };
     const events = new InMemoryEventLog({ clock, semantics: 'R3', faults });
     const { ports, system } = await told();
-    for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(commit));
+    for (const commit of system.events.stored()) events.storeRaw('user_message', homeKey, encodeCommit(unrecorded(commit)));
     const loading = expect(loadState({ ...ports, events, clock }, homeKey)).rejects.toMatchObject({ code: 'unavailable' });
     await clock.pass(10_000);
     await loading;

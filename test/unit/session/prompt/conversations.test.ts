@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Conversations } from '../../../../services/session/prompt/conversations.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
-import type { CommandEnvelope, RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
+import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { fold, initialState } from '../../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import { command, key, tell } from '../../../support/domain/given.ts';
+import { key, tell } from '../../../support/domain/given.ts';
 import { logOf, rowsOf } from '../../domain/context/rows.ts';
 
 const positionAfter = (commits: readonly RecordedCommit[]) => commits.reduce(fold, initialState).position;
@@ -86,11 +86,15 @@ describe('the conversations of a host', () => {
 
   test('I11: all of them together are bounded; the one used last stays', async () => {
     const text = 'x'.repeat(3_900_000);
-    const big = (envelope: CommandEnvelope): CommandEnvelope => {
-      if (envelope.data.type !== 'append_message') return envelope;
-      return { ...envelope, data: { ...envelope.data, message: { ...envelope.data.message, text } } };
-    };
-    const { commits, state } = tell(big(command('append m0')), 'post m1');
+    const { commits: small, state } = tell('append m0', 'post m1');
+    const commits = small.map((commit) => ({
+      ...commit,
+      events: commit.events.map((event) =>
+        event.type === 'user_message' && event.message.messageId === 'm0'
+          ? { ...event, message: { ...event.message, text } }
+          : event,
+      ),
+    }));
     const keys = Array.from({ length: 20 }, (_, index) => `agent:main:test-${index}` as SessionKey);
     const log = logOf(keys.flatMap((of) => commits.map((commit) => ({ ...commit, key: of }))));
     const conversations = new Conversations(log);

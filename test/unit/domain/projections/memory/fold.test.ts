@@ -6,7 +6,7 @@ import { limits } from '../../../../../shared/kit/limits.ts';
 import { holds, type Intent, intents, play } from '../../../../support/domain/arbitraries.ts';
 import { keyOf } from '../../../../support/domain/commits.ts';
 import { tell } from '../../../../support/domain/given.ts';
-import { changed, deleted, reachAll, recorded } from '../../../../support/memories.ts';
+import { changed, deleted, reachAll, recordedAt } from '../../../../support/memories.ts';
 
 const ours = keyOf('agent:main:main');
 const other = keyOf('agent:main:telegram:dm:7');
@@ -27,70 +27,70 @@ const remembered = (...commits: RecordedCommit[]): string[] => {
 
 describe('A7/82: the long-term memory as a fold of the log', () => {
   test.each<[string, RecordedCommit[], string[]]>([
-    ['an addition has an id of its place', [recorded(ours, 5, add('a'))], ['5-0 session:agent:main:main a']],
+    ['an addition has an id of its place', [recordedAt(ours, 5, add('a'))], ['5-0 session:agent:main:main a']],
     [
       'each scope has its name',
-      [recorded(other, 5, add('a', 'agent'), add('b', person), add('c'))],
+      [recordedAt(other, 5, add('a', 'agent'), add('b', person), add('c'))],
       ['5-0 agent:main a', '5-1 person:main:ann b', '5-2 session:agent:main:telegram:dm:7 c'],
     ],
     [
       'additions are numbered within a commit, also those that come to nothing',
-      [recorded(ours, 5, changed([{ op: 'add', scope: { kind: 'agent' }, text: 'a' }], []), add('b'))],
+      [recordedAt(ours, 5, changed([{ op: 'add', scope: { kind: 'agent' }, text: 'a' }], []), add('b'))],
       ['5-1 session:agent:main:main b'],
     ],
     [
       'a change takes the place of the text',
-      [recorded(ours, 5, add('a')), recorded(ours, 6, update('5-0', 'b'))],
+      [recordedAt(ours, 5, add('a')), recordedAt(ours, 6, update('5-0', 'b'))],
       ['5-0 session:agent:main:main b'],
     ],
-    ['what is forgotten is gone', [recorded(ours, 5, add('a')), recorded(ours, 6, forget('5-0'))], []],
+    ['what is forgotten is gone', [recordedAt(ours, 5, add('a')), recordedAt(ours, 6, forget('5-0'))], []],
     [
       'what is gone cannot be changed',
-      [recorded(ours, 5, add('a')), recorded(ours, 6, forget('5-0')), recorded(ours, 7, update('5-0', 'b'))],
+      [recordedAt(ours, 5, add('a')), recordedAt(ours, 6, forget('5-0')), recordedAt(ours, 7, update('5-0', 'b'))],
       [],
     ],
-    ['nothing that nobody added is changed', [recorded(ours, 6, update('5-0', 'b'), forget('4-0'))], []],
+    ['nothing that nobody added is changed', [recordedAt(ours, 6, update('5-0', 'b'), forget('4-0'))], []],
     [
       "another session's own memories are out of reach",
-      [recorded(ours, 5, add('a')), recorded(other, 6, update('5-0', 'b')), recorded(other, 7, forget('5-0'))],
+      [recordedAt(ours, 5, add('a')), recordedAt(other, 6, update('5-0', 'b')), recordedAt(other, 7, forget('5-0'))],
       ['5-0 session:agent:main:main a'],
     ],
     [
       "another person's are",
       [
-        recorded(ours, 5, add('a', person)),
-        recorded(other, 6, changed([{ op: 'forget', id: '5-0', reason: '' }], reachAll('bob'))),
+        recordedAt(ours, 5, add('a', person)),
+        recordedAt(other, 6, changed([{ op: 'forget', id: '5-0', reason: '' }], reachAll('bob'))),
       ],
       ['5-0 person:main:ann a'],
     ],
     [
       "another agent's are",
-      [recorded(ours, 5, add('a', 'agent')), recorded(keyOf('agent:work:main'), 6, forget('5-0'))],
+      [recordedAt(ours, 5, add('a', 'agent')), recordedAt(keyOf('agent:work:main'), 6, forget('5-0'))],
       ['5-0 agent:main a'],
     ],
     [
       "a person's are the same from all of their sessions",
-      [recorded(ours, 5, add('a', person)), recorded(other, 6, update('5-0', 'b'))],
+      [recordedAt(ours, 5, add('a', person)), recordedAt(other, 6, update('5-0', 'b'))],
       ['5-0 person:main:ann b'],
     ],
     [
       'C9: with a session goes what was its own',
-      [recorded(ours, 5, add('a'), add('b', person)), recorded(ours, 6, deleted('session'))],
+      [recordedAt(ours, 5, add('a'), add('b', person)), recordedAt(ours, 6, deleted('session'))],
       ['5-1 person:main:ann b'],
     ],
     [
       'C9: with an erasure goes all that it had a part in',
       [
-        recorded(ours, 5, add('a'), add('b', person), add('c', 'agent')),
-        recorded(other, 6, add('d', person), add('e', 'agent')),
-        recorded(ours, 7, update('6-0', 'f')),
-        recorded(ours, 8, deleted('erased')),
+        recordedAt(ours, 5, add('a'), add('b', person), add('c', 'agent')),
+        recordedAt(other, 6, add('d', person), add('e', 'agent')),
+        recordedAt(ours, 7, update('6-0', 'f')),
+        recordedAt(ours, 8, deleted('erased')),
       ],
       ['6-1 agent:main e'],
     ],
     [
       'what is added in the commit of a deletion stays',
-      [recorded(ours, 5, deleted('session'), add('a'))],
+      [recordedAt(ours, 5, deleted('session'), add('a'))],
       ['5-0 session:agent:main:main a'],
     ],
   ])('%s', (_, commits, expected) => {
@@ -102,8 +102,8 @@ describe('A7/82: the long-term memory as a fold of the log', () => {
   test.each(['session', 'key', 'erased'] as const)(
     'C9: read anew, a deletion (%s) takes nothing that was remembered since, not for a moment',
     (mode) => {
-      const since = [recorded(ours, 8, add('c'), add('d', person), add('e', 'agent')), recorded(ours, 9, update('8-1', 'f'))];
-      const history = [recorded(ours, 5, add('a')), recorded(ours, 6, deleted(mode)), ...since];
+      const since = [recordedAt(ours, 8, add('c'), add('d', person), add('e', 'agent')), recordedAt(ours, 9, update('8-1', 'f'))];
+      const history = [recordedAt(ours, 5, add('a')), recordedAt(ours, 6, deleted(mode)), ...since];
       const first = new MemoryFold();
       for (const commit of history) first.add(commit);
       const { entries, gone } = first.takeNews();
@@ -120,20 +120,20 @@ describe('A7/82: the long-term memory as a fold of the log', () => {
 
   test('it goes on from what is stored, and tells what is new', () => {
     const first = new MemoryFold();
-    first.add(recorded(ours, 5, add('a'), add('b')));
+    first.add(recordedAt(ours, 5, add('a'), add('b')));
     const stored = first.takeNews();
     expect([stored.entries.length, stored.gone]).toEqual([2, []]);
     expect(first.news).toBe(0);
     const second = new MemoryFold(stored.entries);
     expect(second.news).toBe(0);
-    second.add(recorded(ours, 6, forget('5-0'), update('5-1', 'c')));
+    second.add(recordedAt(ours, 6, forget('5-0'), update('5-1', 'c')));
     expect(second.takeNews()).toMatchObject({ entries: [{ id: '5-1', text: 'c', createdAt: 5, updatedAt: 6 }], gone: ['5-0'] });
   });
 
   test('the source is the last change, and the places of all changes are known', () => {
     const fold = new MemoryFold();
-    fold.add(recorded(ours, 5, add('a', person)));
-    fold.add(recorded(other, 6, { ...update('5-0', 'b'), by: 'person', person: 'ann', fromRev: 3, toRev: 4 }));
+    fold.add(recordedAt(ours, 5, add('a', person)));
+    fold.add(recordedAt(other, 6, { ...update('5-0', 'b'), by: 'person', person: 'ann', fromRev: 3, toRev: 4 }));
     const [entry] = fold.entries();
     expect(entry).toMatchObject({
       source: { key: other, seq: 6, by: 'person', person: 'ann', fromRev: 3, toRev: 4 },
@@ -142,7 +142,7 @@ describe('A7/82: the long-term memory as a fold of the log', () => {
         { key: other, seq: 6 },
       ],
     });
-    for (let seq = 7; seq < 100; seq++) fold.add(recorded(ours, seq, update('5-0', `${seq}`)));
+    for (let seq = 7; seq < 100; seq++) fold.add(recordedAt(ours, seq, update('5-0', `${seq}`)));
     const [last] = fold.entries();
     expect(last?.changes).toHaveLength(limits.memoryPlaces);
     expect(last?.changes.map(({ seq }) => seq)).toEqual([5, 6, ...Array.from({ length: 30 }, (_, at) => 70 + at)]);
@@ -152,38 +152,38 @@ describe('A7/82: the long-term memory as a fold of the log', () => {
     const fold = new MemoryFold();
     const long = 'x'.repeat(limits.memoryCharacters);
     const most = limits.scopeMemoryCharacters / limits.memoryCharacters;
-    fold.add(recorded(other, 1, add('of another session')));
-    for (let seq = 2; seq <= most + 1; seq++) fold.add(recorded(ours, seq, add(seq === 3 ? 'short' : long)));
+    fold.add(recordedAt(other, 1, add('of another session')));
+    for (let seq = 2; seq <= most + 1; seq++) fold.add(recordedAt(ours, seq, add(seq === 3 ? 'short' : long)));
     expect(fold.takeNews().gone).toEqual([]);
-    fold.add(recorded(ours, most + 2, update('3-0', long)));
+    fold.add(recordedAt(ours, most + 2, update('3-0', long)));
     expect(fold.takeNews().gone).toEqual([]);
-    fold.add(recorded(ours, most + 3, add('one more')));
+    fold.add(recordedAt(ours, most + 3, add('one more')));
     expect(fold.takeNews().gone).toEqual(['2-0']);
-    fold.add(recorded(ours, most + 4, forget('3-0'), add(long)));
+    fold.add(recordedAt(ours, most + 4, forget('3-0'), add(long)));
     expect(fold.takeNews().gone).toEqual(['3-0']);
   });
 
   test('C9: also of one that was changed very often it is known which sessions had a part in it', () => {
     const fold = new MemoryFold();
-    fold.add(recorded(ours, 5, add('a', person)));
-    fold.add(recorded(other, 6, update('5-0', 'b')));
-    for (let seq = 7; seq < 100; seq++) fold.add(recorded(ours, seq, update('5-0', `${seq}`)));
+    fold.add(recordedAt(ours, 5, add('a', person)));
+    fold.add(recordedAt(other, 6, update('5-0', 'b')));
+    for (let seq = 7; seq < 100; seq++) fold.add(recordedAt(ours, seq, update('5-0', `${seq}`)));
     expect([...fold.entries()][0]?.changes).toHaveLength(limits.memoryPlaces);
     const next = new MemoryFold(fold.takeNews().entries);
-    next.add(recorded(other, 100, deleted('erased')));
+    next.add(recordedAt(other, 100, deleted('erased')));
     expect(next.size).toBe(0);
   });
 
   test('I11: of one scope the oldest goes when there are too many', () => {
     const fold = new MemoryFold();
-    for (let seq = 1; seq <= limits.scopeMemories + 2; seq++) fold.add(recorded(ours, seq, add('a')));
+    for (let seq = 1; seq <= limits.scopeMemories + 2; seq++) fold.add(recordedAt(ours, seq, add('a')));
     expect(fold.size).toBe(limits.scopeMemories);
     expect(fold.takeNews().gone).toEqual(['1-0', '2-0']);
   });
 
   test('I11: when the log is read anew, what is gone takes the place of nothing', () => {
-    const history = Array.from({ length: limits.scopeMemories + 2 }, (_, at) => recorded(ours, at + 1, add('a')));
-    history.push(recorded(ours, limits.scopeMemories + 3, forget('5-0')));
+    const history = Array.from({ length: limits.scopeMemories + 2 }, (_, at) => recordedAt(ours, at + 1, add('a')));
+    history.push(recordedAt(ours, limits.scopeMemories + 3, forget('5-0')));
     const first = new MemoryFold();
     for (const commit of history) first.add(commit);
     const { entries, gone } = first.takeNews();

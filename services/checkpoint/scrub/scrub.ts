@@ -1,0 +1,58 @@
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
+import { scrubLog } from '../../../shared/runtime/scrub-log.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+
+export interface ScrubberOptions {
+  readonly ports: Pick<Ports, 'clock' | 'events' | 'leases'>;
+  readonly log: Logger;
+  readonly member: string;
+  readonly config: Config['scrub'];
+}
+
+const name = 'checkpoint-scrub';
+const hourMs = 3_600_000;
+const megabyte = 1_000_000;
+
+/** Reads the whole log again and again, slowly, and reports sessions whose chain is broken (F13). One process does it at a time. */
+export const startScrubber = ({ ports, log, member, config }: ScrubberOptions): Omit<Service, 'name' | 'problems'> => {
+  const { clock, events, leases } = ports;
+  const counts = { scrub_commits_total: 0, scrub_bytes_total: 0, scrub_runs_total: 0, scrub_position: 0 };
+  let damaged = 0;
+
+  const scrub = async ({ stopping, healthy }: Tenure): Promise<void> => {
+    healthy();
+    const { lastSeq } = await events.info();
+    const startedAt = clock.monotonic();
+    let bytes = 0;
+    const { damages, differing } = await scrubLog(events, {
+      upTo: lastSeq,
+      signal: stopping,
+      paced: (read) => {
+        bytes += read.bytes;
+        counts.scrub_commits_total += read.commits;
+        counts.scrub_bytes_total += read.bytes;
+        counts.scrub_position = read.seq;
+        return clock.sleep(startedAt + (1_000 * bytes) / (config.megabytesPerSecond * megabyte) - clock.monotonic(), stopping);
+      },
+    });
+    if (stopping.aborted) return;
+    for (const damage of damages) log.error({ ...damage }, 'session is damaged: its log is not as it was written');
+    for (const key of differing) log.warn({ key }, 'one replica has a session damaged, another has it whole');
+    damaged = damages.length;
+    counts.scrub_runs_total += 1;
+    await clock.sleep(config.everyHours * hourMs, stopping);
+  };
+
+  const leased = startLeasedWork({ name, member, leases, clock, log, work: scrub });
+  return {
+    warnings: () =>
+      damaged === 0
+        ? []
+        : [`${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; natter doctor --scrub names them`],
+    metrics: () => ({ ...counts, scrub_active: leased.active() ? 1 : 0, scrub_damaged_sessions: damaged }),
+    stop: leased.stop,
+  };
+};

@@ -1,0 +1,42 @@
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
+import type { BrokerAddress } from '../runtime/broker.ts';
+import type { World } from '../terminal.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** Damaged sessions that the finding names. */
+const named = 5;
+
+/** Reads the whole log as fast as it comes and checks the chain of every session. Rejects as the broker does. */
+export const scrubNow = async (config: Config, address: BrokerAddress, world: World): Promise<Finding> => {
+  const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
+  try {
+    return await scrubbed(ports.events, world);
+  } finally {
+    await ports.close();
+  }
+};
+
+const scrubbed = async (events: EventLog, { terminal, interrupted }: World): Promise<Finding> => {
+  const { lastSeq } = await events.info();
+  const { commits, sessions, damages, differing } = await scrubLog(events, {
+    ...{ upTo: lastSeq, signal: interrupted },
+    paced: ({ seq }) => terminal.progress(`checking the log: ${seq} of ${lastSeq}`),
+  });
+  if (interrupted.aborted) return warn('chains', `interrupted after ${commits} commits`, 'run it again');
+  if (damages.length > 0)
+    return fail(
+      'chains',
+      `${damages.length} of ${sessions} sessions are damaged: ${damages.slice(0, named).map(sentenceOf).join('; ')}`,
+      'see "A session is damaged" in docs/operate/operations.md',
+    );
+  if (differing.length > 0)
+    return warn('chains', `one replica has ${differing.length} sessions damaged, another has them whole`, 'rebuild that replica');
+  return ok('chains', `${commits} commits of ${sessions} sessions are as they were written`);
+};
+
+const sentenceOf = ({ key, seq, rev, reason }: Damage): string =>
+  `${key}: ${reason} at sequence ${seq}${rev === null ? '' : ` (rev ${rev})`}`;

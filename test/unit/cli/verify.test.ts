@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { exportLines, type Verified, verifyLines } from '../../../services/cli/stored-export.ts';
+import type { NatterClient } from '../../../shared/client/main.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { encodeCommit } from '../../../shared/wire/codec.ts';
+import { recorded, unrecorded } from '../../support/domain/commits.ts';
+import { key, tell } from '../../support/domain/given.ts';
+
+const { commits } = tell('append m1', 'append m2', 'append m3');
+const client = (history: readonly RecordedCommit[]): NatterClient =>
+  ({
+    sessions: {
+      exportStored: async function* () {
+        for (const commit of history) {
+          const bytes = Buffer.from(encodeCommit(unrecorded(commit))).toString('base64');
+          yield { seq: commit.seq, recordedAt: commit.recordedAt, bytes };
+        }
+      },
+    },
+  }) as unknown as NatterClient;
+const exported = async (history: readonly RecordedCommit[]): Promise<string[]> => {
+  const lines: string[] = [];
+  for await (const line of exportLines(client(history), key, '2026-11-22T00:00:00.000Z')) lines.push(JSON.stringify(line));
+  return lines;
+};
+const verified = async (lines: readonly string[]): Promise<Verified[]> => {
+  const found: Verified[] = [];
+  const text = async function* () {
+    yield* lines;
+  };
+  for await (const session of verifyLines(text())) found.push(session);
+  return found;
+};
+const whole = await exported(commits);
+const changed = JSON.stringify({
+  ...JSON.parse(whole[2] as string),
+  bytes: Buffer.from(
+    encodeCommit(unrecorded(recorded({ ...unrecorded(commits[1] as RecordedCommit), actor: 'eve' }, 4))),
+  ).toString('base64'),
+});
+
+describe('F13: an export is verified without a server', () => {
+  test('whole', async () => {
+    expect(await verified(whole)).toEqual([{ key, commits: 3, rev: 3, problem: null }]);
+    expect(await verified([...whole, ...whole])).toHaveLength(2);
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['a line is missing', [...whole.slice(0, 2), ...whole.slice(3)], 'line 3: revs 2 to 2 are missing'],
+    ['the first commit is missing', [...whole.slice(0, 1), ...whole.slice(2)], 'line 2: revs 1 to 1 are missing'],
+    ['the last commit is missing', [...whole.slice(0, 3), ...whole.slice(4)], 'it ends at rev 2 after 2 commits'],
+    ['a commit was changed', [...whole.slice(0, 2), changed, ...whole.slice(3)], 'line 4: rev 2 is not the commit that rev 3'],
+    [
+      'two lines changed places',
+      [whole[0], whole[2], whole[1], ...whole.slice(3)] as string[],
+      'line 2: revs 1 to 1 are missing',
+    ],
+    ['the file was cut', whole.slice(0, 4), 'its end is missing'],
+    ['the file was cut in a line', [...whole.slice(0, 3), (whole[3] as string).slice(0, 40)], 'line 4: it is not a line'],
+    ['a commit of another session', [whole[0]?.replace(key, 'agent:main:other') ?? '', ...whole.slice(1)], 'says it belongs to'],
+    ['no beginning', whole.slice(1, 2), 'it belongs to no session'],
+  ])('%s', async (_, lines, problem) => {
+    expect((await verified(lines))[0]?.problem).toContain(problem);
+  });
+});
