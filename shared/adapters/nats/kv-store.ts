@@ -4,10 +4,9 @@ import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
+import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
-import { added, isStrayAnswer } from './stray-answer.ts';
 
 export interface KvStoreOptions {
   readonly connection: NatsConnection;
@@ -46,14 +45,14 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
   });
   const read = async (key: string): Promise<Entry> => {
     const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
-    return entryOf(key, message, isStrayAnswer(message?.header, added.leader));
+    return entryOf(key, message, isStrayAnswer(message?.header, 0));
   };
 
   return {
     read,
     peek: async (key) => {
       const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
-      return entryOf(key, message, isStrayAnswer(message?.header, added.direct));
+      return entryOf(key, message, isStrayAnswer(message?.header, 1));
     },
     put: (key, value, { fence, ttlMs } = {}) => {
       const doing = `write ${bucket}`;

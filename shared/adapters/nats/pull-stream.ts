@@ -1,7 +1,7 @@
 import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
 import { pinGroup } from '../../wire/topology.ts';
 import { inboxOf } from './connection.ts';
-import { added, isStrayAnswer, nothing } from './stray-answer.ts';
+import { isStrayAnswer, nothing } from './direct-batch.ts';
 
 /** One message as a consumer delivered it. */
 export interface Pulled {
@@ -181,7 +181,7 @@ export class PullStream {
     if (this.#remaining <= 0 && this.#ended === null) this.request();
     this.#events.message({
       subject: message.subject,
-      bytes: isStrayAnswer(message.headers, 'group' in this.#group ? added.pinned : added.pulled) ? nothing : message.data,
+      bytes: isStrayAnswer(message.headers, 0) ? nothing : message.data,
       traceparent: message.headers?.get('traceparent') || undefined,
       ...positionOf(message.reply ?? ''),
       answer: (kind) => {

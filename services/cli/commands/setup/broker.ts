@@ -27,7 +27,7 @@ export const brokerCommand = (program: Command, world: World): void => {
     .description('make a seed for each user that has none, and print the account for the configuration of nats-server')
     .option('--users <folder>', 'folder of the seeds (default: nats.usersDir, or that of the managed broker)')
     .option('--channel <name>', 'make a connector for this channel; repeatable', (name, all: string[]) => [...all, name], [])
-    .addHelpText('after', example('broker config --users ./broker-users --channel telegram > natter-account.conf'))
+    .addHelpText('after', example('broker config --users ./broker-users --channel telegram'))
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<BrokerOptions>();
       const { accountConfig, makeUsers, serverUsers, usersIn } = await import('../../broker/users.ts');
@@ -40,9 +40,7 @@ export const brokerCommand = (program: Command, world: World): void => {
 
   broker
     .command('check')
-    .description(
-      'connect as each user with a seed here and compare what the broker allows with what it should; exit code 1 if it differs',
-    )
+    .description('connect as each user and compare what the broker allows with what it should; exit code 1 if it differs')
     .option('--users <folder>', 'folder of the seeds (default: nats.usersDir, or that of the managed broker)')
     .addHelpText('after', example('broker check'))
     .action(async (_: unknown, command: Command) => {
