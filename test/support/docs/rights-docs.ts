@@ -11,7 +11,7 @@ const placeOf = (name: ResourceName): string => {
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-export const rightsTable = (): string =>
+const rightsTable = (): string =>
   [
     row(['what', 'stream and subjects', ...brokerUsers]),
     `|${'---|'.repeat(brokerUsers.length + 2)}`,
