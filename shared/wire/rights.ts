@@ -45,19 +45,19 @@ type Verb = 'w' | 'h' | 'r' | 'c' | 't' | 'p' | 'd' | 'm' | 's' | 'x';
 export interface Resource {
   readonly subjects: readonly string[];
   readonly stream?: string;
-  /** The only consumer of the stream that belongs to it. Absent: all do. */
+  /** The consumer of the stream that belongs to it, `*` if all do. Absent: it has none, and nobody may make one. */
   readonly consumer?: string;
 }
 
 /** What each user may do with each resource, one letter for each right. */
 const grants = {
-  inbound: { provisioner: 'm', router: 'wt', gateway: 'wc', operator: 'wcrhx', backup: 'crs' },
+  inbound: { provisioner: 'm', router: 'wt', gateway: 'wc', operator: 'crhx', backup: 'crs' },
   'inbound of one channel': { connector: 'w' },
   commands: {
     ...{ provisioner: 'm', session: 'wtpd', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'wc' },
     ...{ operator: 'wcrhdx', backup: 'crs' },
   },
-  checkpoints: { provisioner: 'm', checkpoint: 'wt', gateway: 'c', operator: 'wcrx', backup: 'crs' },
+  checkpoints: { provisioner: 'm', checkpoint: 'wt', gateway: 'c', operator: 'crx', backup: 'crs' },
   'timers of inbound': { provisioner: 'm', router: 't', gateway: 'c', operator: 'crx', backup: 'crs' },
   'timers of commands': { provisioner: 'm', session: 'wt', gateway: 'wc', operator: 'crpx', backup: 'crs' },
   'timers of checkpoints': { provisioner: 'm', checkpoint: 't', gateway: 'c', operator: 'crx', backup: 'crs' },
@@ -87,6 +87,7 @@ const grants = {
   'members of commands': { session: 'wh' },
   'members of checkpoints': { checkpoint: 'wh' },
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crhx', backup: 'crs' },
+  tickets: { gateway: 'w' },
   'live text': { session: 'w', gateway: 'h', operator: 'h', reader: 'h' },
   'requests for live text': { session: 'h', gateway: 'w' },
   'inbox of the gateway': { session: 'w' },
@@ -111,16 +112,17 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     stream: `KV_${buckets[name]}`,
     subjects: keys.map((key) => bucketSubject(buckets[name], key)),
   });
+  const queue = (stream: string, ...own: readonly string[]): Resource => ({ stream, consumer: '*', subjects: own });
   const timers = (queue: 'inbound' | 'commands' | 'checkpoints'): Resource => ({
     stream: streams.timers,
     consumer: queue,
     subjects: [`${prefix}.timer.${queue}.*.*`],
   });
   return {
-    inbound: { stream: streams.inbound, subjects: [`${prefix}.inbound.*.*`] },
+    inbound: queue(streams.inbound, `${prefix}.inbound.*.*`),
     'inbound of one channel': { stream: streams.inbound, subjects: [`${prefix}.inbound.${channel}.*`] },
-    commands: { stream: streams.commands, subjects: [`${prefix}.command.*`] },
-    checkpoints: { stream: streams.checkpoints, subjects: [`${prefix}.checkpoint.*`] },
+    commands: queue(streams.commands, `${prefix}.command.*`),
+    checkpoints: queue(streams.checkpoints, `${prefix}.checkpoint.*`),
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
     'timers of checkpoints': timers('checkpoints'),
@@ -140,7 +142,8 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'members of inbound': bucket('hosts', 'inbound.*'),
     'members of commands': bucket('hosts', 'commands.*'),
     'members of checkpoints': bucket('hosts', 'checkpoints.*'),
-    tokens: bucket('tokens', 'token.>', 'ticket.>'),
+    tokens: bucket('tokens', 'token.>'),
+    tickets: bucket('tokens', 'ticket.*'),
     'live text': { subjects: [`${prefix}.live.>`] },
     'requests for live text': { subjects: [subjects.join] },
     'inbox of the gateway': { subjects: [`${inboxPrefixOf('gateway')}.>`] },
@@ -150,9 +153,10 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
 };
 
 /** The requests of the JetStream API that a right on a stream stands for. */
-const requestsOf = (verb: Verb, stream: string, consumer: string): readonly string[] => {
+const requestsOf = (verb: Verb, { stream = '', consumer }: Resource): readonly string[] => {
   const info = `STREAM.INFO.${stream}`;
-  const consumers = [`CONSUMER.LIST.${stream}`, `CONSUMER.INFO.${stream}.${consumer}`];
+  const list = consumer === undefined ? [] : [`CONSUMER.LIST.${stream}`];
+  const pinned = consumer === '*' ? [`CONSUMER.UNPIN.${stream}.*`] : [];
   switch (verb) {
     case 'w':
     case 'h':
@@ -160,15 +164,18 @@ const requestsOf = (verb: Verb, stream: string, consumer: string): readonly stri
     case 'r':
       return [info, `STREAM.MSG.GET.${stream}`, `DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`];
     case 'c':
-      return [info, ...consumers];
+      return [info, ...list, ...(consumer === undefined ? [] : [`CONSUMER.INFO.${stream}.${consumer}`])];
     case 't':
-      return [info, ...consumers, `CONSUMER.MSG.NEXT.${stream}.${consumer}`, `CONSUMER.UNPIN.${stream}.${consumer}`];
+      return [info, ...list, ...pinned, `CONSUMER.MSG.NEXT.${stream}.${consumer}`];
     case 'p':
       return [`STREAM.PURGE.${stream}`];
     case 'd':
       return [`STREAM.MSG.DELETE.${stream}`];
     case 'm':
-      return [info, `STREAM.CREATE.${stream}`, `STREAM.UPDATE.${stream}`, ...consumers, `CONSUMER.CREATE.${stream}.>`];
+      return [
+        ...[info, `STREAM.CREATE.${stream}`, `STREAM.UPDATE.${stream}`, ...list],
+        ...(consumer === undefined ? [] : [`CONSUMER.CREATE.${stream}.${consumer}.>`]),
+      ];
     case 's':
       return [`STREAM.SNAPSHOT.${stream}`];
     case 'x':
@@ -177,7 +184,7 @@ const requestsOf = (verb: Verb, stream: string, consumer: string): readonly stri
 };
 
 /** Where messages are acknowledged and snapshots flow. Acknowledgements have a second form, with domain and account (js_ack_fc_v2). */
-const flowsOf = (verb: Verb, stream: string, consumer: string): readonly string[] => {
+const flowsOf = (verb: Verb, { stream, consumer }: Resource): readonly string[] => {
   switch (verb) {
     case 't':
       return [`$JS.ACK.${stream}.${consumer}.>`, `$JS.ACK.*.*.${stream}.${consumer}.>`];
@@ -202,13 +209,13 @@ export const rightsOf = (user: BrokerUser, subjects: Subjects, channel = '*'): R
   if (user !== 'connector' && user !== 'reader') publish.add(api('STREAM.NAMES'));
   if (user === 'operator' || user === 'provisioner') publish.add(api('INFO'));
   for (const resource of resourceNames) {
-    const { subjects: own, stream, consumer = '*' } = resources[resource];
+    const { subjects: own, stream } = resources[resource];
     for (const verb of grantOf(resource, user)) {
       if (verb === 'w') for (const subject of own) publish.add(subject);
       if (verb === 'h') for (const subject of own) subscribe.add(subject);
       if (stream === undefined) continue;
-      for (const request of requestsOf(verb, stream, consumer)) publish.add(api(request));
-      for (const flow of flowsOf(verb, stream, consumer)) publish.add(flow);
+      for (const request of requestsOf(verb, resources[resource])) publish.add(api(request));
+      for (const flow of flowsOf(verb, resources[resource])) publish.add(flow);
     }
   }
   return { publish: [...publish].sort(), subscribe: [...subscribe].sort() };

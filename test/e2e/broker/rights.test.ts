@@ -43,7 +43,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     KV_natter_snapshots: ['snapshots'],
     KV_natter_index: ['index rows', 'position of the index', 'cursors'],
     KV_natter_hosts: ['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
-    KV_natter_tokens: ['tokens'],
+    KV_natter_tokens: ['tokens', 'tickets'],
     KV_natter_memory: ['memory'],
   })[stream] ?? [];
 
@@ -59,11 +59,13 @@ const requests: readonly [RegExp, string, 'consumer'?][] = [
   [/^\$JS\.SNAPSHOT\.ACK\.(\w+)\.probe$/, 's'],
   [/^\$JS\.API\.STREAM\.RESTORE\.(\w+)$/, 'x'],
   [/^\$JS\.SNAPSHOT\.RESTORE\.(\w+)\.probe$/, 'x'],
-  [/^\$JS\.API\.CONSUMER\.LIST\.(\w+)$/, 'ctm'],
-  [/^\$JS\.API\.CONSUMER\.CREATE\.(\w+)\.[\w-]+(?:\.probe)?$/, 'm'],
-  [/^\$JS\.API\.CONSUMER\.CREATE\.(\w+)\.probe\.probe$/, 'm'],
-  [/^\$JS\.API\.CONSUMER\.INFO\.(\w+)\.([\w-]+)$/, 'ctm', 'consumer'],
-  [/^\$JS\.API\.CONSUMER\.(?:MSG\.NEXT|UNPIN)\.(\w+)\.([\w-]+)$/, 't', 'consumer'],
+  [/^\$JS\.API\.CONSUMER\.LIST\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))$/, 'ctm'],
+  // A consumer is made with its name and what it takes, and only those of the topology.
+  [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS))\.[\w-]+\.probe$/, 'm'],
+  [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_TIMERS)\.(\w+)\.probe$/, 'm', 'consumer'],
+  [/^\$JS\.API\.CONSUMER\.INFO\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))\.([\w-]+)$/, 'c', 'consumer'],
+  [/^\$JS\.API\.CONSUMER\.MSG\.NEXT\.(\w+)\.([\w-]+)$/, 't', 'consumer'],
+  [/^\$JS\.API\.CONSUMER\.UNPIN\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS))\.([\w-]+)$/, 't', 'consumer'],
   [/^\$JS\.ACK\.(?:domain\.hash\.)?(\w+)\.([\w-]+)\.1\.1\.1\.1\.1$/, 't', 'consumer'],
 ];
 
@@ -89,7 +91,8 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_hosts\.health\./, 'health of processes'],
   [/^\$KV\.natter_hosts\.lease\./, 'leases'],
   [/^\$KV\.natter_hosts\.(inbound|commands|checkpoints)\./, 'members of %'],
-  [/^\$KV\.natter_tokens\.(token|ticket)\./, 'tokens'],
+  [/^\$KV\.natter_tokens\.token\./, 'tokens'],
+  [/^\$KV\.natter_tokens\.ticket\./, 'tickets'],
   [/^natter\.live\./, 'live text'],
   [/^natter\.join$/, 'requests for live text'],
   [/^_INBOX_gateway\./, 'inbox of the gateway'],

@@ -33,22 +33,24 @@ test('only session hosts write the log, and only the gateway tokens (F5)', () =>
   expect(publishing('natter.audit.token_created')).toEqual(['gateway', 'operator']);
 });
 
-test('only the provisioner makes streams and consumers: a consumer delivers to any subject (ADR 2)', () => {
+test('only the provisioner makes streams, and consumers only of queues: a consumer delivers to any subject (ADR 2)', () => {
   for (const { name } of streams) {
-    for (const request of [
-      `STREAM.CREATE.${name}`,
-      `STREAM.UPDATE.${name}`,
-      `CONSUMER.CREATE.${name}.x`,
-      `CONSUMER.CREATE.${name}.x.y`,
-    ])
+    for (const request of [`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`])
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, ['provisioner']]);
-    for (const request of [
-      `STREAM.DELETE.${name}`,
-      `CONSUMER.DELETE.${name}.x`,
-      `CONSUMER.CREATE.${name}`,
-      `CONSUMER.DURABLE.CREATE.${name}.x`,
-    ])
+    const never = [
+      'STREAM.DELETE.%',
+      'CONSUMER.DELETE.%.x',
+      'CONSUMER.CREATE.%',
+      'CONSUMER.CREATE.%.x',
+      'CONSUMER.DURABLE.CREATE.%.x',
+    ];
+    for (const request of never.map((each) => each.replace('%', name)))
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, []]);
+    const isQueue = /^NATTER_(INBOUND|COMMANDS|CHECKPOINTS|TIMERS)$/.test(name);
+    expect([name, publishing(`$JS.API.CONSUMER.CREATE.${name}.commands.natter.x`)]).toEqual([
+      name,
+      isQueue ? ['provisioner'] : [],
+    ]);
   }
 });
 
