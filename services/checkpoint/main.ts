@@ -107,7 +107,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   return {
     name: 'checkpoint',
     problems: () => [...leased.problems(), ...memory.problems(), ...(introspection?.problems() ?? [])],
-    warnings: () => scrubber?.warnings?.() ?? [],
+    warnings: () => [...(introspection?.warnings?.() ?? []), ...(scrubber?.warnings?.() ?? [])],
     metrics: () => ({
       ...counts,
       active: leased.active() ? 1 : 0,

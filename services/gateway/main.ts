@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { errorMessage, NatterError } from '../../shared/kit/errors.ts';
+import { HealthProblem } from '../../shared/kit/health-problem.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
@@ -112,7 +113,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     runs: new Runs(ports, feed),
     metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),
     skills: skills && offeredSkills(skills, current().skills.entries, log),
-    problems: () => [...ports.problems(), ...feed.problems(), ...sessions.problems(), ...callers.problems()],
+    problems: () => services().flatMap((service) => service.problems()),
     warnings: () => (options.services?.() ?? []).flatMap(({ warnings }) => warnings?.() ?? []),
   };
 };
@@ -125,10 +126,13 @@ const closeAll = async (server: FastifyInstance, followers: Followers): Promise<
 };
 
 const serviceOf = (context: GatewayContext, server: FastifyInstance, close: () => Promise<void>): Service => {
-  const { problems, streams, waits, sockets, feed, ports } = context;
+  const { streams, waits, sockets, feed, sessions, callers, ports, closing } = context;
   return {
     name: 'gateway',
-    problems,
+    problems: () =>
+      closing.aborted
+        ? [new HealthProblem('stopping', 'the gateway is stopping')]
+        : [...ports.problems(), ...feed.problems(), ...sessions.problems(), ...callers.problems()],
     metrics: () => ({
       event_streams: streams.inUse,
       waiting_calls: waits.inUse,

@@ -64,6 +64,7 @@ export const startRouter = async ({ config, ports, log, member }: RouterOptions)
   return {
     name: 'router',
     problems: () => consumption.problems(),
+    warnings: () => consumption.warnings(),
     metrics: () => ({ ...counts, partitions: consumption.owned().length }),
     stop: (deadlineMs) => consumption.close(deadlineMs),
   };

@@ -73,8 +73,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   return {
     name: 'session',
     problems: () => consumption.problems(),
-    // Without one of its tools a session still answers.
-    warnings: () => [...tools.problems(), ...skills.problems()],
+    // Without one of its tools a session still answers, and a broken session holds up its partition alone.
+    warnings: () => [...consumption.warnings(), ...tools.problems(), ...skills.problems()],
     metrics: () => ({
       ...hostMetrics(host),
       partitions_owned: consumption.owned().length,

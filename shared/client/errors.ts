@@ -3,7 +3,13 @@ export interface ProblemItem {
   readonly field?: string;
   readonly detail: string;
 }
-/** Problem details (RFC 9457) with the gateway's own fields. `problems` comes from `/readyz`. */
+/** Why the gateway cannot serve now: a code of docs/operate/operations.md, and what to do about it. */
+export interface UnavailableReason {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+}
+/** Problem details (RFC 9457) with the gateway's own fields. `problems` and `details` come from `/readyz`. */
 export interface ProblemDetails {
   readonly code?: string;
   readonly title?: string;
@@ -11,6 +17,9 @@ export interface ProblemDetails {
   readonly message?: string;
   readonly field?: string;
   readonly problems?: readonly string[];
+  readonly details?: readonly UnavailableReason[];
+  readonly problem?: string;
+  readonly fix?: string;
   readonly retryAfterMs?: number;
   readonly requestId?: string;
 }
@@ -27,11 +36,13 @@ export class NatterApiError extends Error {
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly ProblemItem[];
+  /** Why it is `unavailable`, where the gateway knows; else empty. */
+  readonly reasons: readonly UnavailableReason[];
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
 
   constructor(status: number, problem: ProblemDetails, options?: ErrorOptions) {
-    const { code = 'unexpected', title = '', field, problems = [], requestId, retryAfterMs } = problem;
+    const { code = 'unexpected', title = '', field, problems = [], details = [], requestId, retryAfterMs } = problem;
     const detail = problem.detail ?? problem.message ?? (problems.join('; ') || title || `the gateway answered ${status}`);
     super(detail, options);
     this.status = status;
@@ -39,6 +50,7 @@ export class NatterApiError extends Error {
     this.title = title;
     this.detail = detail;
     this.errors = field === undefined ? problems.map((each) => ({ detail: each })) : [{ field, detail }];
+    this.reasons = problem.problem === undefined ? details : [{ code: problem.problem, message: detail, fix: problem.fix ?? '' }];
     this.retryAfterMs = retryAfterMs;
     this.requestId = requestId;
   }
@@ -93,10 +105,16 @@ export const problemFrom = (value: unknown): ProblemDetails => {
     fields.filter(([name, part]) => {
       if (name === 'retryAfterMs') return Number.isFinite(part) && part >= 0;
       if (name === 'problems') return Array.isArray(part) && part.every((each) => typeof each === 'string');
+      if (name === 'details') return Array.isArray(part) && part.every(isReason);
       return typeof part === 'string';
     }),
   );
 };
+
+const isReason = (value: unknown): value is UnavailableReason =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['code', 'message', 'fix'].every((name) => typeof Reflect.get(value, name) === 'string');
 
 const json = (text: string): unknown => {
   try {

@@ -10,7 +10,7 @@ import type { StreamItem } from './types.ts';
 
 /** The client of Natter's gateway for browsers and Node (docs/integrate/client.md): its HTTP API, event streams and WebSocket. */
 
-export { NatterApiError, type ProblemItem } from './errors.ts';
+export { NatterApiError, type ProblemItem, type UnavailableReason } from './errors.ts';
 export type { FollowOptions } from './event-stream.ts';
 export { type CallOptions, type Query, sessionPath } from './http.ts';
 export type { ListOptions, PageOptions, ReadOptions, RunOptions, WriteOptions } from './sessions.ts';

@@ -1,3 +1,5 @@
+import type { HealthProblem } from './health-problem.ts';
+
 /**
  * Codes of expected failures outside the domain. They are part of the API: a code never changes its meaning.
  *
@@ -28,18 +30,27 @@ export type ErrorCode =
   | 'quarantined'
   | 'unsupported';
 
-/** An expected failure. It crosses at most one boundary. With code `invalid`, `field` is a dotted path into the input. */
+/**
+ * An expected failure. It crosses at most one boundary. With code `invalid`, `field` is a dotted path into the input; `problem` is what
+ * makes a call `unavailable`, where it is known.
+ */
 export class NatterError extends Error {
   override name = 'NatterError';
   readonly code: ErrorCode;
   readonly field?: string;
   readonly retryAfterMs?: number;
+  readonly problem?: HealthProblem;
 
-  constructor(code: ErrorCode, message: string, options: { field?: string; retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { field?: string; retryAfterMs?: number; problem?: HealthProblem; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     if (options.field !== undefined) this.field = options.field;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (options.problem !== undefined) this.problem = options.problem;
   }
 }
 

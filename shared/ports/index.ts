@@ -1,6 +1,7 @@
 import type { InboundEnvelope } from '../domain/routing/inbound-envelope.ts';
 import type { CheckpointRequest } from '../domain/session/envelope.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { HealthProblem } from '../kit/health-problem.ts';
 import type { Answers } from './answers.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Cursors } from './cursors.ts';
@@ -45,9 +46,9 @@ export interface Ports {
   readonly audit: AuditLog;
   readonly presence: Presence;
   /**
-   * Why the broker cannot be relied on now: disconnected, a stream missing, the log regressed (I13). Empty if there is no
-   * problem.
+   * Why the broker cannot be relied on now: disconnected, a stream or a consumer missing, writes that are not stored, the log
+   * regressed (I13). Empty if there is no problem.
    */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   close(): Promise<void>;
 }

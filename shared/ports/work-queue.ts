@@ -1,4 +1,5 @@
 import type { CommandEnvelope } from '../domain/session/envelope.ts';
+import type { HealthProblem } from '../kit/health-problem.ts';
 
 /** One delivered message. `seq` grows per key; `incarnation` changes when the queue's stream is recreated. */
 export interface Delivery<T> {
@@ -39,7 +40,9 @@ export interface Consumption {
   /** Partitions held now. */
   owned(): readonly number[];
   /** Why the consumer does not work as it should; empty if there is no problem. */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
+  /** Single messages that hold up the others of their partition, and no reason for this member to stop. */
+  warnings(): readonly string[];
   /** Stops taking messages, waits for those in progress (at most `drainMs`), and hands the partitions over. */
   close(drainMs?: number): Promise<void>;
 }

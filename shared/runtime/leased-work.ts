@@ -1,5 +1,6 @@
 import type { Clock } from '../kit/clock.ts';
 import { errorMessage } from '../kit/errors.ts';
+import { HealthProblem } from '../kit/health-problem.ts';
 import type { Logger } from '../kit/log.ts';
 import type { Leases } from '../ports/leases.ts';
 
@@ -29,7 +30,7 @@ export interface LeasedWorkOptions {
 export interface LeasedWork {
   /** True while this member holds the lease. */
   active(): boolean;
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   /** Lets the work finish what is in progress, then releases the lease. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -74,7 +75,7 @@ export const startLeasedWork = ({ name, member, leases, clock, log, work }: Leas
 
   return {
     active: () => active,
-    problems: () => (problem === null ? [] : [`${name}: ${problem}`]),
+    problems: () => (problem === null ? [] : [new HealthProblem('work_stalled', `${name}: ${problem}`)]),
     stop: async (deadlineMs) => {
       stopping.abort();
       if (!active) released.abort();

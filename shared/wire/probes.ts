@@ -38,7 +38,7 @@ export const probesFor = (subjects: Subjects, { streams, consumers }: Topology):
       (subject) => concrete(subject.replace('%', stream)),
     );
   });
-  const elsewhere = ['$SYS.REQ.SERVER.PING', `${subjects.prefix}.probe`, 'probe'];
+  const elsewhere = ['$SYS.REQ.SERVER.PING', `${subjects.prefix}.unknown`, 'probe'];
   const publish = [
     ...[...ours.map(concrete), ...inboxes.map((inbox) => `${inbox}.probe`), ...named],
     ...[...accountRequests.map((request) => `$JS.API.${request}`), ...elsewhere],

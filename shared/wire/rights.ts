@@ -51,16 +51,31 @@ export interface Resource {
 
 /** What each user may do with each resource, one letter for each right. */
 const grants = {
-  inbound: { provisioner: 'm', router: 'wt', gateway: 'wc', operator: 'crhx', backup: 'crs' },
+  inbound: {
+    ...{ provisioner: 'm', session: 'c', router: 'wtc', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ operator: 'crhx', backup: 'crs' },
+  },
   'inbound of one channel': { connector: 'w' },
   commands: {
-    ...{ provisioner: 'm', session: 'wtpd', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'wc' },
+    ...{ provisioner: 'm', session: 'wtcpd', router: 'wc', checkpoint: 'wc', delivery: 'wc', gateway: 'wc' },
     ...{ operator: 'wcrhdx', backup: 'crs' },
   },
-  checkpoints: { provisioner: 'm', checkpoint: 'wt', gateway: 'c', operator: 'crx', backup: 'crs' },
-  'timers of inbound': { provisioner: 'm', router: 't', gateway: 'c', operator: 'crx', backup: 'crs' },
-  'timers of commands': { provisioner: 'm', session: 'wt', gateway: 'wc', operator: 'crpx', backup: 'crs' },
-  'timers of checkpoints': { provisioner: 'm', checkpoint: 't', gateway: 'c', operator: 'crx', backup: 'crs' },
+  checkpoints: {
+    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtc', delivery: 'c', gateway: 'c' },
+    ...{ operator: 'crx', backup: 'crs' },
+  },
+  'timers of inbound': {
+    ...{ provisioner: 'm', session: 'c', router: 'tc', checkpoint: 'c', delivery: 'c', gateway: 'c' },
+    ...{ operator: 'crx', backup: 'crs' },
+  },
+  'timers of commands': {
+    ...{ provisioner: 'm', session: 'wtc', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
+    ...{ operator: 'crpx', backup: 'crs' },
+  },
+  'timers of checkpoints': {
+    ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'tc', delivery: 'c', gateway: 'c' },
+    ...{ operator: 'crx', backup: 'crs' },
+  },
   events: {
     ...{ provisioner: 'm', session: 'wr', router: 'c', checkpoint: 'r', delivery: 'r', gateway: 'r' },
     ...{ operator: 'crhpdx', backup: 'crs', reader: 'rh' },
@@ -88,6 +103,9 @@ const grants = {
   'members of checkpoints': { checkpoint: 'wh' },
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crhx', backup: 'crs' },
   tickets: { gateway: 'w' },
+  probes: {
+    ...{ provisioner: 'mw', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'w', operator: 'w' },
+  },
   'live text': { session: 'w', gateway: 'h', operator: 'h', reader: 'h' },
   'requests for live text': { session: 'h', gateway: 'w' },
   'inbox of the gateway': { session: 'w' },
@@ -144,6 +162,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'members of checkpoints': bucket('hosts', 'checkpoints.*'),
     tokens: bucket('tokens', 'token.>'),
     tickets: bucket('tokens', 'ticket.*'),
+    probes: { stream: streams.probe, subjects: [subjects.probe] },
     'live text': { subjects: [`${prefix}.live.>`] },
     'requests for live text': { subjects: [subjects.join] },
     'inbox of the gateway': { subjects: [`${inboxPrefixOf('gateway')}.>`] },
@@ -166,7 +185,7 @@ const requestsOf = (verb: Verb, { stream = '', consumer }: Resource): readonly s
     case 'c':
       return [info, ...list, ...(consumer === undefined ? [] : [`CONSUMER.INFO.${stream}.${consumer}`])];
     case 't':
-      return [info, ...list, ...pinned, `CONSUMER.MSG.NEXT.${stream}.${consumer}`];
+      return [`CONSUMER.MSG.NEXT.${stream}.${consumer}`, ...pinned];
     case 'p':
       return [`STREAM.PURGE.${stream}`];
     case 'd':
@@ -205,8 +224,8 @@ export const rightsOf = (user: BrokerUser, subjects: Subjects, channel = '*'): R
   const publish = new Set<string>();
   const name = user === 'connector' ? `connector-${channel}` : user;
   const subscribe = new Set([`${inboxPrefixOf(name)}.>`]);
-  // Which streams there are, and how much room is left.
-  if (user !== 'connector' && user !== 'reader') publish.add(api('STREAM.NAMES'));
+  // Which streams there are and as what, and how much room is left.
+  if (user !== 'connector' && user !== 'reader') for (const list of ['STREAM.NAMES', 'STREAM.LIST']) publish.add(api(list));
   if (user === 'operator' || user === 'provisioner') publish.add(api('INFO'));
   for (const resource of resourceNames) {
     const { subjects: own, stream } = resources[resource];

@@ -57,6 +57,8 @@ export interface Subjects {
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
+  /** Where each process proves that the broker can store. */
+  readonly probe: string;
   /** The key of an event subject. */
   keyOfEvent(subject: string): string;
 }
@@ -95,6 +97,7 @@ export const subjectsUnder = (prefix: string): Subjects => {
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
+    probe: `${prefix}.probe`,
     keyOfEvent: (subject) =>
       unescapeText(
         subject

@@ -57,6 +57,7 @@ export const streamNames = (prefix: string) => {
     deliveries: name('DELIVERIES'),
     dead: name('DEAD'),
     audit: name('AUDIT'),
+    probe: name('PROBE'),
   };
 };
 export const bucketNames = (prefix: string) => {
@@ -108,7 +109,7 @@ const dueOutAtOnce = 256;
 export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 50_000 } as const;
 
 /** The whole topology under a prefix. */
-export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions): Topology => {
+export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOptions): Topology => {
   const { replicas, partitions, memoryConsumers = replicas > 1 } = options;
   const names = streamNames(prefix);
   const buckets = bucketNames(prefix);
@@ -157,6 +158,8 @@ export const topologyOf = ({ prefix, due }: Subjects, options: TopologyOptions):
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
       stream(names.dead, [`${prefix}.dead.*`], replicas),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
+      // Waits for the disk as the log does: each process proves with it that the broker can store. The newest message is enough.
+      stream(names.probe, [probe], replicas, { bounds: { maxAgeMs: 3_600_000, maxBytes: 1024 ** 2, maxMessagesPerSubject: 1 } }),
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),

@@ -25,6 +25,7 @@ export const startIntrospection = async (options: IntrospectionOptions): Promise
   const dispatch = startDispatch(options);
   return {
     problems: () => [...dispatch.problems(), ...worker.problems()],
+    warnings: () => worker.warnings?.() ?? [],
     metrics: () => ({ ...dispatch.metrics(), ...worker.metrics() }),
     stop: async (deadlineMs) => {
       await Promise.all([dispatch.stop(deadlineMs), worker.stop(deadlineMs)]);

@@ -117,6 +117,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
   });
   return {
     problems: () => consumption.problems(),
+    warnings: () => consumption.warnings(),
     metrics: () => ({
       introspection_done_total: counts.done,
       introspection_recorded_total: counts.slices,

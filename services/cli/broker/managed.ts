@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { brokerAccount } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { usersFolder } from '../installation.ts';
 import { takeDataLock } from './data-lock.ts';
 import { type ServerProcess, serverConfigFile, startServerProcess } from './process.ts';
+import { hasRoom } from './room.ts';
+import { UnstoredWrites } from './unstored.ts';
 import { accountConfig, makeUsers, serverUsers, usersIn } from './users.ts';
 
 export interface ManagedServerOptions {
@@ -34,8 +37,8 @@ export interface ManagedServer {
   readonly url: string;
   readonly port: number;
   pid(): number;
-  /** Empty while it runs. */
-  problems(): readonly string[];
+  /** Empty while it runs and stores. */
+  problems(): readonly HealthProblem[];
   /** Stops it in good order (its store is written out) and frees the data folder. */
   stop(): Promise<void>;
 }
@@ -43,6 +46,8 @@ export interface ManagedServer {
 /** Time for writing out the store on a stop. */
 const stopMs = 10_000;
 const restarts = { firstMs: 100, mostMs: 5_000 };
+/** Between two restarts because it does not store; at first also how often the disk is looked at. */
+const unstoredRestarts = { firstMs: 1_000, mostMs: 60_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
 
@@ -56,6 +61,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const lock = await takeDataLock(join(folder, 'lock'));
   const stopping = new AbortController();
   let problem: string | null = null;
+  const unstored = new UnstoredWrites(() => performance.now());
   const configFile = await prepare(options, folder).catch(async (error: unknown) => {
     await lock.release();
     throw error;
@@ -63,13 +69,17 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
 
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval } = options;
+    unstored.forget();
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
       configFile,
-      log: (line) => relay(line, options.log),
+      log: (line) => {
+        relay(line, options.log);
+        unstored.hear(line);
+      },
     });
     await lock.noteServer(started.pid);
     return started;
@@ -106,13 +116,31 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       }
     }
   };
-  const watching = watch();
+  /** It takes writes again only after a restart, which helps only once there is room (F26). */
+  const restartUnstored = async (): Promise<void> => {
+    for (let tries = 0; !stopping.signal.aborted; ) {
+      await delay(backoffMs(unstoredRestarts, tries), undefined, { signal: stopping.signal }).catch(() => {});
+      if (!unstored.wantsRestart()) tries = 0;
+      if (!unstored.wantsRestart() || problem !== null || !(await hasRoom(folder))) continue;
+      tries += 1;
+      options.log('warn', 'nats-server is restarted: it did not store any more, and there is room again');
+      const stuck = running;
+      stuck.signal('SIGTERM');
+      await Promise.race([stuck.exited, delay(stopMs, undefined, { ref: false })]);
+      stuck.signal('SIGKILL');
+    }
+  };
+  const watching = Promise.all([watch(), restartUnstored()]);
 
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
     pid: () => running.pid,
-    problems: () => (problem === null ? [] : [problem]),
+    problems: () => {
+      const away =
+        problem === null ? null : new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up');
+      return [away, unstored.problem()].filter((found) => found !== null);
+    },
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');

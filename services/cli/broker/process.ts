@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import { storeLimitOf } from './room.ts';
 
 /** What one run of nats-server needs. `folder` is its own: the store, and the file that tells the port, are in there. */
 export interface ServerProcessOptions {
@@ -38,7 +39,7 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
   const portsDir = join(options.folder, 'ports');
   await rm(portsDir, { recursive: true, force: true });
   await mkdir(portsDir, { recursive: true, mode: 0o700 });
-  const child = spawnServer(options, portsDir);
+  const child = spawnServer(options, portsDir, await storeLimitOf(options.folder));
   const lastLines: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     if (stream)
@@ -64,7 +65,7 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
 };
 
 /** The values of `nats.conf` go in the environment as JSON: a bare `12ab` would be read as a number. */
-const spawnServer = (options: ServerProcessOptions, portsDir: string): ChildProcess =>
+const spawnServer = (options: ServerProcessOptions, portsDir: string, storeBytes: number): ChildProcess =>
   spawn(
     options.binary,
     ['-c', options.configFile, '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
@@ -75,6 +76,7 @@ const spawnServer = (options: ServerProcessOptions, portsDir: string): ChildProc
       env: {
         NATTER_BROKER_STORE: JSON.stringify(join(options.folder, 'store')),
         NATTER_BROKER_SYNC: JSON.stringify(options.syncInterval),
+        NATTER_BROKER_STORE_BYTES: String(storeBytes),
       },
     },
   );

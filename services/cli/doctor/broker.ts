@@ -58,6 +58,12 @@ export const streams = ({ missing, restored, drift }: Pick<BrokerReport, 'missin
   return ok('streams', 'all exist with the right settings');
 };
 
+/** The broker stores what it is sent, and all that the services rely on is there. */
+export const store = ({ problems: [problem] }: Pick<BrokerReport, 'problems'>): Finding =>
+  problem === undefined
+    ? ok('store', 'a message was written')
+    : fail('store', `${problem.code}: ${problem.message}`, problem.fix);
+
 /** The log still has every commit that a reader has seen (I13). */
 export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
   const ahead = cursors.filter(({ seq }) => seq > lastSeq);

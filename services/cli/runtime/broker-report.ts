@@ -1,8 +1,9 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
@@ -23,6 +24,8 @@ export interface BrokerReport {
   readonly restored: readonly string[];
   /** Settings that differ, as text. */
   readonly drift: readonly string[];
+  /** Why the services could not rely on it; the same that `/readyz` says. */
+  readonly problems: readonly HealthProblem[];
   readonly lastSeq: number;
   /** The position of each reader of the log. */
   readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
@@ -32,7 +35,17 @@ export interface BrokerReport {
   readonly deadLetters: number;
   readonly tokens: readonly IssuedToken[];
 }
-const nothing = { restored: [], drift: [], lastSeq: 0, cursors: [], queues: [], processes: [], deadLetters: 0, tokens: [] };
+const nothing = {
+  restored: [],
+  drift: [],
+  problems: [],
+  lastSeq: 0,
+  cursors: [],
+  queues: [],
+  processes: [],
+  deadLetters: 0,
+  tokens: [],
+};
 
 /**
  * Inspects the broker, as its operator. Creates nothing except our missing consumers, which only the provisioner may. Throws
@@ -51,7 +64,7 @@ export const brokerReport = (config: Config, as: (user: BrokerUser) => BrokerAdd
     const { created, drift } = await provision(connection, topology);
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
-      drift: drift.map(({ resource, field, wanted, found }) => `${resource}: ${field} is ${found}, not ${wanted}`),
+      drift: drift.map(driftText),
       ...(await contents(config, as('operator'))),
     };
   });
@@ -73,7 +86,7 @@ const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing:
 const contents = async (
   config: Config,
   address: BrokerAddress,
-): Promise<Pick<BrokerReport, 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
+): Promise<Pick<BrokerReport, 'problems' | 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
     const issued = await ports.tokens.watch();
@@ -90,7 +103,7 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ lastSeq, processes, deadLetters, tokens },
+      ...{ problems: ports.problems(), lastSeq, processes, deadLetters, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },

@@ -6,10 +6,11 @@ import {
   disconnection,
   openConnection,
 } from '../../../shared/adapters/nats/connection.ts';
-import { provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerUser } from '../../../shared/wire/rights.ts';
@@ -27,6 +28,8 @@ export interface Broker {
   readonly managed: boolean;
   /** Its address for one of its users. */
   as(user: BrokerUser): BrokerAddress;
+  /** What only its supervisor knows; of a broker that is not managed nothing. */
+  problems(): readonly HealthProblem[];
   stop(): Promise<void>;
 }
 /** Where the broker is, and what shows who is connecting. */
@@ -89,8 +92,8 @@ export const withBroker = async <T>(
 /** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
   const { url } = config.nats;
-  if (url !== undefined)
-    return { servers: url, managed: false, as: (user) => existingBroker(config, installation, user), stop: async () => {} };
+  const own = (user: BrokerUser): BrokerAddress => existingBroker(config, installation, user);
+  if (url !== undefined) return { servers: url, managed: false, as: own, problems: () => [], stop: async () => {} };
   const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
   const server = await startManagedServer({
     binary: path,
@@ -109,7 +112,7 @@ export const startBroker = async (world: World, config: Config, installation: In
     await server.stop();
     installation.removeBroker();
   };
-  return { servers: server.url, managed: true, as, stop };
+  return { servers: server.url, managed: true, as, problems: () => server.problems(), stop };
 };
 
 const retries = { firstMs: 100, mostMs: 2_000 };
@@ -132,12 +135,10 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
 export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
   withBroker(config, broker, 'natter provision', async (connection) => {
     const [problem] = connectionProblems(connection);
-    if (problem !== undefined) throw unreachable(config, broker, problem);
+    if (problem !== undefined) throw unreachable(config, broker, problem.message);
     const { created, drift } = await provision(connection, topologyFor(config), { update: true });
     if (drift.length === 0) return created;
-    const lines = drift
-      .slice(0, 10)
-      .map(({ resource, field, wanted, found }) => `  ${resource}: ${field} is ${found}, not ${wanted}`);
+    const lines = drift.slice(0, 10).map((each) => `  ${driftText(each)}`);
     const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
     throw new NatterError(
       'unsupported',

@@ -1,6 +1,7 @@
 import { healthTimes } from '../../../shared/adapters/kv/presence.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
+import { readinessOf } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../shared/ports/presence.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
@@ -9,10 +10,10 @@ type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 
 const checkMs = 1_000;
 
-const problemsOf = (services: readonly Pick<Watched, 'name' | 'problems'>[]): string[] =>
-  services.flatMap(({ name, problems }) => problems().map((problem) => `${name}: ${problem}`));
+const problemsOf = (services: readonly Watched[]): string[] =>
+  services.flatMap(({ name, problems }) => problems().map(({ message }) => `${name}: ${message}`));
 const warningsOf = (services: readonly Watched[]): string[] =>
-  problemsOf(services.map(({ name, warnings = () => [] }) => ({ name, problems: warnings })));
+  services.flatMap(({ name, warnings = () => [] }) => warnings().map((warning) => `${name}: ${warning}`));
 
 /** Logs problems and warnings when they change, and calls `changed`, until the signal aborts. */
 export const watchProblems = async (
@@ -60,7 +61,7 @@ const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
 const reportOf = ({ name, problems, warnings = () => [], metrics }: Reporting): HealthReport['services'][number] => ({
-  ...{ name, problems: shortened(problems()), warnings: shortened(warnings()) },
+  ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
   metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
 });
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { labelled, type Metric } from '../../../shared/runtime/telemetry/metrics.ts';
@@ -89,7 +90,9 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
     name: 'hosts',
     series: { getMetricsAsJSON: allSeries },
     pids: () => slots.flatMap(({ child }) => child?.pid ?? []),
-    problems: () => slots.flatMap(({ ready }, index) => (ready ? [] : [`session host ${index + 1} of ${count} is not ready`])),
+    problems: () =>
+      slots.some(({ ready }) => ready) ? [] : [new HealthProblem('starting', `none of ${count} session hosts is ready`)],
+    warnings: () => slots.flatMap(({ ready }, index) => (ready ? [] : [`session host ${index + 1} of ${count} is not ready`])),
     metrics: () => ({ hosts_ready: slots.filter(({ ready }) => ready).length, host_restarts_total: restarts }),
     stop: async (deadlineMs) => {
       stopping.abort();

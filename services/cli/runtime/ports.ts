@@ -8,8 +8,8 @@ import { type BrokerAddress, unreachable } from './broker.ts';
 export const withPorts = async <T>(config: Config, address: BrokerAddress, work: (ports: Ports) => Promise<T>): Promise<T> => {
   const ports = await openNats(config, { ...address, name: 'natter command', clock: systemClock });
   try {
-    const [problem] = ports.problems();
-    if (problem !== undefined) throw unreachable(config, address, problem);
+    const problem = ports.problems().find((each) => each.stops({ changes: false }));
+    if (problem !== undefined) throw unreachable(config, address, problem.message);
     return await work(ports);
   } finally {
     await ports.close();

@@ -1,5 +1,6 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
 import { createLog, type Logger } from '../../../shared/kit/log.ts';
 import { type Config, secretsOf } from '../../../shared/runtime/config/load.ts';
 import type { LiveConfig } from '../../../shared/runtime/config/reload.ts';
@@ -14,8 +15,8 @@ import { existingBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
 import { reportHealth, untilReady, watchProblems } from './health.ts';
+import { type HealthServerOptions, serveHealth } from './health-server.ts';
 import { answerMetrics } from './metrics-link.ts';
-import { type MetricsServerOptions, serveMetrics } from './metrics-server.ts';
 import { openSkills } from './skills.ts';
 
 const stopMs = 7_000;
@@ -40,28 +41,45 @@ type OpenPorts = Awaited<ReturnType<typeof openNats>>;
 /** Runs one service until SIGTERM, or until the `natter up` that started it is gone. */
 export const runService = async (world: World, name: ServiceName, options: ServiceOptions): Promise<void> => {
   const resources = await openResources(world, name, options);
-  const { config, live, tracing, ports, log, token } = resources;
-  // A service that cannot start must end, so that it can be restarted; open connections would keep the process alive.
-  const failed = async (error: unknown): Promise<never> => {
-    await ports.close();
-    throw error;
-  };
-  const service = await startService(world, name, resources).catch(failed);
-  answerMetrics([service]);
-  const closeMetrics = await openMetrics(options, config, { token, services: [service] }).catch(failed);
+  const { config, live, tracing, ports, token } = resources;
   const stopping = stopSignal(world);
-  const reporting = watch(world, name, service, resources, stopping);
-  await announceReady(name, service, resources, stopping);
+  const started: Service[] = [];
+  const problems = (): readonly HealthProblem[] => problemsOf(name, started, ports, stopping);
+  let closePage = async (): Promise<void> => {};
+  // A service that cannot start must end, so that it can be restarted; what is open would keep the process alive.
+  try {
+    closePage = await openPage(options, config, { token, version: world.version, services: () => started, problems });
+    // A gateway answers at once, that it is not ready.
+    if (name !== 'gateway') await brokerUsable(ports, stopping);
+    if (!stopping.aborted) {
+      const service = await startService(world, name, resources);
+      started.push(service);
+      await serve(world, { ...service, problems }, resources, stopping);
+    }
+  } finally {
+    live.close();
+    await closePage();
+    await ports.close();
+    await tracing.stop(tracesMs);
+  }
+  if (process.connected) process.disconnect();
+};
 
+/** Resolves once the streams can be read, or on a signal: a service may start before its broker is provisioned. */
+const brokerUsable = async (ports: OpenPorts, signal: AbortSignal): Promise<void> => {
+  const broker = { name: 'broker', problems: () => ports.problems().filter((problem) => problem.stops({ changes: false })) };
+  await untilReady([broker], { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
+};
+
+/** Reports the health of a service that has started, until the signal aborts; then stops it. */
+const serve = async (world: World, service: Service, resources: Resources, stopping: AbortSignal): Promise<void> => {
+  answerMetrics([service]);
+  const reporting = watch(world, service, resources, stopping);
+  await announceReady(service, resources, stopping);
   await aborted(stopping);
-  log.info({ service: name, ...service.metrics() }, 'stopping');
-  live.close();
-  await closeMetrics();
+  resources.log.info({ service: service.name, ...service.metrics() }, 'stopping');
   await service.stop(stopMs);
   await reporting;
-  await ports.close();
-  await tracing.stop(tracesMs);
-  if (process.connected) process.disconnect();
 };
 
 /** Aborts on a signal, or when the parent process is gone. */
@@ -104,42 +122,41 @@ const startService = async (
   return gateway;
 };
 
-const watched = (service: Service, ports: OpenPorts) => [service, { name: 'broker', problems: () => ports.problems() }];
+/** Alive is not started, and started is not ready: what this process depends on counts too, and one that stops takes no more work. */
+const problemsOf = (
+  name: ServiceName,
+  [service]: readonly Service[],
+  ports: OpenPorts,
+  stopping: AbortSignal,
+): readonly HealthProblem[] => {
+  if (stopping.aborted) return [new HealthProblem('stopping', `the ${name} service is stopping`)];
+  const own = service?.problems() ?? [new HealthProblem('starting', `the ${name} service is starting`)];
+  return readinessOf([...ports.problems(), ...own]).details;
+};
 
 /** Logs the service's problems and reports its health until the signal aborts. */
-const watch = (
-  world: World,
-  name: ServiceName,
-  service: Service,
-  { ports, log }: Resources,
-  signal: AbortSignal,
-): Promise<void> => {
+const watch = (world: World, service: Service, { ports, log }: Resources, signal: AbortSignal): Promise<void> => {
   const clock = systemClock;
-  void watchProblems(watched(service, ports), { clock, log, signal });
-  const report = { process: uniqueMember(name), version: world.version, presence: ports.presence };
+  void watchProblems([service], { clock, log, signal });
+  const report = { process: uniqueMember(service.name), version: world.version, presence: ports.presence };
   return reportHealth(() => [service], { ...report, clock, log, signal });
 };
 
 /** Waits until the service is ready, then tells the parent process. */
-const announceReady = async (
-  name: ServiceName,
-  service: Service,
-  { ports, log }: Resources,
-  signal: AbortSignal,
-): Promise<void> => {
-  await untilReady(watched(service, ports), { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
+const announceReady = async (service: Service, { log }: Resources, signal: AbortSignal): Promise<void> => {
+  await untilReady([service], { clock: systemClock, patienceMs: Number.POSITIVE_INFINITY, signal });
   if (signal.aborted) return;
-  log.info({ service: name }, 'ready');
+  log.info({ service: service.name }, 'ready');
   process.send?.('ready');
 };
 
-/** Serves the metrics if `--metrics-port` is given. A gateway has its own page, and hosts of `natter up` are on its gateway's page. */
-const openMetrics = async (
+/** Serves health and metrics if `--metrics-port` is given. A gateway has them itself, and hosts of `natter up` are on its gateway's page. */
+const openPage = async (
   { metricsPort }: ServiceOptions,
   { gateway }: Config,
-  page: Pick<MetricsServerOptions, 'token' | 'services'>,
+  page: Omit<HealthServerOptions, 'host' | 'port'>,
 ): Promise<() => Promise<void>> => {
   if (metricsPort === undefined) return async () => {};
   refusePublicBind(gateway);
-  return serveMetrics({ host: gateway.host, port: metricsPort, ...page });
+  return serveHealth({ host: gateway.host, port: metricsPort, ...page });
 };

@@ -16,6 +16,7 @@ import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
+import { type Supervision, superviseStore } from './supervise.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -47,6 +48,7 @@ const deadlines = { gatewayMs: 2_000, workersMs: 4_000 };
 /** The parts started so far; `stop` stops these. */
 interface Running {
   broker?: Broker;
+  supervision?: Supervision;
   gateway?: Gateway;
   skills?: SkillLibrary;
   reporting?: Promise<void>;
@@ -64,6 +66,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
   };
   try {
     const broker = await startProvisionedBroker(options, running);
+    running.supervision = await superviseStore(options.config.current(), broker, options);
     const hosts = await startWorkers(options, running, broker);
     const { gateway, ports } = await startOwnGateway(options, running, broker);
     const services = (): Service[] => [...running.workers, gateway];
@@ -92,7 +95,9 @@ const openPorts = async (
   broker: Broker,
   name: ServiceName,
 ): Promise<Ports> => {
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...broker.as(name) });
+  const { store } = running.supervision ?? {};
+  const address = broker.as(name);
+  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };
@@ -148,6 +153,6 @@ const stopAll = async (running: Running, { clock, log }: SystemOptions): Promise
   await running.skills?.close();
   await Promise.all(running.workers.map((worker) => timed(worker.name, worker.stop(deadlines.workersMs))));
   await timed('presence', running.reporting);
-  await timed('connections', Promise.all(running.ports.map((ports) => ports.close())));
+  await timed('connections', Promise.all([...running.ports.map((ports) => ports.close()), running.supervision?.stop()]));
   await timed('broker', running.broker?.stop());
 };

@@ -55,6 +55,10 @@ export interface Guard {
   count(caller: TokenBearer): void;
 }
 
+/** What a request changes. */
+export const changeOf = ({ method, routeOptions: { config } }: FastifyRequest): ChangeKind =>
+  config.changes ?? (method === 'GET' || method === 'HEAD' ? 'nothing' : 'sessions');
+
 export const guardOf = (context: GatewayContext): Guard => {
   const { openCalls, tickets, ports } = context;
   const { clock } = ports;
@@ -77,8 +81,7 @@ export const guardOf = (context: GatewayContext): Guard => {
     reply.raw.once('close', over);
     Object.assign(request, { principal, actor, digest, ended });
     count(caller);
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    checkChange(principal, config.changes ?? (isRead ? 'nothing' : 'sessions'));
+    checkChange(principal, changeOf(request));
     // No stream and no wait outlives its token.
     ended.addEventListener('abort', () => void clock.sleep(cutMs).then(() => reply.raw.destroy()), { once: true });
   };

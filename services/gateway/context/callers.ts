@@ -4,6 +4,7 @@ import { grantOfToken, type Principal, principalOf } from '../../../shared/domai
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { IssuedToken, Tokens, TokensView } from '../../../shared/ports/tokens.ts';
@@ -112,8 +113,8 @@ export class Callers {
     this.#opening = this.#open();
   }
 
-  problems(): readonly string[] {
-    return this.#view === null ? [`tokens: ${this.#problem}`] : [];
+  problems(): readonly HealthProblem[] {
+    return this.#view === null ? [new HealthProblem('starting', `tokens: ${this.#problem}`)] : [];
   }
 
   /** The tokens made at run time. Throws `NatterError('unavailable')` before they are loaded. */

@@ -3,6 +3,7 @@ import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
@@ -67,8 +68,10 @@ export class EventFeed {
     return this.#position;
   }
 
-  problems(): readonly string[] {
-    return this.#problem === null ? [] : [`event feed: ${this.#problem}`];
+  problems(): readonly HealthProblem[] {
+    if (this.#problem === null) return [];
+    const code = this.#floor === null ? 'starting' : 'work_stalled';
+    return [new HealthProblem(code, `event feed: ${this.#problem}`)];
   }
 
   /** Commits after a sequence, history first and then live, of one key or all, until the signal aborts or the feed closes. */

@@ -1,4 +1,5 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
+import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
@@ -47,7 +48,7 @@ export interface GatewayContext {
   /** Aborted when the gateway stops: streams end, waits answer. */
   readonly closing: AbortSignal;
   /** Why the gateway is not ready; empty: it is. */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   /** Warnings of the other services of this process, which work nevertheless. */
   warnings(): readonly string[];
 }

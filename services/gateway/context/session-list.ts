@@ -6,6 +6,7 @@ import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { SessionStatus } from '../../../shared/domain/session/machine.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { IndexView, RowPlace, SessionIndex } from '../../../shared/ports/session-index.ts';
 import { rowNow } from '../../../shared/runtime/session-tools/row-now.ts';
@@ -97,8 +98,8 @@ export class SessionList {
     this.#opening = this.#open(ports.index, ports.clock, mainKey);
   }
 
-  problems(): readonly string[] {
-    return this.#view === null ? [`session index: ${this.#problem}`] : [];
+  problems(): readonly HealthProblem[] {
+    return this.#view === null ? [new HealthProblem('starting', `session index: ${this.#problem}`)] : [];
   }
 
   /** The row in the index, which may be a second old. */

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
 import type { ErrorCode } from '../../../shared/kit/errors.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
+import type { HealthCode, HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 
 /** The one place where codes become HTTP (RFC 9457). A code never changes meaning; `docs/integrate/http-api.md` lists them all. */
@@ -78,6 +79,9 @@ export interface Problem {
   readonly detail: string;
   /** Dotted path of the wrong part of the body, or the name of the query parameter or header. */
   readonly field?: string;
+  /** Why it is `unavailable`, as in `/readyz`, and what to do about it. */
+  readonly problem?: HealthCode;
+  readonly fix?: string;
   readonly retryAfterMs?: number;
   readonly requestId: string;
 }
@@ -86,7 +90,7 @@ export const problemOf = (
   code: ProblemCode,
   detail: string,
   requestId: string,
-  more: { field?: string | undefined; retryAfterMs?: number | undefined } = {},
+  more: { field?: string | undefined; retryAfterMs?: number | undefined; problem?: HealthProblem | undefined } = {},
 ): Problem => {
   const [status, title] = table[code];
   const retryAfterMs = more.retryAfterMs ?? (status === 429 || status === 503 ? defaultRetryMs : undefined);
@@ -97,6 +101,7 @@ export const problemOf = (
     code,
     detail,
     ...(more.field !== undefined && { field: more.field }),
+    ...(more.problem !== undefined && { problem: more.problem.code, fix: more.problem.fix }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     requestId,
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
 import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../http/problem.ts';
@@ -23,6 +24,8 @@ export const problem = z
     code: z.enum(Object.keys(problemStatus)),
     detail: z.string(),
     field: z.string().optional(),
+    problem: z.enum(healthCodes).optional().describe('why it is `unavailable`, as in `/readyz`'),
+    fix: z.string().optional().describe('what to do about that'),
     retryAfterMs: z.number().optional(),
     requestId: id,
   })
@@ -32,6 +35,10 @@ export const health = z.object({
   status: z.enum(['alive', 'ready', 'unavailable']),
   version: z.string().optional(),
   problems: z.array(z.string()).optional(),
+  details: z
+    .array(z.object({ code: z.enum(healthCodes), message: z.string(), fix: z.string() }))
+    .optional()
+    .describe('the same problems with their codes and what to do'),
 });
 
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });

@@ -2,8 +2,9 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { guardOf } from '../access/auth.ts';
+import { changeOf, guardOf } from '../access/auth.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import { checkServed } from '../context/serving.ts';
 import { readJson } from '../http/input.ts';
 import { errorHandler, problemOf, sendProblem } from '../http/problem.ts';
 import { mcpRoutes } from '../protocols/mcp/routes.ts';
@@ -74,9 +75,7 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
     checkOrigin(request, reply, context.config.gateway);
     if (answersPreflight(request, reply)) return reply;
     await guard.pass(request, reply);
-    // Without the broker no call can succeed: fail at once instead of letting calls pile up until they time out.
-    const [problem] = request.url.startsWith('/v1/') ? context.ports.problems() : [];
-    if (problem !== undefined) throw new NatterError('unavailable', problem);
+    if (request.url.startsWith('/v1/')) checkServed(context, changeOf(request));
   });
   app.addHook('onError', async (request, _, error) => audit.refused(request, error));
   app.addHook('onResponse', async (request, reply) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
+import { type Readiness, readinessOf } from '../../../shared/kit/health-problem.ts';
 import { type Call, method, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
@@ -18,7 +19,6 @@ const recentSessions = 5;
  */
 const readStatus = async (call: Call, _: null) => {
   const { context, caller } = call;
-  const problems = context.problems();
   const { session, dataDir } = context.config;
   const { rows } = listRows(call, { limit: recentSessions, withGlobal: session.scope === 'global' });
   const recent = await shownRows(call, rows);
@@ -26,8 +26,7 @@ const readStatus = async (call: Call, _: null) => {
   const isOwner = seesAll(caller.principal);
   const now = context.ports.clock.now();
   return {
-    status: problems.length === 0 ? 'ready' : 'unavailable',
-    problems,
+    ...readinessOf(context.problems()),
     version: context.version,
     ...(isOwner && {
       ...(store !== undefined && { store }),
@@ -56,18 +55,16 @@ export const systemOperations: readonly Operation[] = [
       input: () => null,
     }),
   }),
-  operation(({ context }: Call, _: null) => context.problems(), {
+  operation(({ context }: Call, _: null) => readinessOf(context.problems()), {
     ...{ id: 'ready', tag: 'operations', changes: 'nothing' },
     summary: 'Readiness: whether the gateway can serve, and why not',
     http: route({
       ...{ method: 'get', path: '/readyz', isOpen: true },
       answers: { 200: results.health, 503: results.health },
-      examples: { answer: { status: 'ready', problems: [] } },
+      examples: { answer: { status: 'ready', problems: [], details: [] } },
       input: () => null,
-      send: (reply, problems: readonly string[]) =>
-        problems.length === 0
-          ? reply.send({ status: 'ready', problems })
-          : reply.code(503).header('retry-after', 1).send({ status: 'unavailable', problems }),
+      send: (reply, readiness: Readiness) =>
+        readiness.status === 'ready' ? reply.send(readiness) : reply.code(503).header('retry-after', 1).send(readiness),
     }),
   }),
   operation(

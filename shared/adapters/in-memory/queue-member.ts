@@ -1,5 +1,6 @@
 import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { HealthProblem } from '../../kit/health-problem.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { ConsumeOptions } from '../../ports/work-queue.ts';
 import { handleStored, handlingRetries, type StoredAckOutcome } from '../streams/handle-stored.ts';
@@ -61,6 +62,11 @@ export class QueueMember<T> {
 
   get name(): string {
     return this.options.member;
+  }
+
+  problems(): readonly HealthProblem[] {
+    const isStill = this.state === 'crashed' || this.state === 'paused';
+    return isStill ? [new HealthProblem('work_stalled', `${this.name} is ${this.state}`)] : [];
   }
 
   pause(): void {

@@ -83,7 +83,8 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#share();
     return {
       owned: () => [...member.held].sort((left, right) => left - right),
-      problems: () => (member.state === 'crashed' || member.state === 'paused' ? [`${member.name} is ${member.state}`] : []),
+      problems: () => member.problems(),
+      warnings: () => [],
       close: (drainMs = 10_000) => this.#close(member, drainMs),
     };
   }

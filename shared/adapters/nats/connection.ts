@@ -10,6 +10,7 @@ import {
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
 import { errorMessage } from '../../kit/errors.ts';
+import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
 /** The broker's address and the timeout of a call. `servers` is a URL, or several separated by commas. */
@@ -54,7 +55,7 @@ export interface Connections {
   /** Work queues, subscriptions and live text. */
   readonly consumers: NatsConnection;
   /** Why a connection is not usable; empty if all three are. */
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   /** Flushes and closes. Never rejects. */
   close(): Promise<void>;
 }
@@ -67,7 +68,7 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
     commits,
     caches,
     consumers,
-    problems: () => [...new Set(all.flatMap(connectionProblems))],
+    problems: () => readinessOf(all.flatMap(connectionProblems)).details,
     close: async () => {
       await Promise.all(all.map(closeConnection));
     },
@@ -83,13 +84,24 @@ export const disconnection = (connection: NatsConnection): string | null => {
 };
 
 /** Why this connection is not usable now; empty if it is. */
-export const connectionProblems = (connection: NatsConnection): readonly string[] => {
+export const connectionProblems = (connection: NatsConnection): readonly HealthProblem[] => {
   const away = disconnection(connection);
-  if (away !== null) return [away];
+  if (away !== null) return [new HealthProblem('broker_away', away)];
   if (!(connection instanceof NatsConnectionImpl)) return [];
   const { version = '' } = connection.info ?? {};
-  if (!isNewEnough(version)) return [`the broker is nats-server ${version}; Natter needs ${minimumServerVersion} or newer`];
-  return connection.info?.jetstream ? [] : ['the broker runs without JetStream'];
+  if (!isNewEnough(version)) {
+    const fix = `use nats-server ${minimumServerVersion} or newer`;
+    return [
+      new HealthProblem(
+        'broker_unusable',
+        `the broker is nats-server ${version}; Natter needs ${minimumServerVersion} or newer`,
+        fix,
+      ),
+    ];
+  }
+  if (connection.info?.jetstream) return [];
+  const fix = 'start nats-server with -js, or enable JetStream for the account';
+  return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
 
 /** A new subject for answers to this connection, under its prefix. */

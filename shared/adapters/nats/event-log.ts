@@ -13,7 +13,7 @@ import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
 import { commitOf, commitOrNull, type MessageBatch, type OnBad, storedCommit } from '../streams/stored-message.ts';
-import { failureOf, toNatterError } from './broker-errors.ts';
+import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { followedStream } from './follow.ts';
 import { ReplyInbox, type Stored } from './reply-inbox.ts';
@@ -26,6 +26,8 @@ export interface NatsEventLogOptions {
   readonly requestTimeoutMs: number;
   /** Called for each message that `page` and `follow` skip because it is not a commit. */
   readonly onBad?: OnBad;
+  /** Called with how each append ended; `null`: it was stored. */
+  readonly wrote?: (failure: BrokerFailure | null) => void;
 }
 
 /** The event log in a JetStream stream: one message is one commit, fenced by the last sequence of its key (F3). */
@@ -60,8 +62,10 @@ export class NatsEventLog implements EventLog {
       this.#notifyFollowers(subject, seq);
       // Recognised by its id only: what is stored may have another digest, such as that of a try with another trace.
       if (duplicate) return { kind: 'unknown', cause: `the broker has commit ${commit.id} already, as ${seq}` };
+      this.#options.wrote?.(null);
       return { kind: 'stored', seq, digest: digestOf(payload) };
     } catch (error) {
+      this.#options.wrote?.(failureOf(error));
       return appendFailure(error);
     }
   }

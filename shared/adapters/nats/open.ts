@@ -17,21 +17,35 @@ import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { type BrokerWatch, watchBroker } from './broker-watch.ts';
 import { type ConnectionSettings, inboxOf, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
-import { LogGuard } from './log-guard.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
+import { watchBroker } from './watch/broker-watch.ts';
+import { LogGuard } from './watch/log-guard.ts';
+import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {
   readonly clock: Clock;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
+  /** That of this process, if it has one already. Default: one of its own. */
+  readonly store?: StoreWatch;
 }
+
+/** Watches the store over this connection, until it is stopped. */
+export const watchStore = async (
+  { prefix, nats: { replicas, partitions, requestTimeoutMs } }: Config,
+  options: Pick<StoreWatchOptions, 'connection' | 'clock' | 'supervised'>,
+): Promise<StoreWatch> => {
+  const subjects = subjectsUnder(prefix);
+  const manager = await jetstreamManager(options.connection, { checkAPI: false, timeout: requestTimeoutMs });
+  const topology = topologyOf(subjects, { replicas, partitions });
+  return StoreWatch.start({ ...options, manager, topology, requestTimeoutMs, probe: subjects.probe });
+};
 
 /**
  * Opens every port on a broker that `provision` has prepared. Also resolves when the broker is away: `problems()` says so, calls
@@ -49,7 +63,9 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const inCommits = { connection: commits, subjects, requestTimeoutMs };
   const onBad = ({ seq, subject, error }: { seq: number; subject: string; error: Error }): void =>
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
-  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad }), clock);
+  const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
+  const wrote: StoreWatch['appended'] = (failure) => store.appended(failure);
+  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);
@@ -64,8 +80,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const live = createLive(ephemera, subjects, inboxOf(consumers));
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
-  const manager = await jetstreamManager(commits, { checkAPI: false, timeout: requestTimeoutMs });
-  const watch: BrokerWatch = await watchBroker({ connection: commits, manager, topology, guard, clock, ...(log && { log }) });
+  const watch = await watchBroker({ connection: commits, guard, clock, ...(log && { log }) });
 
   return {
     clock,
@@ -87,12 +102,13 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     presence: createPresence(hosts),
     problems: () => {
       const offline = connections.problems();
-      return offline.length > 0 ? offline : watch.problems();
+      return offline.length > 0 ? offline : [...store.problems(), ...watch.problems()];
     },
     close: async () => {
       answers.close();
       live.close();
       watch.stop();
+      if (options.store === undefined) store.stop();
       await connections.close();
     },
   };

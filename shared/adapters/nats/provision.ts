@@ -4,11 +4,12 @@ import {
   JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
+  type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
-import type { ConsumerSpec, StreamSpec, Topology } from '../../wire/topology.ts';
+import type { StreamSpec, Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
 import { consumerConfig, type NewStream, streamConfig } from './stream-config.ts';
 
@@ -21,6 +22,14 @@ interface Drift {
   readonly wanted: string;
   readonly found: string;
 }
+/** A difference in words. */
+export const driftText = ({ resource, field, wanted, found }: Drift): string =>
+  `${resource}: ${field} is ${found}, not ${wanted}`;
+
+/** The settings in which a stream on the broker differs from the topology. */
+export const streamDrift = (spec: StreamSpec, found: Partial<StreamConfig>): readonly Drift[] =>
+  differences(spec.name, streamConfig(spec), found);
+
 export interface ProvisionReport {
   readonly created: readonly string[];
   readonly updated: readonly string[];
@@ -70,10 +79,7 @@ export const provision = async (
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
   const work: Work = { manager, update: options.update ?? false, created: [], updated: [], drift: [] };
   for (const spec of topology.streams) await ensureStream(work, spec);
-  for (const spec of topology.streams) {
-    const consumers = topology.consumers.filter(({ stream }) => stream === spec.name);
-    if (consumers.length > 0) await ensureConsumers(work, spec, consumers);
-  }
+  for (const spec of topology.streams) await ensureConsumers(work, topology, spec);
   return { created: work.created, updated: work.updated, drift: work.drift };
 };
 
@@ -82,6 +88,28 @@ export const missingStreams = async (manager: JetStreamManager, topology: Topolo
   const found = new Set<string>();
   for await (const name of manager.streams.names()) found.add(name);
   return topology.streams.map(({ name }) => name).filter((name) => !found.has(name));
+};
+
+/** Of a stream that exists: names of its consumers in the topology that do not. */
+export const missingConsumers = async (
+  manager: JetStreamManager,
+  { consumers }: Topology,
+  stream: string,
+): Promise<readonly string[]> => {
+  const found = await consumersByName(manager, stream);
+  return consumers.filter((spec) => spec.stream === stream && !found.has(spec.name)).map(({ name }) => name);
+};
+
+/**
+ * Makes again, while the system runs, what can be made again without a decision: consumers that somebody deleted. Their messages are
+ * still in the streams. A missing stream is left alone. Resolves with what was created. Throws as `provision`.
+ */
+export const heal = async (connection: NatsConnection, topology: Topology): Promise<readonly string[]> => {
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
+  const work: Work = { manager, update: false, created: [], updated: [], drift: [] };
+  const missing = await missingStreams(manager, topology);
+  for (const spec of topology.streams.filter(({ name }) => !missing.includes(name))) await ensureConsumers(work, topology, spec);
+  return work.created;
 };
 
 interface Work {
@@ -102,7 +130,9 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
 };
 
-const ensureConsumers = async (work: Work, { name: stream }: StreamSpec, specs: readonly ConsumerSpec[]): Promise<void> => {
+const ensureConsumers = async (work: Work, topology: Topology, { name: stream }: StreamSpec): Promise<void> => {
+  const specs = topology.consumers.filter((spec) => spec.stream === stream);
+  if (specs.length === 0) return;
   const { consumers } = work.manager;
   const found = await persistently(`list the consumers of ${stream}`, () => consumersByName(work.manager, stream));
   await inParallel(specs, async (spec) => {

@@ -23,7 +23,7 @@ export const streamConfig = (spec: StreamSpec): NewStream => ({
   ...(spec.schedules && { max_msgs: -1, max_bytes: -1 }),
   max_msgs_per_subject: -1,
   ...(spec.bounds && { max_bytes: spec.bounds.maxBytes, max_msgs_per_subject: spec.bounds.maxMessagesPerSubject }),
-  ...{ deny_purge: false, allow_direct: spec.directReads },
+  ...{ deny_purge: false, no_ack: false, sealed: false, allow_direct: spec.directReads },
   allow_msg_ttl: spec.messageTtl,
   allow_msg_schedules: spec.schedules,
   // Only an unreplicated stream may lose its last writes: a replicated one refuses the mode (10052) and is fast enough without.

@@ -40,6 +40,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     NATTER_DELIVERIES: ['deliveries'],
     NATTER_DEAD: ['dead letters'],
     NATTER_AUDIT: ['audit'],
+    NATTER_PROBE: ['probes'],
     KV_natter_snapshots: ['snapshots'],
     KV_natter_index: ['index rows', 'position of the index', 'cursors'],
     KV_natter_hosts: ['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
@@ -49,7 +50,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
 
 /** Requests about a stream, and the letters of which one allows each. Of what is not here, nothing is allowed. */
 const requests: readonly [RegExp, string, 'consumer'?][] = [
-  [/^\$JS\.API\.STREAM\.INFO\.(\w+)$/, 'rctm'],
+  [/^\$JS\.API\.STREAM\.INFO\.(\w+)$/, 'rcm'],
   [/^\$JS\.API\.STREAM\.MSG\.GET\.(\w+)$/, 'r'],
   [/^\$JS\.API\.DIRECT\.GET\.(\w+)(?:\.probe)?$/, 'r'],
   [/^\$JS\.API\.STREAM\.(?:CREATE|UPDATE)\.(\w+)$/, 'm'],
@@ -59,7 +60,7 @@ const requests: readonly [RegExp, string, 'consumer'?][] = [
   [/^\$JS\.SNAPSHOT\.ACK\.(\w+)\.probe$/, 's'],
   [/^\$JS\.API\.STREAM\.RESTORE\.(\w+)$/, 'x'],
   [/^\$JS\.SNAPSHOT\.RESTORE\.(\w+)\.probe$/, 'x'],
-  [/^\$JS\.API\.CONSUMER\.LIST\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))$/, 'ctm'],
+  [/^\$JS\.API\.CONSUMER\.LIST\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS|TIMERS))$/, 'cm'],
   // A consumer is made with its name and what it takes, and only those of the topology.
   [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_(?:INBOUND|COMMANDS|CHECKPOINTS))\.[\w-]+\.probe$/, 'm'],
   [/^\$JS\.API\.CONSUMER\.CREATE\.(NATTER_TIMERS)\.(\w+)\.probe$/, 'm', 'consumer'],
@@ -95,6 +96,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_tokens\.ticket\./, 'tickets'],
   [/^natter\.live\./, 'live text'],
   [/^natter\.join$/, 'requests for live text'],
+  [/^natter\.probe$/, 'probes'],
   [/^_INBOX_gateway\./, 'inbox of the gateway'],
   [/^_INBOX_checkpoint\./, 'inbox of checkpoint'],
   [/^_INBOX_operator\./, 'inbox of the operator'],
@@ -105,7 +107,7 @@ const has = (user: string, rows: readonly string[], letters: string): boolean =>
 
 const mayPublish = (user: string, subject: string): boolean => {
   if (subject === '$JS.API.INFO') return ['operator', 'provisioner'].includes(user);
-  if (subject === '$JS.API.STREAM.NAMES') return !['connector', 'reader'].includes(user);
+  if (['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'].includes(subject)) return !['connector', 'reader'].includes(user);
   for (const [pattern, letters, about] of requests) {
     const [, stream = '', consumer = ''] = pattern.exec(subject) ?? [];
     if (stream !== '') return has(user, streamRows(stream, about && consumer), letters);

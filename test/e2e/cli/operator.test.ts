@@ -18,8 +18,10 @@ import { type System, startSystem } from '../../../services/cli/runtime/system.t
 import type { World } from '../../../services/cli/terminal.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
+import { partitionConsumer } from '../../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
 import { callerOf, pathOf, ready } from '../gateway/setup.ts';
@@ -104,7 +106,11 @@ describe('natter status', () => {
     onTestFinished(() => ports.close());
     const stopping = new AbortController();
     const service = {
-      ...{ name: 'session', problems: () => ['no leader'], warnings: () => ['mcp server "x" is away'] },
+      ...{
+        name: 'session',
+        problems: () => [new HealthProblem('consumers_missing', 'no leader')],
+        warnings: () => ['mcp server "x" is away'],
+      },
       metrics: () => ({ turns_running: 3, nonsense: Number.NaN }),
     };
     const told = { process: 'session-7', version: '1', presence: ports.presence, clock: systemClock, log };
@@ -122,6 +128,31 @@ describe('natter status', () => {
     await vi.waitFor(async () => expect(await natter('status')).not.toContain('session-7'), { timeout: 10_000 });
   });
 });
+
+test('a deleted consumer is told within 5 s, made again by natter up, and its messages are answered (F10)', async () => {
+  const key = 'agent:main:deleted-consumer';
+  const connection = await connect({ servers: server.url });
+  onTestFinished(() => connection.close());
+  const { consumers } = await jetstreamManager(connection, { checkAPI: false });
+  const names = [...Array(64).keys()].map(partitionConsumer);
+  await Promise.all(names.map((name) => consumers.delete('NATTER_COMMANDS', name)));
+  const readiness = async () => (await call('GET', '/readyz')).body;
+  await vi.waitFor(
+    async () => expect((await readiness()).details).toContainEqual(expect.objectContaining({ code: 'consumers_missing' })),
+    { timeout: 5_000, interval: 20 },
+  );
+  expect((await call('POST', pathOf(key, '/messages'), { body: { text: 'x' } })).body).toMatchObject({
+    problem: 'consumers_missing',
+  });
+  expect(await natter('status')).toMatch(
+    /^gateway +\S+ +not ready: .*consumers_missing.*\nproblem +NATTER_COMMANDS lacks 64 of 64.*\n +→ /,
+  );
+  await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 'ready' }), { timeout: 15_000 });
+  expect((await call('POST', pathOf(key, '/messages?wait=20'), { body: { text: 'hello' } })).body).toMatchObject({
+    reply: 'You said: hello',
+  });
+  await vi.waitFor(async () => expect(await examined()).toMatchObject({ store: { level: 'ok' }, processes: { level: 'ok' } }));
+}, 60_000);
 
 describe('natter audit', () => {
   test('who did what, the newest last; --json as lines; --kind and --after', async () => {
@@ -146,7 +177,7 @@ describe('natter doctor', () => {
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
       ...['node', 'config', 'values', 'privacy', 'address', 'models', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
-      ...['streams', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
+      ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
     expect(found.jetstream?.detail).toMatch(/stored/);
@@ -196,6 +227,9 @@ describe('natter doctor', () => {
     await (await jetstreamManager(connection, { checkAPI: false })).streams.delete('NATTER_DEAD');
     await connection.close();
     expect(await examined()).toMatchObject({ streams: { level: 'fail', detail: 'missing: NATTER_DEAD' } });
+    const told = { level: 'fail', detail: expect.stringMatching(/^streams_missing: .*NATTER_DEAD/), fix: expect.any(String) };
+    await vi.waitFor(async () => expect((await examined()).gateway).toMatchObject(told));
+    expect(await natter('status')).toMatch(/^gateway .* not ready: streams_missing\n/);
     expect(process.exitCode).toBe(1);
     await server.kill9();
     expect(await examined()).toMatchObject({ broker: { level: 'fail' }, gateway: { level: 'fail' } });

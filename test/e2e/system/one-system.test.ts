@@ -64,7 +64,7 @@ describe('a client on another machine', () => {
     const text = await natter(whole.gateways[0]?.url ?? '', 'status');
     expect(text).toMatch(/danger {3}anybody may write on slack, and with session.dmScope "main"/);
     expect(text).not.toContain('irc');
-    expect(Object.keys(await rpc(whole.as.ann, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
+    expect(Object.keys(await rpc(whole.as.ann, 'status'))).toEqual(['status', 'problems', 'details', 'version', 'sessions']);
   });
 
   test('A12/129: sessions lists every entry, --active those of the last minutes', async () => {

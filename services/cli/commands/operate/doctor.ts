@@ -35,7 +35,7 @@ const checkBroker = async (config: Config, world: World): Promise<Finding[]> => 
     if (report.missing.length > 0) return found;
     return [
       ...found,
-      ...[broker.logEnd(report), broker.queues(report), broker.followers(report), broker.processes(report)],
+      ...[broker.store(report), broker.logEnd(report), broker.queues(report), broker.followers(report), broker.processes(report)],
       ...[broker.checkpoints(config, report), broker.deadLetters(report), exposure.tokens(config, report.tokens, world.now())],
     ];
   } catch (error) {
@@ -48,11 +48,16 @@ const checkGateway = (world: World, options: CommonOptions): Promise<Finding> =>
   checked('gateway', 'start natter up', async () => {
     const client = clientOf(world, options);
     const [problem] = await problemsOf(() => client.get('/readyz'));
-    if (problem !== undefined) return fail('gateway', problem, 'start natter up, or see the log of the gateway');
+    if (problem !== undefined)
+      return fail(
+        'gateway',
+        `${problem.code}: ${problem.message}`,
+        problem.fix || 'start natter up, or see the log of the gateway',
+      );
     // The first call needs no token; this one accepts the token of any role.
     const [refused] = await problemsOf(() => client.get('/v1/approvals', { query: { limit: 1 } }));
     if (refused === undefined) return ok('gateway', `${client.url} is ready`);
-    const [detail = '', fix = 'see the log of the gateway'] = refused.split('; ');
+    const [detail = '', fix = 'see the log of the gateway'] = refused.message.split('; ');
     return fail('gateway', `${client.url} is ready, but refused the call: ${detail}`, fix);
   });
 

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { NatterApiError, type NatterClient, type PendingApproval } from '../../../../shared/client/main.ts';
+import {
+  NatterApiError,
+  type NatterClient,
+  type PendingApproval,
+  type UnavailableReason,
+} from '../../../../shared/client/main.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
 import { type CommonOptions, clientOf, explained } from '../../access.ts';
 import { example } from '../../example.ts';
@@ -94,7 +99,8 @@ export const statusCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { json, ...common } = command.optsWithGlobals<CommonOptions & { json?: boolean }>();
       const client = clientOf(world, common);
-      const problems = await problemsOf(() => client.get('/readyz'));
+      const details = await problemsOf(() => client.get('/readyz'));
+      const problems = details.map(({ message }) => message);
       const { sessions, approvals, system } = problems.length > 0 ? nothing : await stateOf(client);
       const { dataDir, store, dangers = [], warnings = [], processes, counts, turnsRunning } = system;
       const { pendingApprovals, queues, deliveriesInHand, deadLetters } = system;
@@ -103,14 +109,21 @@ export const statusCommand = (program: Command, world: World): void => {
       if (json) {
         const ready = problems.length === 0;
         return world.terminal.out(
-          asJson({ ready, problems, dangers, warnings, url: client.url, dataDir, store, ...numbers, approvals, sessions }, 2),
+          asJson(
+            { ready, problems, details, dangers, warnings, url: client.url, dataDir, store, ...numbers, approvals, sessions },
+            2,
+          ),
         );
       }
-      world.terminal.out(`gateway  ${client.url}  ${problems.length === 0 ? pc.green('ready') : pc.red('not ready')}`);
+      const codes = [...new Set(details.map(({ code }) => code))].join(', ');
+      world.terminal.out(`gateway  ${client.url}  ${codes === '' ? pc.green('ready') : pc.red(`not ready: ${codes}`)}`);
+      for (const { message, fix } of details) {
+        world.terminal.out(`${pc.red('problem')}  ${message}`);
+        if (fix !== '') world.terminal.out(`         → ${fix}`);
+      }
       if (dataDir !== undefined) world.terminal.out(`data     ${dataDir}`);
       if (store !== undefined) world.terminal.out(`store    ${store}`);
       for (const line of numberLines(system, world.now())) world.terminal.out(line);
-      for (const problem of problems) world.terminal.out(`${pc.red('problem')}  ${problem}`);
       for (const danger of dangers) world.terminal.out(`${pc.red('danger')}   ${danger}`);
       // Processes that report their health include these warnings.
       if (!processes?.length) for (const warning of warnings) world.terminal.out(`${pc.yellow('warning')}  ${warning}`);
@@ -121,13 +134,13 @@ export const statusCommand = (program: Command, world: World): void => {
     });
 };
 
-/** Why the gateway is not ready; empty if it is. */
-export const problemsOf = async (readyz: () => Promise<unknown>): Promise<string[]> => {
+/** Why a call to the gateway fails, such as that of `/readyz`; empty if it does not. */
+export const problemsOf = async (call: () => Promise<unknown>): Promise<readonly UnavailableReason[]> => {
   try {
-    await readyz();
+    await call();
     return [];
   } catch (error) {
-    if (error instanceof NatterApiError) return [explained(error)];
-    throw error;
+    if (!(error instanceof NatterApiError)) throw error;
+    return error.reasons.length > 0 ? error.reasons : [{ code: error.code, message: explained(error), fix: '' }];
   }
 };

@@ -13,7 +13,7 @@ export const serviceCommand = (program: Command, world: World): void => {
     .description('run one service in this process, until SIGTERM')
     .option(
       '--metrics-port <port>',
-      'serve GET /metrics on this port of gateway.host (a gateway serves its own)',
+      'serve /livez, /readyz and /metrics on this port of gateway.host (a gateway serves its own)',
       wholeNumber(0, 65_535),
     )
     .addHelpText('after', example('service session --metrics-port 9464'))

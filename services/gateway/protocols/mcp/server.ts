@@ -31,9 +31,6 @@ export const mcpServerFor = (context: GatewayContext, reply: FastifyReply): McpS
 };
 
 const call = async (context: GatewayContext, reply: FastifyReply, name: string, given: unknown): Promise<unknown> => {
-  // Without the broker no call can succeed: fail at once instead of after a long wait.
-  const [problem] = context.ports.problems();
-  if (problem !== undefined) throw new NatterError('unavailable', problem);
   const prepared = prepare(tools, name, given);
   const asked = { context, caller: reply.request };
   if (prepared.waits) return waiting(context, reply, (signal) => prepared.run({ ...asked, signal }));
@@ -51,8 +48,11 @@ const resultOf = (value: unknown): CallToolResult => {
 
 /** A failed call as text for the model, with the same codes as everywhere. Only internal errors are logged. */
 const failureOf = ({ log, audit }: GatewayContext, { request }: FastifyReply, error: unknown): CallToolResult => {
-  const { code, detail } = problemFrom(error, request.id);
+  const { code, detail, problem, fix } = problemFrom(error, request.id);
   audit.refused(request, error);
   if (code === 'internal') log.error({ err: error, requestId: request.id }, 'tool of an MCP client failed');
-  return { content: [{ type: 'text', text: `${code}: ${detail}` }], isError: true };
+  return {
+    content: [{ type: 'text', text: `${code}: ${detail}${problem === undefined ? '' : ` (${problem}: ${fix})`}` }],
+    isError: true,
+  };
 };

@@ -1,5 +1,6 @@
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { checkChange } from '../../commands/envelope.ts';
+import { checkServed } from '../../context/serving.ts';
 import { checked } from '../../http/input.ts';
 import type { Call, Method, Operation } from '../../operation/operation.ts';
 
@@ -11,7 +12,7 @@ export type Methods = Readonly<Record<string, Method>>;
 export const methodsOf = (operations: readonly Operation[]): Methods =>
   Object.fromEntries(operations.flatMap(({ rpc }) => (rpc ? [[rpc.name, rpc] as const] : [])));
 
-/** A validated call. */
+/** A validated call. `run` throws as `checkServed` and `checkChange`. */
 export interface Prepared {
   readonly waits: boolean;
   run(call: Call): Promise<unknown>;
@@ -26,6 +27,7 @@ export const prepare = (methods: Methods, name: string, params: unknown): Prepar
   }
   const parameters = checked(found.parameters, params, 'params');
   const run = async (call: Call): Promise<unknown> => {
+    checkServed(call.context, found.changes);
     checkChange(call.caller.principal, found.changes);
     return found.run(call, parameters);
   };

@@ -139,8 +139,6 @@ export class Connection {
   async #call(caller: TokenBearer, id: string, { method, params }: RequestFrame, signal: AbortSignal): Promise<unknown> {
     const { context } = this.#gateway;
     this.#gateway.count(caller);
-    const [problem] = context.ports.problems();
-    if (problem !== undefined) throw new NatterError('unavailable', problem);
     const call = prepare(this.#methods, method, params);
     const { actor, principal } = caller;
     const done = call.waits ? context.waits.acquire(actor) : () => {};

@@ -37,9 +37,15 @@ export const readFrame = (message: Buffer, isBinary: boolean): z.infer<typeof cl
 
 /** An error in a frame: the problem that HTTP would answer, without the HTTP fields. */
 export const errorIn = (error: unknown, requestId: string, log: Logger): object => {
-  const { code, detail: message, field, retryAfterMs } = problemFrom(error, requestId);
+  const { code, detail: message, field, problem, fix, retryAfterMs } = problemFrom(error, requestId);
   if (code === 'internal') log.error({ err: error, requestId }, 'request failed');
-  return { code, message, ...(field !== undefined && { field }), ...(retryAfterMs !== undefined && { retryAfterMs }), requestId };
+  return {
+    ...{ code, message },
+    ...(field !== undefined && { field }),
+    ...(problem !== undefined && { problem, fix }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    requestId,
+  };
 };
 
 /** Maximum length of a close reason in bytes (RFC 6455, 5.5). */

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
 import { limits } from '../../../kit/limits.ts';
 import { isGone } from '../broker-errors.ts';
 
@@ -62,10 +63,11 @@ export class DoneMessages {
     this.#marks.clear();
   }
 
-  problems(): readonly string[] {
+  problems(): readonly HealthProblem[] {
     const messages = [...this.#marks.values()].reduce((sum, mark) => sum + mark.messages, 0);
     if (messages <= limits.doneMessages) return [];
-    return [`${this.#settings.stream} still holds ${messages} completed messages: ${this.#failure || 'the broker is slow'}`];
+    const reason = this.#failure || 'the broker is slow';
+    return [new HealthProblem('work_stalled', `${this.#settings.stream} still holds ${messages} completed messages: ${reason}`)];
   }
 
   /** Removes what it can within a second. What remains does no harm. */

@@ -2,6 +2,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../kit/clock.ts';
 import { errorMessage } from '../../../kit/errors.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { QueueBinding } from '../../streams/queue-binding.ts';
 import { connectionProblems } from '../connection.ts';
@@ -17,7 +18,7 @@ export interface DueTimersSettings<T> {
   publish(message: T): Promise<unknown>;
 }
 export interface DueTimers {
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   close(): Promise<void>;
 }
 
@@ -54,7 +55,12 @@ export const forwardDueTimers = <T>(settings: DueTimersSettings<T>): DueTimers =
     problems: () =>
       stopped.signal.aborted || pull.silentMs() < troubleMs
         ? []
-        : [`${binding.timerStream}: no consumer or no leader for the timers of ${binding.name}`],
+        : [
+            new HealthProblem(
+              'consumers_missing',
+              `${binding.timerStream}: no consumer or no leader for the timers of ${binding.name}`,
+            ),
+          ],
     close: async () => {
       stopped.abort();
       await pull.end(take);

@@ -2,6 +2,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { assert } from '../../../kit/assert.ts';
 import type { Clock } from '../../../kit/clock.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
 import { bucketSubject } from '../../../wire/subjects.ts';
 
 /** A member is alive while it renews. After `lateMs` its standby starts to request messages; after `ttlMs` it is out. */
@@ -67,6 +68,13 @@ export class Membership {
   /** False when the others may have given us up, or we have left: then we own nothing. */
   isIn(): boolean {
     return !this.#left && this.#options.clock.monotonic() - this.#provenAt < memberTimes.ttlMs;
+  }
+
+  /** Why this member takes part no more; empty if it does. */
+  problems(): readonly HealthProblem[] {
+    const { member, group } = this.#options;
+    if (this.isIn()) return [];
+    return [new HealthProblem('work_stalled', `${member} is no longer a member of ${group}: its renewals do not arrive`)];
   }
 
   /** True when a member has missed two renewals. */

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../kit/clock.ts';
+import type { HealthProblem } from '../../../kit/health-problem.ts';
 import type { DeadLetters } from '../../../ports/dead-letters.ts';
 import type { ConsumeOptions, Consumption } from '../../../ports/work-queue.ts';
 import { partitionConsumer, pinGroup } from '../../../wire/topology.ts';
@@ -11,7 +12,7 @@ import { PullStream } from '../pull-stream.ts';
 import { DoneMessages } from './done-messages.ts';
 import { Membership } from './membership.ts';
 import { Partition } from './partition.ts';
-import { listOf, QueueAudit } from './queue-audit.ts';
+import { found, QueueAudit } from './queue-audit.ts';
 
 export interface ConsumerSettings<T> {
   readonly connection: NatsConnection;
@@ -99,22 +100,27 @@ export class PartitionedConsumer<T> implements Consumption {
     return this.#partitions.filter(({ held }) => held).map(({ number }) => number);
   }
 
-  problems(): readonly string[] {
+  problems(): readonly HealthProblem[] {
     if (this.#closing !== null) return [];
     const { binding } = this.#settings;
     const silent = this.#partitions.filter((partition) => partition.silentMs() > troubleMs);
     return [
       ...connectionProblems(this.#settings.connection),
-      ...(this.#membership.isIn()
-        ? []
-        : [`${this.#member} is no longer a member of ${binding.name}: its renewals do not arrive`]),
-      ...(silent.length === 0
-        ? []
-        : [`${binding.stream}: no consumer or no leader for ${listOf(silent.map(({ number }) => number))}`]),
-      ...this.#partitions.flatMap((partition) => partition.trouble(binding.stuckMs ?? stuckMs) ?? []),
+      ...this.#membership.problems(),
+      ...found(
+        'consumers_missing',
+        silent.map(({ number }) => number),
+        `${binding.stream}: no consumer or no leader for`,
+      ),
       ...(this.#done?.problems() ?? []),
       ...this.#audit.findings,
     ];
+  }
+
+  warnings(): readonly string[] {
+    if (this.#closing !== null) return [];
+    const { stuckMs: limitMs = stuckMs } = this.#settings.binding;
+    return this.#partitions.flatMap((partition) => partition.trouble(limitMs) ?? []);
   }
 
   /** Leaves the group first, so that the next owners are already requesting messages when the pins are given up. */

@@ -1,4 +1,5 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
+import { type HealthCode, HealthProblem } from '../../../kit/health-problem.ts';
 import { partitionConsumer } from '../../../wire/topology.ts';
 
 /**
@@ -10,7 +11,7 @@ export class QueueAudit {
   readonly #stream: string;
   readonly #partitions: number;
   #unattended: ReadonlySet<number> = new Set();
-  #findings: readonly string[] = [];
+  #findings: readonly HealthProblem[] = [];
 
   constructor(manager: JetStreamManager, stream: string, partitions: number) {
     this.#manager = manager;
@@ -19,7 +20,7 @@ export class QueueAudit {
   }
 
   /** The problems found by the last check. */
-  get findings(): readonly string[] {
+  get findings(): readonly HealthProblem[] {
     return this.#findings;
   }
 
@@ -42,15 +43,19 @@ export class QueueAudit {
     const neglected = [...unattended].filter((number) => this.#unattended.has(number));
     this.#unattended = unattended;
     this.#findings = [
-      ...(missing.length === 0 ? [] : [`${this.#stream} lacks the consumers of ${listOf(missing)}`]),
-      ...(neglected.length === 0 ? [] : [`${this.#stream}: no member requests the messages of ${listOf(neglected)}`]),
+      ...found('consumers_missing', missing, `${this.#stream} lacks the consumers of`),
+      ...found('work_stalled', neglected, `${this.#stream}: no member requests the messages of`),
     ];
     return unattended;
   }
 }
 
+/** A problem of these partitions, if there are any. */
+export const found = (code: HealthCode, partitions: readonly number[], message: string): HealthProblem[] =>
+  partitions.length === 0 ? [] : [new HealthProblem(code, `${message} ${listOf(partitions)}`)];
+
 /** Partition numbers as text, shortened. */
-export const listOf = (partitions: readonly number[]): string => {
+const listOf = (partitions: readonly number[]): string => {
   const shown = partitions.length <= 8 ? partitions : [...partitions.slice(0, 8), '…'];
   return `${partitions.length} partitions (${shown.join(', ')})`;
 };

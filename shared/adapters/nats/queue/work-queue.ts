@@ -111,6 +111,7 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return {
       owned: () => partitions.owned(),
       problems: () => [...partitions.problems(), ...timers.problems()],
+      warnings: () => partitions.warnings(),
       close: async (drainMs) => void (await Promise.all([timers.close(), partitions.close(drainMs)])),
     };
   }

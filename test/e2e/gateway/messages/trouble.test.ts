@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { startGateway } from '../../../../services/gateway/main.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { startMiniHost } from '../../../support/mini-host.ts';
@@ -27,7 +28,7 @@ const cuttable = (ports: Ports) => {
     commands: guarded(ports.commands),
     inbound: guarded(ports.inbound),
     index: guarded(ports.index),
-    problems: () => (away ? ['the broker is away'] : []),
+    problems: () => (away ? [new HealthProblem('broker_away', 'the broker is away')] : []),
   };
   const set = (value: boolean): void => {
     away = value;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { HealthProblem } from '../../../../shared/kit/health-problem.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { openGateway } from '../access/access-rig.ts';
 import { openBroker, openGateway as openGatewayWith, startWorld, token } from '../setup.ts';
@@ -39,11 +40,13 @@ test('an answer that is too large is refused with what helps', async () => {
 
 test('while the broker is away each call says so at once', async () => {
   const ports = openBroker().portsFor('gateway');
-  let problems: string[] = [];
+  let problems: HealthProblem[] = [];
   const gateway = await openGatewayWith({ ...ports, problems: () => problems });
   const client = await overHttp(gateway.url, token);
-  problems = ['the broker is away'];
-  expect(await use(client, 'sessions_send', { sessionKey: 'main', message: 'x' })).toBe('unavailable: the broker is away');
+  problems = [new HealthProblem('broker_away', 'the broker is away', 'start it')];
+  expect(await use(client, 'sessions_send', { sessionKey: 'main', message: 'x' })).toBe(
+    'unavailable: the broker is away (broker_away: start it)',
+  );
   problems = [];
   await vi.waitFor(async () => expect(await use(client, 'sessions_list')).toEqual({ count: 0, sessions: [] }));
 });

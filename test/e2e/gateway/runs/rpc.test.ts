@@ -63,10 +63,10 @@ describe('POST /v1/rpc', () => {
     await say(as.owner, 'main');
     await vi.waitFor(async () => expect((await rpc(as.owner, 'status')).sessions).toHaveLength(1));
     expect(await rpc(as.owner, 'status')).toMatchObject({
-      ...{ status: 'ready', problems: [], store: '~/mirror/{agentId}/sessions.json' },
+      ...{ status: 'ready', problems: [], details: [], store: '~/mirror/{agentId}/sessions.json' },
       sessions: [{ key: 'main', transcriptPath: expect.stringMatching(/^~\/mirror\/main\/api/) }],
     });
-    expect(Object.keys(await rpc(as.eve, 'status'))).toEqual(['status', 'problems', 'version', 'sessions']);
+    expect(Object.keys(await rpc(as.eve, 'status'))).toEqual(['status', 'problems', 'details', 'version', 'sessions']);
     expect((await rpc(as.eve, 'status')).sessions).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ const startHost = async (ports: Ports, member: string) => {
   let options: ConsumeOptions<CommandEnvelope> | undefined;
   const consume: Ports['commands']['consume'] = async (given) => {
     options = given;
-    return { owned: () => [], problems: () => [], close: async () => {} };
+    return { owned: () => [], problems: () => [], warnings: () => [], close: async () => {} };
   };
   const commands: Ports['commands'] = { ...ports.commands, partitionOf: () => 0, consume };
   const log = pino({ level: 'silent' });

@@ -1,23 +1,19 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../kit/clock.ts';
-import { errorMessage } from '../../kit/errors.ts';
-import type { Logger } from '../../kit/log.ts';
-import type { Topology } from '../../wire/topology.ts';
-import { failureOf, toNatterError } from './broker-errors.ts';
-import { connectionProblems } from './connection.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import { errorMessage, NatterError } from '../../../kit/errors.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
+import type { Logger } from '../../../kit/log.ts';
+import { failureOf } from '../broker-errors.ts';
+import { connectionProblems } from '../connection.ts';
 import type { LogGuard } from './log-guard.ts';
-import { missingStreams } from './provision.ts';
 
-/** Checks the broker once a second: whether our streams exist, and whether the log has regressed. */
+/** Checks once a second whether the log has regressed. */
 export interface BrokerWatch {
-  problems(): readonly string[];
+  problems(): readonly HealthProblem[];
   stop(): void;
 }
 export interface BrokerWatchOptions {
   readonly connection: NatsConnection;
-  readonly manager: JetStreamManager;
-  readonly topology: Topology;
   readonly guard: LogGuard;
   readonly clock: Clock;
   readonly log?: Logger;
@@ -29,12 +25,12 @@ const lookMs = 1_000;
 export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWatch> => {
   const { connection, guard, clock, log } = options;
   const stopping = new AbortController();
-  let found: readonly string[] = ['the broker has not been checked yet'];
+  let found: readonly HealthProblem[] = [];
   let regressed = false;
 
   const look = async (): Promise<void> => {
     if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
-    found = await streamProblems(options);
+    found = await guard.look().then(() => [], unreadable);
     const problem = guard.problem();
     if (problem !== null && !regressed) log?.fatal({ problem }, 'the event log went back: writing has stopped');
     if (problem === null && regressed) log?.warn('the event log is back: writing continues');
@@ -49,10 +45,7 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   /** After a reconnect there may be another broker. */
   const followConnection = async (): Promise<void> => {
     for await (const { type } of connection.status()) {
-      if (type === 'disconnect') {
-        guard.distrust();
-        found = ['the broker was away and is being checked'];
-      }
+      if (type === 'disconnect') guard.distrust();
       if (type === 'reconnect') await look();
     }
   };
@@ -63,19 +56,14 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   return {
     problems: () => {
       const regression = guard.problem();
-      return regression === null ? found : [...found, regression];
+      return regression === null ? found : [...found, new HealthProblem('log_went_back', regression)];
     },
     stop: () => stopping.abort(),
   };
 };
 
-const streamProblems = async ({ manager, topology, guard }: BrokerWatchOptions): Promise<readonly string[]> => {
-  try {
-    const missing = await missingStreams(manager, topology);
-    if (missing.length > 0) return [`the broker has no stream ${missing.join(', ')}: it was not provisioned, or lost its data`];
-    await guard.look();
-    return [];
-  } catch (error) {
-    return failureOf(error) === 'closed' ? [] : [errorMessage(toNatterError(error, 'list its streams'))];
-  }
+/** That the stream is missing is told by the `StoreWatch`. */
+const unreadable = (error: unknown): HealthProblem[] => {
+  const failure = failureOf(error instanceof NatterError ? error.cause : error);
+  return failure === 'missing' || failure === 'closed' ? [] : [new HealthProblem('broker_unusable', errorMessage(error))];
 };

@@ -1,6 +1,6 @@
-import type { Commit } from '../../domain/session/envelope.ts';
-import type { Clock } from '../../kit/clock.ts';
-import type { AppendResult, EventLog, LogInfo } from '../../ports/event-log.ts';
+import type { Commit } from '../../../domain/session/envelope.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { AppendResult, EventLog, LogInfo } from '../../../ports/event-log.ts';
 
 /** A problem must persist for this long: a newly elected leader may still be catching up. */
 const believeMs = 500;

@@ -1,0 +1,193 @@
+import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../../kit/clock.ts';
+import { errorMessage } from '../../../kit/errors.ts';
+import { HealthProblem } from '../../../kit/health-problem.ts';
+import type { Topology } from '../../../wire/topology.ts';
+import { type BrokerFailure, failureOf, toNatterError } from '../broker-errors.ts';
+import { connectionProblems } from '../connection.ts';
+import { driftText, missingConsumers, missingStreams, streamDrift } from '../provision.ts';
+import { ReplyInbox } from '../reply-inbox.ts';
+
+export interface StoreWatchOptions {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly topology: Topology;
+  /** Where the probe is written. */
+  readonly probe: string;
+  /** Timeout of the first probe, which the start of a process waits for. */
+  readonly requestTimeoutMs: number;
+  readonly clock: Clock;
+  /** What the supervisor of a managed broker knows. */
+  readonly supervised?: () => readonly HealthProblem[];
+}
+
+/** Of each kind of request there is one in this time: one a second in all. */
+const pauseMs = 2_000;
+/** A write that is not stored for so long will not be: a stalled disk has come back by then. */
+const unstoredMs = 4_000;
+/** While a cluster elects a leader, lists are incomplete and writes fail. */
+const electionMs = 10_000;
+/** One page of a disk: a smaller message may find room in the last page of a full one. */
+const probeBytes = 4_096;
+
+/** What a failed write says nothing about the store with. */
+const beside: readonly BrokerFailure[] = ['conflict', 'missing', 'too_large', 'closed', 'empty'];
+
+/**
+ * Keeps looking whether the broker has our streams and consumers as the topology wants them, and whether it can store. One for a process
+ * is enough.
+ *
+ * A stream whose disk was full refuses nothing: it is silent for ever (F26), and other streams go on. So a probe alone is not
+ * sure, and neither is a request about the log, which is answered before the disk is asked. Two things together are: a probe in a
+ * stream of its own, written as the log is, and the outcome of every append.
+ */
+export class StoreWatch {
+  readonly #options: StoreWatchOptions;
+  readonly #inbox: ReplyInbox;
+  readonly #stopping = new AbortController();
+  readonly #electionMs: number;
+  /** What does not get stored, and since when. */
+  readonly #unstored = new Map<'probe' | 'append', { readonly since: number; readonly failure: BrokerFailure }>();
+  #unlistedSince: number | null = null;
+  #found: readonly HealthProblem[] = [new HealthProblem('starting', 'the broker has not been checked yet')];
+
+  private constructor(options: StoreWatchOptions) {
+    this.#options = options;
+    this.#inbox = new ReplyInbox(options.connection);
+    this.#electionMs = options.topology.streams.some(({ replicas }) => replicas > 1) ? electionMs : 0;
+  }
+
+  /** Resolves after the first look and the first probe. */
+  static async start(options: StoreWatchOptions): Promise<StoreWatch> {
+    const watch = new StoreWatch(options);
+    // Without one stored message there is no reason for patience.
+    await Promise.all([watch.#look(), watch.#probe(options.requestTimeoutMs, Number.NEGATIVE_INFINITY)]);
+    void watch.#repeat(() => watch.#look());
+    void watch.#repeat(() => watch.#probe(unstoredMs));
+    void watch.#followConnection();
+    return watch;
+  }
+
+  problems(): readonly HealthProblem[] {
+    const supervised = this.#options.supervised?.() ?? [];
+    const isExplained = [...supervised, ...this.#found].some(({ code }) => code === 'storage_full' || code === 'streams_missing');
+    return [...supervised, ...this.#found, ...(isExplained ? [] : this.#writeProblems())];
+  }
+
+  /** Tells how an append to the event log ended; `null`: it was stored. */
+  appended(failure: BrokerFailure | null): void {
+    this.#note('append', failure, this.#now());
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  // ---------------------------------------------------------------------------------------------- writes
+
+  async #probe(timeoutMs: number, since = this.#now()): Promise<void> {
+    if (!this.#isConnected()) return;
+    const stored = this.#inbox.ask(this.#options.probe, new Uint8Array(probeBytes), { timeoutMs });
+    const failure = await stored.then(() => null, failureOf);
+    if (this.#isConnected()) this.#note('probe', failure, since);
+  }
+
+  #note(what: 'probe' | 'append', failure: BrokerFailure | null, since: number): void {
+    if (failure === null) this.#unstored.delete(what);
+    else if (!beside.includes(failure)) this.#unstored.set(what, { since: this.#unstored.get(what)?.since ?? since, failure });
+  }
+
+  #writeProblems(): readonly HealthProblem[] {
+    const now = this.#now();
+    const patienceMs = Math.max(unstoredMs, this.#electionMs);
+    const late = [...this.#unstored.values()].filter(({ failure, since }) => failure === 'full' || now - since >= patienceMs);
+    if (late.some(({ failure }) => failure === 'full'))
+      return [new HealthProblem('storage_full', 'the broker refuses to store more: a limit of its storage is reached')];
+    if (late.length === 0) return [];
+    return [
+      new HealthProblem(
+        'write_probe_failed',
+        'the broker answers, but does not store what it is sent: its disk is full, or fails',
+      ),
+    ];
+  }
+
+  // ---------------------------------------------------------------------------------------------- streams and consumers
+
+  async #look(): Promise<void> {
+    if (!this.#isConnected()) return;
+    try {
+      this.#found = await this.#compare();
+      this.#unlistedSince = null;
+    } catch (error) {
+      this.#unlistedSince ??= this.#now();
+      if (!this.#isConnected() || this.#now() - this.#unlistedSince < this.#electionMs) return;
+      this.#found = [new HealthProblem('broker_unusable', errorMessage(toNatterError(error, 'list its streams')))];
+    }
+  }
+
+  async #compare(): Promise<readonly HealthProblem[]> {
+    const { manager, topology } = this.#options;
+    const listed = new Map<string, StreamInfo>();
+    for await (const info of manager.streams.list()) listed.set(info.config.name, info);
+    const found: HealthProblem[] = [];
+    // A stream without a leader is not in the list, but it exists.
+    const absent = topology.streams.some(({ name }) => !listed.has(name)) ? await missingStreams(manager, topology) : [];
+    if (absent.length > 0) {
+      const message = `the broker has no stream ${absent.join(', ')}: it was not provisioned, or lost its data`;
+      found.push(new HealthProblem('streams_missing', message));
+    }
+    for (const spec of topology.streams) {
+      const info = listed.get(spec.name);
+      if (info === undefined) continue;
+      const drift = streamDrift(spec, info.config).map(driftText);
+      if (drift.length > 0) found.push(new HealthProblem('stream_changed', `a stream was changed: ${drift.join('; ')}`));
+      found.push(...(await this.#consumersOf(info)));
+    }
+    return found;
+  }
+
+  /** The number of consumers comes with the stream. Only a wrong one is a reason to ask for their names, which may need a right. */
+  async #consumersOf({ config: { name }, state }: StreamInfo): Promise<readonly HealthProblem[]> {
+    const { manager, topology } = this.#options;
+    const wanted = topology.consumers.filter(({ stream }) => stream === name).length;
+    if (wanted === 0 || state.consumer_count === wanted) return [];
+    const missing = await missingConsumers(manager, topology, name).catch(() => []);
+    const count = Math.max(missing.length, wanted - state.consumer_count);
+    if (count <= 0) return [];
+    const shown = [...missing.slice(0, 8), ...(missing.length > 8 ? ['…'] : [])].join(', ');
+    return [new HealthProblem('consumers_missing', `${name} lacks ${count} of ${wanted} consumers: ${shown || 'unknown which'}`)];
+  }
+
+  // ---------------------------------------------------------------------------------------------- time and the connection
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  /** Without a connection its own problem is clearer, and a request would only time out. */
+  #isConnected(): boolean {
+    return connectionProblems(this.#options.connection).length === 0;
+  }
+
+  async #repeat(work: () => Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      await clock.sleep(pauseMs, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      await work();
+    }
+  }
+
+  /** After a reconnect there may be another broker. */
+  async #followConnection(): Promise<void> {
+    for await (const { type } of this.#options.connection.status()) {
+      if (type === 'disconnect') {
+        this.#unstored.clear();
+        this.#found = [new HealthProblem('broker_away', 'the broker was away and is being checked')];
+      }
+      if (type === 'reconnect') await this.#look();
+    }
+  }
+}

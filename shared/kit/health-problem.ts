@@ -1,0 +1,66 @@
+/**
+ * Why a process cannot do its work, as a code with the usual fix and the calls that it stops: all of them, those that change
+ * something, or none. Codes are part of the API and of `/readyz`: a code never changes its meaning (docs/operate/operations.md).
+ */
+const table = {
+  starting: ['all', 'wait a few seconds; if it stays, see the log of the process'],
+  stopping: ['none', 'nothing: the process finishes what it has in hand and ends'],
+  broker_away: ['all', 'start the broker, or correct nats.url and its credentials; Natter then goes on by itself'],
+  broker_unusable: ['all', 'see the message and the log of the broker'],
+  streams_missing: [
+    'all',
+    'bring the old store back, or run "natter nats provision" if there was none; the log must not start anew unnoticed',
+  ],
+  consumers_missing: ['changes', '"natter up" makes them again by itself; without it run "natter nats provision"'],
+  stream_changed: ['changes', 'run "natter nats provision", which sets what can be set safely and names the rest'],
+  log_went_back: ['all', 'stop everything and restore the store with the longest log (docs/operate/operations.md)'],
+  storage_full: [
+    'changes',
+    'free space on the disk of the broker, or raise its limit; "natter up" then restarts its broker, restart one of your own',
+  ],
+  write_probe_failed: [
+    'changes',
+    'look for "write error" in the log of the broker: free or repair its disk, then restart the broker',
+  ],
+  work_stalled: ['none', 'see the message and the log of the process; it tries again by itself'],
+} as const satisfies Record<string, readonly [stops: 'all' | 'changes' | 'none', fix: string]>;
+
+export type HealthCode = keyof typeof table;
+export const healthCodes = Object.keys(table) as readonly HealthCode[];
+
+/** One reason why a process is not ready. As text it is its message. */
+export class HealthProblem {
+  readonly code: HealthCode;
+  readonly message: string;
+  readonly fix: string;
+
+  constructor(code: HealthCode, message: string, fix: string = table[code][1]) {
+    this.code = code;
+    this.message = message;
+    this.fix = fix;
+  }
+
+  /** True if it stops a call, or only a call that changes something. */
+  stops(call: { readonly changes: boolean }): boolean {
+    const [stopped] = table[this.code];
+    return stopped === 'all' || (stopped === 'changes' && call.changes);
+  }
+
+  toString(): string {
+    return this.message;
+  }
+}
+
+/** The body of `/readyz`, at the gateway and at every other service. */
+export interface Readiness {
+  readonly status: 'ready' | 'unavailable';
+  /** The messages alone. */
+  readonly problems: readonly string[];
+  readonly details: readonly HealthProblem[];
+}
+
+/** Ready when there is no problem; two with the same message count once. */
+export const readinessOf = (problems: readonly HealthProblem[]): Readiness => {
+  const details = [...new Map(problems.map((problem) => [problem.message, problem])).values()];
+  return { status: details.length === 0 ? 'ready' : 'unavailable', problems: details.map(String), details };
+};

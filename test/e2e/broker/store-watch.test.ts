@@ -1,0 +1,98 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { heal } from '../../../shared/adapters/nats/provision.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { topologyOf } from '../../../shared/wire/topology.ts';
+import { commitTo, freshKey } from '../../support/domain/commits.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
+
+/** Whoever has the right can change the broker under a running system: it is seen within five seconds. */
+const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 1_000 } });
+const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 4 });
+const events = 'NATTER_EVENTS';
+let server: TestServer;
+let ports: Ports;
+let intruder: NatsConnection;
+let manager: JetStreamManager;
+beforeEach(async () => {
+  server = await startServer();
+  await provisionFor(server, { partitions: 4 });
+  intruder = await openConnection({ servers: server.url, name: 'intruder', requestTimeoutMs: 1_000 });
+  manager = await jetstreamManager(intruder, { checkAPI: false });
+  ports = await openNats(config, { name: 'test', clock: systemClock, ...server.as('router') });
+});
+afterEach(async () => {
+  await ports.close();
+  await intruder.close();
+  await server.stop();
+});
+
+const codes = () => [...new Set(ports.problems().map(({ code }) => code))];
+const become = (expected: readonly string[]) => vi.waitFor(() => expect(codes()).toEqual(expected), 5_000);
+
+test('a deleted consumer is named within 5 s, and heal makes it again', async () => {
+  expect(ports.problems()).toEqual([]);
+  await manager.consumers.delete('NATTER_COMMANDS', 'partition-3');
+  await become(['consumers_missing']);
+  expect(ports.problems()).toEqual([expect.objectContaining({ message: 'NATTER_COMMANDS lacks 1 of 4 consumers: partition-3' })]);
+  expect(await heal(intruder, topology)).toEqual(['NATTER_COMMANDS/partition-3']);
+  await become([]);
+});
+
+test('one deleted while a foreign one is there is missed all the same', async () => {
+  await manager.consumers.delete('NATTER_TIMERS', 'commands');
+  await manager.consumers.add('NATTER_TIMERS', {
+    durable_name: 'foreign',
+    ack_policy: 'explicit',
+    filter_subject: 'natter.due.x',
+  });
+  await manager.consumers.add('NATTER_TIMERS', {
+    durable_name: 'another',
+    ack_policy: 'explicit',
+    filter_subject: 'natter.due.y',
+  });
+  await become(['consumers_missing']);
+});
+
+test.each([
+  ['a limit', { max_age: 3_600_000_000_000 }, 'max_age is 3600000000000, not unset'],
+  ['a deny flag', { deny_purge: true }, 'deny_purge is true, not unset'],
+  ['the subjects', { subjects: ['natter.event.>', 'elsewhere'] }, 'subjects is .*"elsewhere"'],
+])('%s of the log changed by hand is told with the setting', async (_, change, told) => {
+  await manager.streams.update(events, change);
+  await become(['stream_changed']);
+  expect(ports.problems().join()).toMatch(new RegExp(`${events}: ${told}`));
+});
+
+test('a deleted stream is named, and heal does not begin a new one', async () => {
+  await manager.streams.delete('NATTER_DELIVERIES');
+  await become(['streams_missing']);
+  expect(ports.problems().join()).toContain('NATTER_DELIVERIES');
+  expect(await heal(intruder, topology)).toEqual([]);
+  expect(codes()).toEqual(['streams_missing']);
+});
+
+test('a log at a limit of its operator is full at the first refusal, and well again with the next commit', async () => {
+  await manager.streams.update(events, { max_bytes: 1 });
+  const append = () => ports.events.append(commitTo(freshKey()), 0);
+  expect(await append()).toMatchObject({ kind: 'unknown', cause: expect.stringMatching(/^full/) });
+  expect(codes()).toEqual(['storage_full']);
+  await manager.streams.update(events, { max_bytes: -1 });
+  expect(await append()).toMatchObject({ kind: 'stored' });
+  expect(codes()).toEqual([]);
+});
+
+test('a store that refuses is noticed without a commit, and leaves no trace in the log', async () => {
+  await manager.streams.update('NATTER_PROBE', { no_ack: true });
+  await vi.waitFor(() => expect(codes()).toEqual(['stream_changed', 'write_probe_failed']), 15_000);
+  await manager.streams.update('NATTER_PROBE', { no_ack: false });
+  await become([]);
+  expect((await ports.events.info()).lastSeq).toBe(0);
+});
