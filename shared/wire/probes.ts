@@ -1,4 +1,5 @@
-import { brokerUsers, inboxPrefixOf, type Rights, resourceNames, resourcesOf } from './rights.ts';
+import { brokerUsers, inboxPrefixOf, resourceNames, resourcesOf } from './grants.ts';
+import type { Rights } from './rights.ts';
 import type { Subjects } from './subjects.ts';
 import type { Topology } from './topology.ts';
 

@@ -19,7 +19,7 @@ import {
   usersIn,
 } from '../../services/cli/broker/users.ts';
 import type { ConnectionSettings } from '../../shared/adapters/nats/connection.ts';
-import { type BrokerUser, inboxPrefixOf } from '../../shared/wire/rights.ts';
+import { type BrokerUser, inboxPrefixOf } from '../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 
 /** A real nats-server on loopback with a store of its own. It ends with the test process, whatever happens to that. */

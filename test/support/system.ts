@@ -4,7 +4,7 @@ import { provision } from '../../shared/adapters/nats/provision.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import type { BrokerUser } from '../../shared/wire/rights.ts';
+import type { BrokerUser } from '../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { topologyOf } from '../../shared/wire/topology.ts';
 import type { TestServer } from './nats.ts';

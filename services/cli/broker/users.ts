@@ -4,14 +4,8 @@ import { nkeys } from '@nats-io/transport-node';
 import type { ConnectionSettings } from '../../../shared/adapters/nats/connection.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import {
-  type BrokerUser,
-  brokerAccount,
-  brokerUsers,
-  inboxPrefixOf,
-  type Rights,
-  rightsOf,
-} from '../../../shared/wire/rights.ts';
+import { type BrokerUser, brokerUsers, inboxPrefixOf } from '../../../shared/wire/grants.ts';
+import { brokerAccount, type Rights, rightsOf } from '../../../shared/wire/rights.ts';
 import { type Subjects, subjectToken } from '../../../shared/wire/subjects.ts';
 
 /** A user of the broker, by the seed that is kept for it. Connectors are called `connector-<channel>`. */

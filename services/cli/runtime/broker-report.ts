@@ -8,7 +8,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
-import type { BrokerUser } from '../../../shared/wire/rights.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 

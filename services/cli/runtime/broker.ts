@@ -13,7 +13,7 @@ import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.t
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
-import type { BrokerUser } from '../../../shared/wire/rights.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
 import { obtainServer } from '../broker/install.ts';

@@ -14,7 +14,7 @@ import { openDeadLetters } from '../../../shared/adapters/nats/dead-letters.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
 import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
-import type { BrokerUser } from '../../../shared/wire/rights.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { testBinary } from '../../support/nats.ts';

@@ -7,8 +7,8 @@ import { credentialsOf, makeUsers, usersIn } from '../../../services/cli/broker/
 import { checkUser, refusedOn } from '../../../services/cli/runtime/broker-check.ts';
 import { closeConnection, openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
+import { brokerUsers } from '../../../shared/wire/grants.ts';
 import { probesFor } from '../../../shared/wire/probes.ts';
-import { brokerUsers } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { grantsIn } from '../../support/docs/rights-docs.ts';

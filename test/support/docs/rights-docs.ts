@@ -1,7 +1,7 @@
-import { brokerUsers, grantOf, type ResourceName, resourceNames, resourcesOf } from '../../../shared/wire/rights.ts';
+import { brokerUsers, grantOf, type ResourceName, resourceNames, resourcesOf } from '../../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 
-/** The table of rights in docs/operate/broker.md, made from shared/wire/rights.ts. A test compares the committed page with this. */
+/** The table of rights in docs/operate/broker.md, made from shared/wire/grants.ts. A test compares the committed page with this. */
 const resources = resourcesOf(subjectsUnder('natter'), '<channel>');
 
 const placeOf = (name: ResourceName): string => {
@@ -18,7 +18,7 @@ const rightsTable = (): string =>
     ...resourceNames.map((name) => row([name, placeOf(name), ...brokerUsers.map((user) => grantOf(name, user).join(' '))])),
   ].join('\n');
 
-const [begin, end] = ['<!-- The table is generated from shared/wire/rights.ts. -->\n\n', '\n\n<!-- End of the table. -->'];
+const [begin, end] = ['<!-- The table is generated from shared/wire/grants.ts. -->\n\n', '\n\n<!-- End of the table. -->'];
 
 /** A page with its table brought up to date. */
 export const withRightsTable = (page: string): string => {

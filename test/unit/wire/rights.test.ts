@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import {
-  type BrokerUser,
-  brokerUsers,
-  inboxPrefixOf,
-  isAllowed,
-  resourceNames,
-  resourcesOf,
-  rightsOf,
-} from '../../../shared/wire/rights.ts';
+import { type BrokerUser, brokerUsers, inboxPrefixOf, resourceNames, resourcesOf } from '../../../shared/wire/grants.ts';
+import { isAllowed, rightsOf } from '../../../shared/wire/rights.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { withRightsTable } from '../../support/docs/rights-docs.ts';
