@@ -28,6 +28,8 @@ export interface CheckpointOptions {
     readonly config: Config;
     /** The environment with the API keys of model providers. */
     readonly env: Readonly<Record<string, string | undefined>>;
+    /** Hidden in what the model writes. Default: none. */
+    readonly secrets?: readonly string[];
     /** Default: `introspection.model`, else `agent.model`. */
     readonly model?: Model;
   };
@@ -136,7 +138,7 @@ const startIntrospectionIfEnabled = async ({
   ...options
 }: CheckpointOptions): Promise<Omit<Service, 'name'> | undefined> => {
   if (!introspection?.config.introspection.enabled) return undefined;
-  const { config, env } = introspection;
-  const model = introspection.model ?? createModels(config, env, options.ports.clock)(config.introspection.model);
+  const { config, env, secrets } = introspection;
+  const model = introspection.model ?? createModels(config, env, options.ports.clock, secrets)(config.introspection.model);
   return startIntrospection({ ...options, config, model });
 };

@@ -18,10 +18,10 @@ const read = <T>(path: string, schema: z.ZodType<T>): T | null => {
   }
 };
 
-/** Replaces a file atomically; only the user can read it. */
+/** Replaces a file atomically, so that a power cut leaves the old or the new one; only the user can read it. */
 const writePrivate = (path: string, value: unknown): void => {
   const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(temporary, path);
 };
 

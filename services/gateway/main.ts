@@ -18,6 +18,7 @@ import { EventFrames } from './context/event-frames.ts';
 import type { GatewayContext } from './context/gateway-context.ts';
 import { MemoryList } from './context/memory-list.ts';
 import { GatewayMetrics } from './context/metrics.ts';
+import { NewSessions } from './context/new-sessions.ts';
 import { offeredSkills } from './context/offered-skills.ts';
 import { OpenCalls } from './context/open-calls.ts';
 import { RecentApprovals } from './context/recent-approvals.ts';
@@ -109,6 +110,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     },
     sseFrames: new EventFrames(sseFrame),
     access: new Access(sessions, current),
+    newSessions: new NewSessions(sessions, ports.clock, () => current().gateway.newSessionsPerHour),
     tickets: new Tickets(ports.tokens, ports.clock, callers),
     runs: new Runs(ports, feed),
     metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),

@@ -5,6 +5,7 @@ import { createModels } from '../../shared/adapters/model/create.ts';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { reservedCommands } from '../../shared/domain/routing/chat-command.ts';
 import type { Logger } from '../../shared/kit/log.ts';
+import { secretHider } from '../../shared/kit/scrub.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import type { IndexView } from '../../shared/ports/session-index.ts';
@@ -37,6 +38,8 @@ export interface SessionServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly model?: Model;
   readonly tools?: Tools;
+  /** Hidden in what models write and tools return, before it is recorded. Default: none. */
+  readonly secrets?: readonly string[];
   /** Natter's version, sent to MCP servers. */
   readonly version?: string;
   readonly safetyToggles?: SafetyToggles;
@@ -60,8 +63,8 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
   const tools = options.tools ?? (await openTools(options, view, memory));
   const reserved = reservedCommands(config.session.resetTriggers);
   const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
-  const { model } = options;
-  const modelOf = model ? () => model : createModels(config, options.env, ports.clock);
+  const { model, secrets = [] } = options;
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets);
   if (options.warmUp) await warmUp(modelOf(), ports);
 
   const meters = new SessionMeters();
@@ -130,6 +133,7 @@ const createHost = (options: SessionServiceOptions, { meters, tools, skills, mem
     ports: { ...ports, events: instruments.log(ports.events) },
     modelOf: (name) => instruments.model(modelOf(name)),
     tools: instruments.tools(tools),
+    hideSecrets: secretHider(options.secrets ?? []),
     prompts: new SystemPrompts(memory),
     safetyToggles: options.safetyToggles ?? allOn,
     newId: options.newId ?? uuidv7,

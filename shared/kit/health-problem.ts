@@ -7,6 +7,7 @@ const table = {
   stopping: ['none', 'nothing: the process finishes what it has in hand and ends'],
   broker_away: ['all', 'start the broker, or correct nats.url and its credentials; Natter then goes on by itself'],
   broker_unusable: ['all', 'see the message and the log of the broker'],
+  permission_denied: ['none', 'give this user the right on the broker that the message names'],
   streams_missing: [
     'all',
     'bring the old store back, or run "natter nats provision" if there was none; the log must not start anew unnoticed',

@@ -50,13 +50,52 @@ const formsOf = (secret: string): string[] => [
 /** Shorter secrets are not hidden: hiding every `ab` would hide the log itself. */
 const secretCharacters = 6;
 
-/** Returns a function that hides these secrets and changes nothing else: for text that a model reads. */
+/** All forms of these secrets. Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one. */
+const formsOfAll = (secrets: readonly string[]): string[] =>
+  [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))].sort(
+    (one, other) => other.length - one.length,
+  );
+
+/** Returns a function that hides these secrets and changes nothing else: for text that a model reads or writes. */
 export const secretHider = (secrets: readonly string[]): ((text: string) => string) => {
-  const forms = [...new Set(secrets.filter((secret) => secret.length >= secretCharacters).flatMap(formsOf))];
-  // Longest first: hiding a secret that is a prefix of another must not leave the rest of the longer one.
-  forms.sort((one, other) => other.length - one.length);
+  const forms = formsOfAll(secrets);
   return (text) => forms.reduce((clean, form) => (clean.includes(form) ? clean.replaceAll(form, hidden) : clean), text);
 };
+
+/** Hides secrets in text that comes in pieces: what may be the beginning of one waits for the piece after it. */
+export class SecretStream {
+  readonly #forms: readonly string[];
+  readonly #firsts: ReadonlySet<string | undefined>;
+  #kept = '';
+
+  constructor(secrets: readonly string[]) {
+    this.#forms = formsOfAll(secrets);
+    this.#firsts = new Set(this.#forms.map(([first]) => first));
+  }
+
+  /** Takes a piece, and returns the text that can be shown now. */
+  push(piece: string): string {
+    const text = this.#kept + piece;
+    let clean = '';
+    let at = 0;
+    for (; at < text.length; ) {
+      const rest = this.#firsts.has(text[at]) ? text.slice(at) : '';
+      if (rest !== '' && this.#forms.some((form) => form.length > rest.length && form.startsWith(rest))) break;
+      const secret = rest === '' ? undefined : this.#forms.find((form) => rest.startsWith(form));
+      clean += secret === undefined ? text[at] : hidden;
+      at += secret?.length ?? 1;
+    }
+    this.#kept = text.slice(at);
+    return clean;
+  }
+
+  /** The rest of the text, when no piece follows. */
+  end(): string {
+    const rest = this.#forms.reduce((clean, form) => clean.replaceAll(form, hidden), this.#kept);
+    this.#kept = '';
+    return rest;
+  }
+}
 
 /** A scrubber for log lines. Its result contains no known secret, no token pattern and no control character. */
 export const scrubber = (secrets: readonly string[]): ((line: string) => string) => {

@@ -24,7 +24,7 @@ export interface ServiceProcess {
 }
 
 /** The built program, from the sources and from `dist` alike. */
-const program = (): string => {
+export const program = (): string => {
   const path = fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../../dist/services/cli/main.js' : '../../services/cli/main.js', import.meta.url),
   );

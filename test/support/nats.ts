@@ -70,6 +70,7 @@ export interface ServerOptions {
   readonly prefixes?: readonly string[];
   /** True: a test tries what is forbidden. */
   readonly hostile?: boolean;
+  readonly arguments?: readonly string[];
   /** More lines of its configuration. */
   readonly configuration?: string;
   /** A right that a user has too much. */
@@ -78,7 +79,6 @@ export interface ServerOptions {
 interface NodeOptions extends Omit<ServerOptions, 'port' | 'syncInterval'> {
   readonly syncInterval: string;
   readonly port: number;
-  readonly arguments?: readonly string[];
   /** Default: one of its own. The servers of a cluster share one. */
   readonly usersDir?: string;
 }
@@ -198,7 +198,9 @@ export const startServer = async (options: ServerOptions = {}): Promise<TestServ
   startNode((await testBinary()).path, { syncInterval: '2m', port: 0, ...options });
 
 /** Starts a cluster of three (R3). Ready when it has elected a leader and answers JetStream requests: 3 to 5 s. */
-export const startCluster = async (options: { syncInterval?: string } = {}): Promise<TestCluster> => {
+export const startCluster = async (
+  options: { syncInterval?: string; folders?: readonly string[] } = {},
+): Promise<TestCluster> => {
   const binary = (await testBinary()).path;
   const routePorts = await freePorts(3);
   const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`).join(',');
@@ -207,6 +209,7 @@ export const startCluster = async (options: { syncInterval?: string } = {}): Pro
     routePorts.map((port, index) =>
       startNode(binary, {
         syncInterval: options.syncInterval ?? '2m',
+        ...(options.folders?.[index] !== undefined && { storeDir: options.folders[index] }),
         port: 0,
         usersDir,
         arguments: ['-n', `node-${index}`, '--cluster_name', 'test', '--cluster', `nats://127.0.0.1:${port}`, '--routes', routes],

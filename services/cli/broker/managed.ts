@@ -39,6 +39,8 @@ export interface ManagedServer {
   pid(): number;
   /** Empty while it runs and stores. */
   problems(): readonly HealthProblem[];
+  /** The last warnings and errors in its log since it was started the last time. */
+  warnings(): readonly string[];
   /** Stops it in good order (its store is written out) and frees the data folder. */
   stop(): Promise<void>;
 }
@@ -50,6 +52,7 @@ const restarts = { firstMs: 100, mostMs: 5_000 };
 const unstoredRestarts = { firstMs: 1_000, mostMs: 60_000 };
 /** A broker that ran for so long has not failed at its start. */
 const steadyMs = 30_000;
+const keptWarnings = 100;
 
 /**
  * Starts the broker of this installation and keeps it running, on one port as long as this process lives, so that clients reconnect.
@@ -62,24 +65,29 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   const stopping = new AbortController();
   let problem: string | null = null;
   const unstored = new UnstoredWrites(() => performance.now());
+  let warnings: string[] = [];
   const configFile = await prepare(options, folder).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
 
+  const hear = (line: string): void => {
+    const { level, text } = entryOf(line);
+    if (level !== 'debug') warnings = [...warnings.slice(1 - keptWarnings), text];
+    options.log(level, `nats-server: ${text}`);
+    unstored.hear(line);
+  };
   const start = async (port: number): Promise<ServerProcess> => {
     const { binary, syncInterval } = options;
     unstored.forget();
+    warnings = [];
     const started = await startServerProcess({
       binary,
       folder,
       port,
       syncInterval,
       configFile,
-      log: (line) => {
-        relay(line, options.log);
-        unstored.hear(line);
-      },
+      log: hear,
     });
     await lock.noteServer(started.pid);
     return started;
@@ -141,6 +149,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
         problem === null ? null : new HealthProblem('broker_away', problem, 'wait; if it stays, see the log of natter up');
       return [away, unstored.problem()].filter((found) => found !== null);
     },
+    warnings: () => warnings,
     stop: async () => {
       stopping.abort();
       running.signal('SIGTERM');
@@ -178,15 +187,17 @@ const moveToAccount = async (store: string): Promise<void> => {
   await rename(from, to);
 };
 
+type Level = 'debug' | 'warn' | 'error';
+
 /** Its chatter is for us to debug with; its warnings are for everybody. */
-const levels: ReadonlyMap<string, 'debug' | 'warn' | 'error'> = new Map([
+const levels: ReadonlyMap<string, Level> = new Map([
   ['WRN', 'warn'],
   ['ERR', 'error'],
   ['FTL', 'error'],
 ]);
 
 /** A line is `[pid] date time [INF] text`. */
-const relay = (line: string, log: ManagedServerOptions['log']): void => {
+const entryOf = (line: string): { level: Level; text: string } => {
   const [, level = '', text = line] = /\[([A-Z]{3})\] (.*)$/.exec(line) ?? [];
-  log(levels.get(level) ?? 'debug', `nats-server: ${text}`);
+  return { level: levels.get(level) ?? 'debug', text };
 };

@@ -117,6 +117,6 @@ const portFrom = async (portsDir: string): Promise<number | null> => {
 };
 
 const readPort = (text: string): number | undefined => {
-  const port = /"nats":\s*\["nats:\/\/[^"]*:(\d+)"/.exec(text)?.[1];
+  const port = /"nats":\s*\["(?:nats|tls):\/\/[^"]*:(\d+)"/.exec(text)?.[1];
   return port === undefined ? undefined : Number(port);
 };

@@ -41,7 +41,8 @@ const insecure = ({ gateway, nats, outlets }: Pick<Config, 'gateway' | 'nats' | 
     const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: 'localhost' };
     return schemes.test(protocol) && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
   };
-  const brokers = (nats.url ?? '').split(',').filter((url) => isOpen(url.trim(), /^(nats|ws):$/));
+  // With `nats.tls` there is no connection without TLS, whatever the scheme.
+  const brokers = nats.tls ? [] : (nats.url ?? '').split(',').filter((url) => isOpen(url.trim(), /^(nats|ws):$/));
   return [
     ...(gateway.token !== undefined && gateway.token.length < leastTokenCharacters
       ? [{ field: 'gateway.token is short', fix: `use at least ${leastTokenCharacters} random characters` }]

@@ -18,7 +18,8 @@ interface Difference {
 /** What is wrong with a user's rights on the broker, one line for each subject; empty: they are as they should be. */
 export const checkUser = async (config: Config, servers: string, user: UserSeed): Promise<readonly string[]> => {
   const subjects = subjectsUnder(config.prefix);
-  const address = { servers, ...credentialsFrom(user) };
+  const { tls } = config.nats;
+  const address = { servers, ...(tls && { tls }), ...credentialsFrom(user) };
   try {
     return await withBroker(config, address, 'natter broker check', async (connection) => {
       const probes = probesFor(subjects, topologyFor(config));

@@ -1,12 +1,13 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
-  type ConnectionSettings,
+  type BrokerCredentials,
   closeConnection,
   connectionProblems,
   disconnection,
   openConnection,
 } from '../../../shared/adapters/nats/connection.ts';
-import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
+import { driftText, missingStreams, type ProvisionReport, provision } from '../../../shared/adapters/nats/provision.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
@@ -18,10 +19,20 @@ import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
 import { obtainServer } from '../broker/install.ts';
 import { startManagedServer } from '../broker/managed.ts';
+import { readmitLeftOut, settleStore } from '../broker/store.ts';
 import { credentialsOf } from '../broker/users.ts';
 import { type Installation, usersFolder } from '../installation.ts';
 import type { World } from '../terminal.ts';
+import { credentialsFor } from './broker-credentials.ts';
 
+/** Where the broker is, and with what to connect. */
+export interface BrokerAddress extends BrokerCredentials {
+  readonly servers: string;
+  readonly token?: string;
+  readonly inboxPrefix?: string;
+  /** What it warned about since it started; only of a managed one that this process runs. */
+  warnings?(): readonly string[];
+}
 /** The broker, and how to stop it if this process manages it. */
 export interface Broker {
   readonly servers: string;
@@ -32,8 +43,6 @@ export interface Broker {
   problems(): readonly HealthProblem[];
   stop(): Promise<void>;
 }
-/** Where the broker is, and what shows who is connecting. */
-export type BrokerAddress = Omit<ConnectionSettings, 'name' | 'requestTimeoutMs'>;
 
 export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): Topology =>
   topologyOf(subjectsUnder(prefix), {
@@ -50,7 +59,10 @@ export const serversOf = ({ nats, dataDir }: Config, installation: Installation)
   throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${dataDir}, or set NATS_URL`);
 };
 
-/** That broker for one of its users. Throws `NatterError('unavailable')`, also when the user's seed cannot be read. */
+/**
+ * That broker for one of its users. Throws as `serversOf`, as `credentialsFor`, and `'unavailable'` when the user's seed cannot be
+ * read.
+ */
 export const existingBroker = (config: Config, installation: Installation, user: BrokerUser = 'operator'): BrokerAddress => {
   const { url, token, usersDir } = config.nats;
   const servers = serversOf(config, installation);
@@ -58,18 +70,26 @@ export const existingBroker = (config: Config, installation: Installation, user:
   return {
     servers,
     ...(token !== undefined && { token }),
+    ...credentialsFor(config),
     ...(usersDir !== undefined && credentialsOf(usersDir, user)),
   };
 };
 
-/** An error for a broker that cannot be reached, with its address and a fix; never with its password. */
+/** What of an address nobody may see: neither a log nor an event. */
+export const secretsOfBroker = ({ token = '', nkeySeed = '' }: BrokerAddress): readonly string[] => [
+  token,
+  typeof nkeySeed === 'string' ? nkeySeed : nkeySeed(),
+];
+
+/** An error for a broker that cannot be reached, with its address, and a fix unless the problem has one; never with its password. */
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
   const where = servers.replace(/(^|,|\/\/)[^/@,]*@/g, '$1');
   const advice =
     nats.url === undefined
       ? 'start "natter up"; if it is running, see its log'
       : 'start it, or correct nats.url and nats.token (NATS_URL, NATS_TOKEN)';
-  return new NatterError('unavailable', `${problem} (${where}); ${advice}`);
+  const [what, ...fix] = problem.split('; ');
+  return new NatterError('unavailable', `${what} (${where}); ${fix.length > 0 ? fix.join('; ') : advice}`);
 };
 
 /** Opens a connection for `work` and closes it afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
@@ -105,6 +125,7 @@ export const startBroker = async (world: World, config: Config, installation: In
   });
   const as = (user: BrokerUser): BrokerAddress => ({
     servers: server.url,
+    warnings: () => server.warnings(),
     ...credentialsOf(usersFolder(config.dataDir), user),
   });
   installation.writeBroker({ servers: server.url, pid: process.pid });
@@ -124,24 +145,44 @@ const provisionAgain = async (config: Config, broker: BrokerAddress, log: Logger
       const created = await provisionBroker(config, broker);
       return log.info({ created: created.length }, 'broker restarted and provisioned');
     } catch (error) {
-      log.warn({ reason: errorMessage(error) }, 'broker restarted, but not provisioned yet; retrying');
-      if (hasCode(error, 'unsupported')) return;
+      const reason = errorMessage(error);
+      if (hasCode(error, 'unsupported')) return log.error({ reason }, 'broker restarted, but cannot be provisioned');
+      log.warn({ reason }, 'broker restarted, but not provisioned yet; retrying');
       await systemClock.sleep(backoffMs(retries, failures));
     }
   }
 };
 
-/** Creates our streams and consumers. Throws `NatterError('unsupported')` if some exist with other settings. */
-export const provisionBroker = (config: Config, broker: BrokerAddress): Promise<readonly string[]> =>
+/**
+ * Creates our streams and consumers. On a managed broker, what a power cut has damaged is repaired or refused first, and all of its store is on
+ * the disk when this resolves: nothing may be acknowledged before (F13). `sync` is another one in tests. Throws `NatterError('unsupported')` if
+ * streams exist with other settings, or were left out by the broker although they hold messages.
+ */
+export const provisionBroker = (
+  config: Config,
+  broker: BrokerAddress,
+  sync?: (folder: string) => Promise<void>,
+): Promise<readonly string[]> =>
   withBroker(config, broker, 'natter provision', async (connection) => {
     const [problem] = connectionProblems(connection);
     if (problem !== undefined) throw unreachable(config, broker, problem.message);
-    const { created, drift } = await provision(connection, topologyFor(config), { update: true });
-    if (drift.length === 0) return created;
-    const lines = drift.slice(0, 10).map((each) => `  ${driftText(each)}`);
-    const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
-    throw new NatterError(
-      'unsupported',
-      [`the broker's streams do not have the settings this version needs; ${advice}:`, ...lines].join('\n'),
-    );
+    const topology = topologyFor(config);
+    const isManaged = config.nats.url === undefined;
+    if (isManaged) {
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
+      const missing = await missingStreams(manager, topology);
+      const specs = topology.streams.filter(({ name }) => missing.includes(name));
+      await readmitLeftOut(config.dataDir, specs, broker.warnings?.() ?? []);
+    }
+    const { created, drift } = await provision(connection, topology, { update: true });
+    if (drift.length > 0) throw driftError(drift);
+    if (isManaged) await settleStore(config.dataDir, topology.streams, sync);
+    return created;
   });
+
+const driftError = (drift: ProvisionReport['drift']): NatterError => {
+  const lines = drift.slice(0, 10).map((each) => `  ${driftText(each)}`);
+  const advice = 'use another "prefix", the former "nats.partitions", or remove the old streams';
+  const head = `the broker's streams do not have the settings this version needs; ${advice}:`;
+  return new NatterError('unsupported', [head, ...lines].join('\n'));
+};

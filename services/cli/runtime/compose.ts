@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
+import { type Config, keysOf } from '../../../shared/runtime/config/load.ts';
 import { type Current, withLiveSession } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { type CheckpointOptions, startCheckpoint } from '../../checkpoint/main.ts';
@@ -16,10 +16,17 @@ export interface WorkerOptions {
   readonly ports: Ports;
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Tokens of this installation, hidden with the configured keys in what is recorded. */
+  readonly tokens: readonly string[];
   /** Version of Natter. */
   readonly version: string;
   readonly outlets?: readonly Outlet[];
 }
+
+/** A shorter secret may be a word of the conversation: hiding it would change what people read. */
+const recordedSecretCharacters = 16;
+const recordedSecrets = (secrets: readonly string[]): string[] =>
+  secrets.filter(({ length }) => length >= recordedSecretCharacters);
 
 /** A name that no other process has, for leases and partitions. */
 export const uniqueMember = (name: string): string => `${name}-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -31,19 +38,20 @@ const mirrorOptions = ({ agent, session }: Config): Pick<CheckpointOptions, 'mir
 /** Starts one of the services on its ports. */
 export const startWorker = (
   name: WorkerName,
-  { config, ports, env, version, outlets, ...options }: WorkerOptions,
+  { config, ports, env, tokens, version, outlets, ...options }: WorkerOptions,
 ): Promise<Service> => {
   const log = options.log.child({ service: name });
   const member = uniqueMember(name);
+  const secrets = recordedSecrets([...tokens, ...keysOf(config.current(), env)]);
   switch (name) {
     case 'session':
-      return startSession({ config: withLiveSession(config), ports, log, member, env, version, warmUp: true });
+      return startSession({ config: withLiveSession(config), ports, log, member, env, secrets, version, warmUp: true });
     case 'router':
       return startRouter({ config, ports, log, member });
     case 'checkpoint':
       return startCheckpoint({
         ...{ ports, log, member, ...mirrorOptions(config.current()), scrub: config.current().scrub },
-        introspection: { config: withLiveSession(config), env },
+        introspection: { config: withLiveSession(config), env, secrets },
       });
     case 'delivery':
       return startDelivery({ config, ports, log, member, ...(outlets && { outlets }) });

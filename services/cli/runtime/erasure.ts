@@ -8,6 +8,8 @@ import type { Erased, Eraser } from '../../../shared/ports/eraser.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { brokerFolder } from '../broker/store.ts';
+import { syncFolder } from '../broker/sync-folder.ts';
 import { type BrokerAddress, withBroker } from './broker.ts';
 import { withPorts } from './ports.ts';
 
@@ -100,18 +102,28 @@ const isIndexed = async ({ index, clock }: Ports, key: SessionKey, seq: number):
   }
 };
 
+/** An eraser whose erasures are on the disk before they are reported: no power cut brings anything back (C9). */
+export const durableEraser = ({ erase }: Eraser, sync: () => Promise<void>): Eraser => ({
+  erase: async (key, uptoSeq) => {
+    const erased = await erase(key, uptoSeq);
+    await sync();
+    return erased;
+  },
+});
+
 /** Opens the ports and the eraser for `work` and closes them afterwards. Throws `NatterError('unavailable')` if the broker cannot be reached. */
 export const withEraser = async <T>(
   config: Config,
   address: BrokerAddress,
   work: (ports: Ports, eraser: Eraser) => Promise<T>,
 ): Promise<T> => {
-  const { requestTimeoutMs } = config.nats;
+  const { requestTimeoutMs, url } = config.nats;
   const subjects = subjectsUnder(config.prefix);
   return withBroker(config, address, 'natter erase', (connection) =>
     withPorts(config, address, async (ports) => {
       const { events, snapshots, clock } = ports;
-      return work(ports, await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs }));
+      const eraser = await openEraser({ connection, subjects, events, snapshots, clock, requestTimeoutMs });
+      return work(ports, url === undefined ? durableEraser(eraser, () => syncFolder(brokerFolder(config.dataDir))) : eraser);
     }),
   );
 };

@@ -11,7 +11,7 @@ import { type CommonOptions, configOf } from '../access.ts';
 import { gatewayToken, type Installation, installationIn, isAlive } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import type { ServiceName } from '../worker-names.ts';
-import { existingBroker } from './broker.ts';
+import { existingBroker, secretsOfBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
 import { reportHealth, untilReady, watchProblems } from './health.ts';
@@ -35,6 +35,8 @@ interface Resources {
   readonly ports: OpenPorts;
   readonly log: Logger;
   readonly token: string;
+  /** Tokens of this installation, of the gateway and the broker. */
+  readonly tokens: readonly string[];
 }
 type OpenPorts = Awaited<ReturnType<typeof openNats>>;
 
@@ -101,20 +103,21 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const installation = installationIn(config.dataDir);
   const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
-  const secrets = [token, broker.token ?? '', broker.nkeySeed ?? '', ...secretsOf(config, world.env)];
-  const log = createLog({ level: config.log.level, name: 'natter', secrets });
+  const tokens = [token, ...secretsOfBroker(broker)];
+  const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, world.env)] });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);
   const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker });
-  return { config, live, installation, tracing, ports, log, token };
+  return { config, live, installation, tracing, ports, log, token, tokens };
 };
 
 const startService = async (
   world: World,
   name: ServiceName,
-  { config, live, installation, ports, log, token }: Resources,
+  { config, live, installation, ports, log, token, tokens }: Resources,
 ): Promise<Service> => {
-  if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env: world.env, version: world.version });
+  const { env, version } = world;
+  if (name !== 'gateway') return startWorker(name, { config: live, ports, log, env, tokens, version });
   const skills = await openSkills(world, config, log);
   const gateway = await startGateway({ config: live, ports, log, token, version: world.version, skills });
   installation.prepare();

@@ -11,7 +11,7 @@ import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { type ServiceName, workerNames } from '../worker-names.ts';
-import { type Broker, provisionBroker, startBroker } from './broker.ts';
+import { type Broker, provisionBroker, secretsOfBroker, startBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
@@ -105,13 +105,15 @@ const openPorts = async (
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
   const { world, config, log } = options;
+  const tokens = [options.token, ...workerNames.flatMap((name) => secretsOfBroker(broker.as(name)))];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
   for (const name of workerNames) {
     if (name === 'session' && hosts) continue;
     const ports = await openPorts(options, running, broker, name);
     const outlets = [terminalOutlet(world.output)];
-    running.workers.push(await startWorker(name, { config, ports, log, env: world.env, version: world.version, outlets }));
+    const { env, version } = world;
+    running.workers.push(await startWorker(name, { config, ports, log, env, tokens, version, outlets }));
   }
   return hosts;
 };

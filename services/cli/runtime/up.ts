@@ -90,7 +90,7 @@ const showProblems = ({ terminal }: World, problems: readonly string[]): void =>
   if (problems.length === 0) terminal.note(pc.green('all problems are resolved'));
 };
 
-/** Prints the address, the token, and three commands to try. */
+/** Prints the address, the token (the path of its file where nobody is at a terminal), and three commands to try. */
 const greet = (
   { terminal }: World,
   config: Config,
@@ -101,7 +101,8 @@ const greet = (
 ): void => {
   const key = mainSession(config);
   terminal.out(`${pc.bold('natter is up')}  ${pc.cyan(system.gateway.url)}`);
-  terminal.out(`  token   ${token}`);
+  // Elsewhere it would end up in a log.
+  terminal.out(`  token   ${terminal.interactive ? token : `in ${installation.paths.gateway}`}`);
   terminal.out(`  data    ${config.dataDir}`);
   terminal.out(`  broker  ${system.broker.managed ? `managed, ${system.broker.servers}` : 'external'}`);
   if (system.hosts) terminal.out(`  hosts   ${system.hosts.pids().join(', ')} (process ids; kill -9 one, and nothing is lost)`);

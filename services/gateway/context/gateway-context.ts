@@ -10,6 +10,7 @@ import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
 import type { MemoryList } from './memory-list.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { NewSessions } from './new-sessions.ts';
 import type { OfferedSkills } from './offered-skills.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { RecentApprovals } from './recent-approvals.ts';
@@ -28,6 +29,7 @@ export interface GatewayContext {
   /** Recent events as SSE frames, made once for all streams. */
   readonly sseFrames: EventFrames;
   readonly sessions: SessionList;
+  readonly newSessions: NewSessions;
   readonly memory: MemoryList;
   readonly access: Access;
   readonly callers: Callers;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type SessionKey, sessionKeyProblem } from '../../../shared/domain/keys/session-key.ts';
 import { eventTypes } from '../../../shared/domain/session/events.ts';
+import { timestamp } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { keyFrom } from '../../../shared/runtime/session-tools/named-session.ts';
@@ -107,6 +108,15 @@ export const waitParameter = z
   .pipe(z.number().max(limits.waitSeconds))
   .default(0)
   .meta({ type: 'number', minimum: 0, maximum: limits.waitSeconds, default: 0, description: 'seconds' });
+
+/** A time in a body: milliseconds since 1970, or ISO 8601; until the year 9999. */
+export const timeField = z.union([
+  timestamp.int().min(1),
+  z.iso
+    .datetime({ offset: true })
+    .transform((text) => Date.parse(text))
+    .pipe(timestamp),
+]);
 
 /** `after=SEQ`, for lists without events. */
 export const sequenceParameter = wholeNumber.meta({ type: 'integer', minimum: 0 });

@@ -9,27 +9,33 @@ interface Left {
   readonly at: number;
 }
 
-/** A token bucket for each name: so many a minute, in a burst or one by one. Names unused for long are forgotten (I11). */
+/** The time in which a rate is counted. */
+const spans = { minute: 60_000, hour: 3_600_000 } as const;
+
+/** A token bucket for each name: so many a minute or an hour, in a burst or one by one. Names unused for long are forgotten (I11). */
 export class RateLimit {
   readonly #clock: Clock;
-  readonly #perMinute: () => number;
+  readonly #most: () => number;
   readonly #what: string;
+  readonly #span: keyof typeof spans;
   readonly #left = new LRUCache<string, Left>({ max: limits.rateNames });
 
   /** `what` there is too much of; the error message begins with it. */
-  constructor(clock: Clock, perMinute: () => number, what: string) {
+  constructor(clock: Clock, most: () => number, what: string, span: keyof typeof spans = 'minute') {
     this.#clock = clock;
-    this.#perMinute = perMinute;
+    this.#most = most;
     this.#what = what;
+    this.#span = span;
   }
 
   /** Throws `NatterError('overloaded')` where nothing is left. */
   check(name: string): void {
     const { count } = this.#now(name);
     if (count >= 1) return;
-    const perMinute = this.#perMinute();
-    const retryAfterMs = Math.ceil(((1 - count) * 60_000) / perMinute);
-    throw new NatterError('overloaded', `${this.#what}, more than ${perMinute} a minute; try again later`, { retryAfterMs });
+    const most = this.#most();
+    const retryAfterMs = Math.ceil(((1 - count) * spans[this.#span]) / most);
+    const rate = `${most} ${this.#span === 'hour' ? 'an' : 'a'} ${this.#span}`;
+    throw new NatterError('overloaded', `${this.#what}, more than ${rate}; try again later`, { retryAfterMs });
   }
 
   /** The same, and counts one. */
@@ -40,8 +46,8 @@ export class RateLimit {
   }
 
   #now(name: string): Left {
-    const [at, perMinute] = [this.#clock.monotonic(), this.#perMinute()];
-    const before = this.#left.get(name) ?? { count: perMinute, at };
-    return { count: Math.min(perMinute, before.count + ((at - before.at) * perMinute) / 60_000), at };
+    const [at, most] = [this.#clock.monotonic(), this.#most()];
+    const before = this.#left.get(name) ?? { count: most, at };
+    return { count: Math.min(most, before.count + ((at - before.at) * most) / spans[this.#span]), at };
   }
 }

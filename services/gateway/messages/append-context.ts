@@ -23,6 +23,7 @@ export const appendContext = async (
 ): Promise<void> => {
   const { access, config, ports } = context;
   const seen = await access.enter(caller.principal, key);
+  context.newSessions.enter(caller, key);
   const id =
     idempotencyKey === undefined
       ? `told-${hashOf([caller.actor, key, await generationOf(context, key), text])}`

@@ -8,6 +8,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { checkSaid, speakerOf } from '../access/speaker.ts';
 import { type Caller, commandIdOf, envelopeOf, occasionFor } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import { timeField } from '../http/input.ts';
 import type { Condition } from '../operation/etag.ts';
 import type { Call } from '../operation/operation.ts';
 import { commandFromText } from './command-from-text.ts';
@@ -24,7 +25,7 @@ export const postBody = z.strictObject({
   queue: queueRule.shape.mode.optional(),
   /** `false`: a text such as `/new` goes to the model as it is (A11). */
   commands: z.boolean().default(true),
-  sendAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
+  sendAt: timeField.optional(),
 });
 
 export interface MessagePost {
@@ -87,6 +88,7 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
   const { key, body, waitMs, condition } = post;
   const envelope = commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
+  context.newSessions.enter(caller, key);
   const when = await condition();
   if (body.sendAt !== undefined) {
     if (when.ifSeq !== undefined)

@@ -19,21 +19,21 @@ export const strictEnvelope = arrivingEnvelope
   })
   .strict();
 
+/** The session that the envelope is for; none if the router will refuse it. */
+const placeOf = ({ config, access }: GatewayContext, envelope: InboundEnvelope) => placing(config, access.identities)(envelope);
+
 /**
  * A channel's token may bring messages of its own channel only; if it names a person, only their messages to sessions where they may write,
  * because writing in a group makes them a participant (A5/67, A8/90). A session named by the envelope must belong to that channel too. Answers
  * to a person go to where that session is. Throws `NatterError('forbidden')` and `noSuchSession()`.
  */
-const checkChannel = async (
-  principal: Principal,
-  envelope: InboundEnvelope,
-  { config, access }: GatewayContext,
-): Promise<void> => {
+const checkChannel = async (principal: Principal, envelope: InboundEnvelope, context: GatewayContext): Promise<void> => {
   if (principal.role === 'owner') return;
   if (principal.role !== 'channel')
     throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
   const { channel, conversation, sender, deliverTo, sessionKey } = envelope;
   const { namespace, principal: person } = principal;
+  const { access } = context;
   const { identities } = access;
   const only = `this token is for ${namespace} alone`;
   if (channel !== namespace) throw forbidden('channel', only);
@@ -41,7 +41,7 @@ const checkChannel = async (
     throw forbidden('sender.id', `this token speaks for ${person} and nobody else`);
   }
   checkSaid(principal, { deliverTo });
-  const place = placing(config, identities)(envelope);
+  const place = placeOf(context, envelope);
   if (!('key' in place)) return;
   const isInside = isWithin(namespace, place.key);
   if (sessionKey !== undefined && !isInside) throw forbidden('sessionKey', only);
@@ -65,6 +65,8 @@ const storedId = ({ principal, actor }: Caller, { id }: InboundEnvelope): string
 export const receiveEnvelope = async ({ context, caller }: Call, envelope: z.infer<typeof strictEnvelope>) => {
   const { ports } = context;
   await checkChannel(caller.principal, envelope, context);
+  const place = placeOf(context, envelope);
+  if ('key' in place) context.newSessions.enter(caller, place.key);
   const id = storedId(caller, envelope);
   const { duplicate } = await ports.inbound.publish({ ...envelope, id, at: envelope.at ?? ports.clock.now() });
   return { id, status: 'accepted', duplicate };

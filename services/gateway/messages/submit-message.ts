@@ -37,6 +37,7 @@ export const submitMessage = async (
   const { access } = context;
   const { key, waitMs, signal } = submission;
   const seen = await access.enter(caller.principal, key);
+  context.newSessions.enter(caller, key);
   const envelope = envelopeFor(context, caller, submission);
   const row = await context.sessions.get(key);
   // A chat command such as `/new hello` carries a message too.

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
@@ -38,6 +39,22 @@ export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host
   if (isRead(request)) return;
   const message = 'origin: pages of this origin may not use the gateway; add it to gateway.allowedOrigins';
   throw new NatterError('forbidden', message, { field: 'origin' });
+};
+
+/** The host name in a URL, without brackets. */
+const nameIn = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '');
+
+/**
+ * Refuses a route without a token to a name that is not the gateway's: a page could make a name of its own resolve to this machine and read
+ * the answer (DNS rebinding). That cannot be done with an address, which is what probes use. Throws `NatterError('invalid')`.
+ */
+export const checkHostName = ({ headers }: FastifyRequest, { host, hostNames, allowedOrigins }: Config['gateway']): void => {
+  if (headers.host === undefined) return;
+  const name = nameIn(`http://${headers.host}`);
+  const known = ['localhost', host, ...hostNames, ...allowedOrigins.map(nameIn)];
+  if (isIP(name) !== 0 || known.some((each) => each.toLowerCase() === name)) return;
+  const message = 'host: the gateway does not have this name; use its address, or add the name to gateway.hostNames';
+  throw new NatterError('invalid', message, { field: 'host' });
 };
 
 /** Answers the preflight request of an allowed page. `false`: not a preflight, or not an allowed page. */

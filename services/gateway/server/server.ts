@@ -12,7 +12,7 @@ import { registerOperations } from '../protocols/rest/register.ts';
 import { webSocketRoutes } from '../protocols/ws/routes.ts';
 import { boundConnections, Pipelines } from './connections.ts';
 import { operations } from './operations.ts';
-import { answersPreflight, checkOrigin } from './origin.ts';
+import { answersPreflight, checkHostName, checkOrigin } from './origin.ts';
 import { traceRequests } from './tracing.ts';
 
 const headerBytes = 16 * 1024;
@@ -72,6 +72,7 @@ export const buildServer = (context: GatewayContext): FastifyInstance => {
     if (!pipelines.admits(request, reply)) return reply.hijack();
     reply.headers({ ...securityHeaders, 'x-request-id': request.id });
     checkHost(request);
+    if (request.routeOptions.config.isOpen) checkHostName(request, context.config.gateway);
     checkOrigin(request, reply, context.config.gateway);
     if (answersPreflight(request, reply)) return reply;
     await guard.pass(request, reply);

@@ -32,8 +32,9 @@ export const stopSession = async (call: Call, { reason, ...control }: Control & 
 
 /** Creates a session, or makes an inactive one visible. A person who opens one takes part in it. */
 export const openSession = async (call: Call, control: Control) => {
-  const { access, config, ports } = call.context;
+  const { access, newSessions, config, ports } = call.context;
   await access.enter(call.caller.principal, control.key);
+  newSessions.enter(call.caller, control.key);
   const by = speakerOf(call.caller.principal, undefined, access.identities);
   const occasion = occasionFor(config, control.key, ports.clock.now());
   return send(call, control, { type: 'open_session', ...occasion, ...(by.role === 'participant' && { by }) });
@@ -47,10 +48,11 @@ export interface Reset extends Control {
 
 /** Begins a new generation under the same key. */
 export const resetSession = async (call: Call, { reason, mustExist, ...control }: Reset) => {
-  const { access, config, ports } = call.context;
+  const { access, newSessions, config, ports } = call.context;
   const { principal } = call.caller;
   if (mustExist) await access.read(principal, control.key);
   else await access.enter(principal, control.key);
+  newSessions.enter(call.caller, control.key);
   const occasion = occasionFor(config, control.key, ports.clock.now());
   return send(call, control, { type: 'reset', ...occasion, cause: { trigger: 'api', rule: reason } });
 };

@@ -3,6 +3,7 @@ import type { Principal } from '../../../shared/domain/access/access.ts';
 import { roles } from '../../../shared/domain/values/role.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { adminsOnly } from '../context/access.ts';
+import { timeField } from '../http/input.ts';
 import { type Call, type Operation, operation } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
@@ -26,7 +27,7 @@ const tokenBody = z.strictObject({
   namespace: z.string().min(1).max(256).optional(),
   label: z.string().max(120).default(''),
   /** Milliseconds since 1970, or ISO 8601. Default: never. */
-  expiresAt: z.union([z.int().min(1), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]).optional(),
+  expiresAt: timeField.optional(),
 });
 const rotationBody = z.strictObject({ overlapMinutes: z.int().min(0).max(limits.rotationOverlapMinutes).default(0) });
 

@@ -26,7 +26,7 @@ import { ownCommand, type SessionServices } from './session-services.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { TurnCounters } from './turn-counters.ts';
 
-export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts'> {
+export interface HostOptions extends Pick<TurnServices, 'traces' | 'skills' | 'prompts' | 'hideSecrets'> {
   readonly config: Config;
   readonly ports: Pick<Ports, 'clock' | 'events' | 'snapshots' | 'answers' | 'live' | 'commands'>;
   readonly log: Logger;
@@ -192,9 +192,9 @@ export class SessionHost {
 }
 
 const turnServices = (options: HostOptions, conversations: Conversations): TurnServices => {
-  const { config, tools, safetyToggles, traces, skills, prompts, ports } = options;
+  const { config, tools, hideSecrets, safetyToggles, traces, skills, prompts, ports } = options;
   return {
-    ...{ config, tools, safetyToggles, traces, skills, prompts, conversations },
+    ...{ config, tools, hideSecrets, safetyToggles, traces, skills, prompts, conversations },
     ...{ clock: ports.clock, events: ports.events, live: ports.live },
     modelOf: (name) => options.modelOf(name),
     newApprovalId: () => options.newApprovalId(),

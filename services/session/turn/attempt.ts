@@ -25,6 +25,8 @@ export interface TurnServices {
   readonly events: EventLog;
   readonly live: Live;
   readonly tools: Tools;
+  /** Removes the secrets of this installation from a text that is to be recorded (I12). */
+  readonly hideSecrets?: ((text: string) => string) | undefined;
   readonly safetyToggles: SafetyToggles;
   readonly conversations: Pick<Conversations, 'read' | 'forget'>;
   readonly prompts: Pick<SystemPrompts, 'read'>;

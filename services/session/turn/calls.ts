@@ -110,11 +110,11 @@ const finish = async (attempt: Attempt, turnContext: TurnContext, callId: string
     const intent = await attempt.record({ type: 'start_call', turn, callId, ...(task.spawn && { spawn: task.spawn }) });
     if (intent.kind !== 'accepted') return false;
   }
-  const { clock, config } = attempt.services;
+  const { clock, config, hideSecrets } = attempt.services;
   const run = { callId, arguments: parsed.value, scope: turnContext.scope };
   const { timeoutMs = config.tools.timeoutMs } = task.tool;
   const end = await attempt.during(runTool(task.tool, run, { clock, timeoutMs, signal: attempt.signal }));
-  return recordEnd(attempt, callId, end);
+  return recordEnd(attempt, callId, { ...end, text: hideSecrets?.(end.text) ?? end.text });
 };
 
 interface End extends Pick<ToolEnd, 'memory'> {

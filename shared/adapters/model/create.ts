@@ -11,21 +11,27 @@ import { AiSdkModel } from './ai-sdk.ts';
 import { FallbackModel } from './fallback.ts';
 import { OfflineModel } from './offline.ts';
 import type { ProviderModel } from './prompt.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns a function that gives a session's model by its name (A4/54), by default the configured `agent.model`, each with
- * `agent.fallbacks` behind it. An unknown name gives a model whose steps all fail with a message that says so. Throws `invalid`
+ * `agent.fallbacks` behind it and without `secrets` in what it writes. An unknown name gives a model whose steps all fail with a message that says so. Throws `invalid`
  * with the field to fix if a configured model is unknown.
  */
-export const createModels = (config: Config, env: Environment, clock: Clock): ((name?: string) => Model) => {
+export const createModels = (
+  config: Config,
+  env: Environment,
+  clock: Clock,
+  secrets: readonly string[] = [],
+): ((name?: string) => Model) => {
   const { agent } = config;
   const create = (name: string, field = 'agent.model'): Model => createModel({ name, field, config, env, clock });
   const fallbacks = agent.fallbacks.map((name, index) => create(name, `agent.fallbacks.${index}`));
   const withFallbacks = (model: Model): Model => {
     const others = fallbacks.filter(({ name }) => name !== model.name);
-    return others.length === 0 ? model : new FallbackModel([model, ...others]);
+    return withoutSecrets(others.length === 0 ? model : new FallbackModel([model, ...others]), secrets);
   };
   const made = new LRUCache<string, Model>({ max: limits.models });
   const usual = withFallbacks(create(agent.model));

@@ -68,19 +68,28 @@ export const failureOf = (error: unknown): BrokerFailure => {
   if (error instanceof JetStreamStatusError) return failureOfStatus(error.code);
   if (error instanceof jserrors.JetStreamNotEnabled || error instanceof errors.NoRespondersError) return 'unavailable';
   if (error instanceof errors.TimeoutError) return 'unknown';
+  if (refusalIn(error) !== null) return 'forbidden';
   // Either nobody listened, or the connection broke while the request was under way.
   if (error instanceof errors.RequestError) return error.isNoResponders() ? 'unavailable' : 'unknown';
   if (error instanceof errors.ConnectionError) return 'unavailable';
   if (error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError) return 'closed';
-  if (
-    error instanceof errors.AuthorizationError ||
-    error instanceof errors.PermissionViolationError ||
-    error instanceof errors.UserAuthenticationExpiredError
-  )
-    return 'forbidden';
+  if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError) return 'forbidden';
   if (error instanceof errors.InvalidArgumentError && /max_payload/.test(error.message)) return 'too_large';
   return 'other';
 };
+
+/** The refused subject, if that is why the call failed: a request wraps it. */
+const refusalIn = (error: unknown): PermissionViolation | null => {
+  const cause = error instanceof errors.RequestError ? error.cause : error;
+  return cause instanceof errors.PermissionViolationError ? cause : null;
+};
+type PermissionViolation = InstanceType<typeof errors.PermissionViolationError>;
+
+/** What the broker's user may not do, with the fix. */
+export const permissionProblem = ({ operation, subject, message }: PermissionViolation): string =>
+  subject === ''
+    ? `the broker refused: ${message}`
+    : `the broker's user may not ${operation === 'publish' ? 'publish' : 'subscribe'} to "${subject}"; give it that right at the broker`;
 
 /**
  * True when the message to delete does not exist. The broker reports that in three ways; the last one means that the stream is
@@ -110,7 +119,8 @@ const codeOf: Readonly<Record<BrokerFailure, ErrorCode>> = {
   full: 'overloaded',
   too_large: 'too_large',
   unsupported: 'unsupported',
-  forbidden: 'unauthorized',
+  // Our own rights at the broker: the caller's token is fine.
+  forbidden: 'unavailable',
   closed: 'unavailable',
   other: 'unavailable',
 };
@@ -130,5 +140,52 @@ export const toNatterError = (error: unknown, doing: string): NatterError => {
 const describe = (failure: BrokerFailure, error: unknown): string => {
   if (failure === 'unknown') return 'no answer in time; it may have happened';
   if (failure === 'unavailable') return `not available now (${errorMessage(error)})`;
-  return errorMessage(error);
+  const refusal = refusalIn(error);
+  return refusal === null ? errorMessage(error) : permissionProblem(refusal);
+};
+
+/** Causes of a connection that fails, by the code of Node's or OpenSSL's error: in words, and the fix. The broker's alerts are about us. */
+const causes: readonly (readonly [code: RegExp, problem: string, fix: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
+    'its certificate is signed by an authority that is not known here',
+    'set nats.tls.caFile to the certificate of that authority',
+  ],
+  [
+    /ALTNAME_INVALID/,
+    'its certificate is for another host',
+    'use a name of the certificate in nats.url, or a certificate for this name',
+  ],
+  [/^CERT_HAS_EXPIRED/, 'its certificate has expired', 'renew the certificate of the broker'],
+  [/^CERT_NOT_YET_VALID/, 'its certificate is not valid yet', 'check the clocks, or the certificate of the broker'],
+  [/ALERT_CERTIFICATE_REQUIRED/, 'it requires a certificate of the client', 'set nats.tls.certFile and nats.tls.keyFile'],
+  [
+    /ALERT_(UNKNOWN_CA|CERTIFICATE_\w+|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED|HANDSHAKE_FAILURE)/,
+    'it refuses the certificate of the client, or has none',
+    'use a nats.tls.certFile that is valid and signed by an authority the broker trusts',
+  ],
+  [/PROTOCOL_VERSION|WRONG_VERSION_NUMBER/, 'no common version of TLS', 'use TLS 1.2 or newer on both sides'],
+];
+
+/** Why a connection to the broker failed, in words, with the fix where it is not to start the broker. */
+export const connectionFailure = (error: unknown): string => {
+  const message = errorMessage(error);
+  if (error instanceof errors.UserAuthenticationExpiredError || /authentication expired/i.test(message))
+    return 'its credentials for us have expired; renew them at the broker';
+  if (error instanceof errors.AuthorizationError)
+    return `it refuses our credentials (${message}); correct nats.token, nats.credsFile, nats.nkeySeedFile or the password in nats.url`;
+  if (error instanceof errors.TimeoutError) return 'no answer in time';
+  if (message === "server does not support 'tls'")
+    return 'it does not speak TLS; turn TLS on at the broker, or use nats:// without nats.tls';
+  const code = codeIn(error);
+  const known = causes.find(([shape]) => shape.test(code));
+  // OpenSSL's messages are for its authors.
+  return known === undefined ? message.trim() : `${known[1]} (${/error:/.test(message) ? code : message}); ${known[2]}`;
+};
+
+/** The code of an error or of its cause. */
+const codeIn = (error: unknown): string => {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if ('code' in each && typeof each.code === 'string') return each.code;
+  return '';
 };

@@ -1,6 +1,8 @@
 import {
   type ConnectionOptions,
   createInbox,
+  credsAuthenticator,
+  errors,
   type NatsConnection,
   NatsConnectionImpl,
   nkeyAuthenticator,
@@ -9,16 +11,24 @@ import {
   setTransportFactory,
 } from '@nats-io/transport-node';
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js';
-import { errorMessage } from '../../kit/errors.ts';
 import { HealthProblem, readinessOf } from '../../kit/health-problem.ts';
+import { connectionFailure, permissionProblem } from './broker-errors.ts';
 import { isNewEnough, minimumServerVersion } from './version.ts';
 
+/** How a client proves who it is, and whom it trusts, beside a token or a password. */
+export interface BrokerCredentials {
+  /** Paths of PEM files, read again for each connection. Present: the broker must speak TLS. */
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** The contents of a credentials file: a JWT and its seed. Called for each connection; must not throw. */
+  readonly creds?: () => string;
+  /** An nkey seed (`SU…`). A function is called for each connection, and must not throw. */
+  readonly nkeySeed?: string | (() => string);
+}
+
 /** The broker's address and the timeout of a call. `servers` is a URL, or several separated by commas. */
-export interface ConnectionSettings {
+export interface ConnectionSettings extends BrokerCredentials {
   readonly servers: string;
   readonly token?: string;
-  /** An nkey seed (`SU…`), with which the connection proves which user it is. */
-  readonly nkeySeed?: string;
   /** How the subjects begin that answers come to. Default: `_INBOX`. */
   readonly inboxPrefix?: string;
   /** Shown in the broker's connection list. */
@@ -35,9 +45,9 @@ export interface ConnectionSettings {
  * are combined here in the same way (3.4.0). `test/e2e/broker/connection.test.ts` would notice a change.
  */
 export const openConnection = async (settings: ConnectionSettings): Promise<NatsConnection> => {
-  setTransportFactory({ factory: () => new NodeTransport(), dnsResolveFn: nodeResolveHost });
+  setTransportFactory({ factory: () => new Transport(), dnsResolveFn: nodeResolveHost });
   const connection: NatsConnectionImpl = Reflect.construct(NatsConnectionImpl, [clientOptions(settings)]);
-  const protocol = new ProtocolHandler(connection.options, connection);
+  const protocol = new Protocol(connection.options, connection);
   connection.protocol = protocol;
   // The client checks this before it uses a feature, even unconnected; on connect the broker's version replaces it.
   protocol.features.update(parseSemVer(minimumServerVersion));
@@ -45,6 +55,64 @@ export const openConnection = async (settings: ConnectionSettings): Promise<Nats
   await Promise.race([connecting, after(settings.requestTimeoutMs)]);
   return connection;
 };
+
+/** The client's transport, which would check the certificate of a broker that is named by its IP address as that of `localhost`. */
+class Transport extends NodeTransport {
+  #host = '';
+
+  override connect(...[server, options]: Parameters<NodeTransport['connect']>): Promise<void> {
+    this.#host = server.hostname;
+    return super.connect(server, options);
+  }
+
+  override startTLS(): ReturnType<NodeTransport['startTLS']> {
+    // Used where the server has no name.
+    const host = { host: this.#host };
+    this.options = { ...this.options, tls: { ...this.options.tls, ...host } };
+    return super.startTLS();
+  }
+}
+
+/** How long a refused subject is a problem: what a service needs is tried again within this time. */
+const refusalMs = 10_000;
+/** Different refusals that are remembered. */
+const refusalsKept = 16;
+
+/** The client's protocol, which forgets why it could not connect, and tells only the caller which subject was refused. */
+class Protocol extends ProtocolHandler {
+  /** Why the last attempt to connect failed. */
+  dialError: unknown;
+  /** What the broker refused, and when, by the monotonic clock. */
+  readonly #refused = new Map<string, number>();
+
+  override async _doDial(...[server]: Parameters<ProtocolHandler['_doDial']>): Promise<void> {
+    try {
+      await super._doDial(server);
+    } catch (error) {
+      this.dialError = error;
+      throw error;
+    }
+  }
+
+  override disconnected(error?: Error): Promise<void> {
+    // With TLS 1.3 the broker refuses a client's certificate after the handshake: without this the dial would wait until it times out.
+    this.connectError?.(error ?? new errors.ConnectionError('the broker closed the connection'));
+    return super.disconnected(error);
+  }
+
+  override handleError(error: Error): void {
+    if (error instanceof errors.PermissionViolationError) {
+      if (this.#refused.size >= refusalsKept) this.#refused.clear();
+      this.#refused.set(permissionProblem(error), performance.now());
+    }
+    super.handleError(error);
+  }
+
+  refusals(): readonly HealthProblem[] {
+    const recent = performance.now() - refusalMs;
+    return [...this.#refused].flatMap(([problem, at]) => (at > recent ? new HealthProblem('permission_denied', problem) : []));
+  }
+}
 
 /** Three connections, so that bulk data on one does not delay another (a 200 kB snapshot delays a commit by 3 ms). */
 export interface Connections {
@@ -54,7 +122,7 @@ export interface Connections {
   readonly caches: NatsConnection;
   /** Work queues, subscriptions and live text. */
   readonly consumers: NatsConnection;
-  /** Why a connection is not usable; empty if all three are. */
+  /** Why a connection is not usable, and what the broker refused of late; empty if all is well. */
   problems(): readonly HealthProblem[];
   /** Flushes and closes. Never rejects. */
   close(): Promise<void>;
@@ -68,7 +136,8 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
     commits,
     caches,
     consumers,
-    problems: () => readinessOf(all.flatMap(connectionProblems)).details,
+    problems: () =>
+      readinessOf(all.flatMap((each) => [...connectionProblems(each), ...(protocolOf(each)?.refusals() ?? [])])).details,
     close: async () => {
       await Promise.all(all.map(closeConnection));
     },
@@ -78,10 +147,14 @@ export const openConnections = async (settings: ConnectionSettings): Promise<Con
 /** Why no broker is connected; `null` if one is. */
 export const disconnection = (connection: NatsConnection): string | null => {
   if (connection.isClosed()) return 'the connection to the broker is closed';
-  const protocol = connection instanceof NatsConnectionImpl ? connection.protocol : null;
+  const protocol = protocolOf(connection);
   if (protocol === null || protocol.connected) return null;
-  return `not connected to the broker${protocol.lastError ? `: ${errorMessage(protocol.lastError)}` : ''}`;
+  const { dialError } = protocol;
+  return `not connected to the broker${dialError === undefined ? '' : `: ${connectionFailure(dialError)}`}`;
 };
+
+const protocolOf = (connection: NatsConnection): Protocol | null =>
+  connection instanceof NatsConnectionImpl && connection.protocol instanceof Protocol ? connection.protocol : null;
 
 /** Why this connection is not usable now; empty if it is. */
 export const connectionProblems = (connection: NatsConnection): readonly HealthProblem[] => {
@@ -118,15 +191,15 @@ export const closeConnection = async (connection: NatsConnection): Promise<void>
 const clientOptions = ({
   servers,
   token,
-  nkeySeed,
   inboxPrefix,
   name,
   requestTimeoutMs,
+  ...credentials
 }: ConnectionSettings): ConnectionOptions => ({
   ...addressesAndCredentials(servers),
   ...(token === undefined ? {} : { token }),
-  ...(nkeySeed === undefined ? {} : { authenticator: nkeyAuthenticator(Buffer.from(nkeySeed)) }),
   ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+  ...credentialOptions(credentials),
   name,
   timeout: requestTimeoutMs,
   // A stack trace per request halves the publish rate (measured: 30,000 against 59,000 per second).
@@ -140,6 +213,15 @@ const clientOptions = ({
   pingInterval: 5_000,
   maxPingOut: 2,
 });
+
+const credentialOptions = ({ tls, creds, nkeySeed }: BrokerCredentials): Pick<ConnectionOptions, 'tls' | 'authenticator'> => {
+  const bytes = (text: string | (() => string)) => () => new TextEncoder().encode(typeof text === 'string' ? text : text());
+  return {
+    ...(tls && { tls: { ...tls } }),
+    ...(creds && { authenticator: credsAuthenticator(bytes(creds)) }),
+    ...(nkeySeed && { authenticator: nkeyAuthenticator(bytes(nkeySeed)) }),
+  };
+};
 
 /** A URL may contain `token@` or `user:password@`; the client takes them separately. */
 const addressesAndCredentials = (servers: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> => {

@@ -9,6 +9,12 @@ export const effects: Readonly<Record<string, string>> = {
   'nats.token': 'Its token.',
   'nats.usersDir':
     'Folder with a seed for each user of an external broker, made by `natter broker config`; each service then connects with rights of its own ([broker](../operate/broker.md#rights)).',
+  'nats.tls.caFile': "Certificates of the authorities that may sign its certificate, as PEM. Default: the system's.",
+  'nats.tls.certFile': 'Our certificate for it, as PEM, if it asks for one.',
+  'nats.tls.keyFile': 'The private key of that certificate, as PEM.',
+  'nats.credsFile':
+    'Credentials file for it: a JWT and its seed ([TLS and credentials](../operate/broker.md#tls-and-credentials)).',
+  'nats.nkeySeedFile': 'File with the nkey seed of our user there.',
   'nats.replicas': 'Replicas of every stream. With 1 a lost disk is lost data.',
   'nats.partitions': 'Shares of the work; fixed once the streams exist.',
   'nats.requestTimeoutMs': 'Milliseconds until a request to the broker counts as failed.',
@@ -25,8 +31,12 @@ export const effects: Readonly<Record<string, string>> = {
     'Who it speaks for: a name of `session.identityLinks`, or `<channel>:<id>`. Role `participant` needs it.',
   'gateway.tokens.<name>.namespace': 'The channel whose sessions it is limited to. Role `channel` needs it.',
   'gateway.allowedOrigins': 'Origins of browser pages that may use the gateway. Default: none.',
+  'gateway.hostNames':
+    'Names by which probes reach `/livez` and `/readyz`, besides `gateway.host`, `localhost`, IP addresses and the hosts of `gateway.allowedOrigins`.',
   'gateway.trustedProxies': 'Addresses of proxies whose `X-Forwarded-For` is trusted. Default: none.',
   'gateway.requestsPerMinute': 'Calls that one token may make in a minute.',
+  'gateway.newSessionsPerHour':
+    'Sessions that one token of role `channel` or `participant` may start in an hour, at each gateway.',
   'gateway.failedAuthenticationsPerMinute': 'Wrong tokens allowed from one address in a minute.',
   'gateway.maxConnections':
     'Connections that one gateway keeps open, including streams and WebSockets. Further ones are closed at once.',

@@ -50,12 +50,25 @@ export const gatewayConfig = z.strictObject({
   allowedOrigins: z
     .array(z.string().refine(isOrigin, 'is not an origin; use a scheme and a host, such as "https://chat.example.org"'))
     .default([]),
+  /** Names by which probes reach the gateway, besides its own address, `localhost`, IP addresses and the hosts of `allowedOrigins`. */
+  hostNames: z
+    .array(
+      z
+        .string()
+        .regex(
+          /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i,
+          'is not a host name; use one such as "natter.example.org", without a port',
+        ),
+    )
+    .default([]),
   /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: z
     .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'is not an address; use one such as "10.0.0.7" or "10.0.0.0/8"'))
     .default([]),
   /** Calls that one token may make per minute. */
   requestsPerMinute: z.int().min(1).max(10_000_000).default(300_000),
+  /** Sessions that one token of a channel or a participant may start per hour. */
+  newSessionsPerHour: z.int().min(1).max(10_000_000).default(1_000),
   /** Failed authentications allowed from one address per minute. */
   failedAuthenticationsPerMinute: z.int().min(1).max(10_000_000).default(120),
   /** Open connections, including streams and WebSockets; further ones are closed at once. */

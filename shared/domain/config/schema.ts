@@ -68,6 +68,15 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
   }
 };
 
+const filePath = z.string().min(1);
+
+/** A certificate is of no use without its key, nor a key without its certificate. */
+const requirePair = (tls: { certFile?: string | undefined; keyFile?: string | undefined }, context: z.RefinementCtx): void => {
+  if ((tls.certFile === undefined) === (tls.keyFile === undefined)) return;
+  const [given, path] = tls.certFile === undefined ? ['keyFile', 'certFile'] : ['certFile', 'keyFile'];
+  context.addIssue({ code: 'custom', path: [path], message: `is missing; nats.tls.${given} needs it` });
+};
+
 export const configSchema = z.strictObject({
   /** Prefix of subjects, streams and buckets, so that several systems can share a broker. */
   prefix: z
@@ -83,8 +92,15 @@ export const configSchema = z.strictObject({
        */
       url: z.string().optional(),
       token: secret.optional(),
+      /** TLS with that broker: PEM files, read again for each connection. Present, even without files: without TLS there is no connection. */
+      tls: z
+        .strictObject({ caFile: filePath.optional(), certFile: filePath.optional(), keyFile: filePath.optional() })
+        .superRefine(requirePair)
+        .optional(),
+      credsFile: filePath.optional(),
+      nkeySeedFile: filePath.optional(),
       /** Folder with a seed for each user of an external broker, as `natter broker config` makes them. */
-      usersDir: z.string().min(1).optional(),
+      usersDir: filePath.optional(),
       /** Replicas of every stream: 1, 3 or 5. */
       replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(1),
       partitions: z.int().min(1).max(256).default(64),

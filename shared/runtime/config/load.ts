@@ -26,11 +26,19 @@ export interface ConfigSource {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A path in a variable is relative to the working directory; one in the file, to the file's folder. */
+const resolvedPath = (path: string): string => resolve(path);
+
 /** Variables that set a field, with the conversion of their text. They take precedence over the file. */
 const variables: readonly (readonly [variable: string, field: string, read: (text: string) => unknown])[] = [
   ['NATS_URL', 'nats.url', String],
   ['NATS_TOKEN', 'nats.token', String],
-  ['NATS_USERS_DIR', 'nats.usersDir', String],
+  ['NATS_CA', 'nats.tls.caFile', resolvedPath],
+  ['NATS_CERT', 'nats.tls.certFile', resolvedPath],
+  ['NATS_KEY', 'nats.tls.keyFile', resolvedPath],
+  ['NATS_CREDS', 'nats.credsFile', resolvedPath],
+  ['NATS_NKEY', 'nats.nkeySeedFile', resolvedPath],
+  ['NATS_USERS_DIR', 'nats.usersDir', resolvedPath],
   ['NATTER_PREFIX', 'prefix', String],
   ['NATTER_DATA_DIR', 'dataDir', String],
   ['NATTER_HOST', 'gateway.host', String],
@@ -133,8 +141,8 @@ export const loadConfig = (source: ConfigSource): Config => {
   const fromFile = (path: string): string => absolute(path, dirname(file), home);
   const config = {
     ...result.data,
+    nats: withAbsoluteFiles(nats, fromFile),
     agent: { ...agent, ...(agent.workspace !== undefined && { workspace: fromFile(agent.workspace) }) },
-    nats: { ...nats, ...(nats.usersDir !== undefined && { usersDir: fromFile(nats.usersDir) }) },
     skills: withAbsolutePaths(skills, fromFile),
     dataDir: absolute(dataDir ?? join(home, '.natter'), base, home),
     session: {
@@ -145,6 +153,17 @@ export const loadConfig = (source: ConfigSource): Config => {
   };
   refuseDangers(config);
   return config;
+};
+
+const withAbsoluteFiles = ({ tls, ...nats }: Config['nats'], absolutely: (path: string) => string): Config['nats'] => {
+  const { credsFile, nkeySeedFile, usersDir } = nats;
+  return {
+    ...nats,
+    ...(tls && { tls: Object.fromEntries(Object.entries(tls).map(([name, path]) => [name, absolutely(path)])) }),
+    ...(credsFile !== undefined && { credsFile: absolutely(credsFile) }),
+    ...(nkeySeedFile !== undefined && { nkeySeedFile: absolutely(nkeySeedFile) }),
+    ...(usersDir !== undefined && { usersDir: absolutely(usersDir) }),
+  };
 };
 
 const withAbsolutePaths = (skills: Config['skills'], absolutely: (path: string) => string): Config['skills'] => ({
@@ -161,17 +180,24 @@ const secretsUnder = (node: SchemaNode | undefined, value: unknown): string[] =>
   return isRecord(value) ? Object.entries(value).flatMap(([name, child]) => secretsUnder(childOf(node, name), child)) : [];
 };
 
+/** The secrets that this configuration contains, and the keys that it names. */
+export const keysOf = (config: Config, env: Environment): string[] => {
+  const variables = [
+    ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+    ...Object.values(config.mcp.servers).flatMap(({ headersEnv }) => Object.values(headersEnv)),
+    ...Object.values(config.skills.entries).flatMap(({ apiKey }) => (typeof apiKey === 'object' ? [apiKey.env] : [])),
+  ];
+  return [...secretsUnder(schemaTree(), config), ...variables.flatMap((name) => env[name] ?? [])];
+};
+
 /**
  * Every secret that this configuration contains or refers to, for the log to hide (I12). Variables passed to programs count as
  * secrets.
  */
 export const secretsOf = (config: Config, env: Environment): string[] => {
-  const servers = Object.values(config.mcp.servers);
   const variables = [
-    ...Object.values(config.model.providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
-    ...servers.flatMap(({ environment, headersEnv }) => [...environment, ...Object.values(headersEnv)]),
+    ...Object.values(config.mcp.servers).flatMap(({ environment }) => environment),
     ...config.tools.exec.environment,
-    ...Object.values(config.skills.entries).flatMap(({ apiKey }) => (typeof apiKey === 'object' ? [apiKey.env] : [])),
   ];
-  return [...secretsUnder(schemaTree(), config), ...variables.flatMap((name) => env[name] ?? [])];
+  return [...keysOf(config, env), ...variables.flatMap((name) => env[name] ?? [])];
 };

@@ -131,6 +131,18 @@ describe('commands', () => {
     expect(statSync(dataDir).mode & 0o077).toBe(0);
   });
 
+  test('where its output is not a terminal, the token is not printed, but where it is (I12)', () => {
+    const { token } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8'));
+    expect(printed.join('\n')).toContain(`token   in ${join(dataDir, 'gateway.json')}`);
+    expect(printed.join('\n')).not.toContain(token);
+  });
+
+  test('a token of the installation that the model says is not recorded (I12)', async () => {
+    const { token } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8'));
+    const { stdout } = await natter('send', 'agent:main:said', `my key is ${token}!`, '--wait');
+    expect(stdout).toContain('You said: my key is [secret]!');
+  });
+
   test('doctor finds nothing wrong', async () => {
     const { code, stdout } = await natter('doctor', '--json');
     expect(JSON.parse(stdout).findings.filter(({ level }: { level: string }) => level === 'fail')).toEqual([]);

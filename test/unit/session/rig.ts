@@ -42,6 +42,7 @@ export interface RigOptions extends Partial<InMemoryOptions> {
   readonly commitPatienceMs?: number;
   readonly skills?: HostOptions['skills'];
   readonly inspect?: HostOptions['inspect'];
+  readonly hideSecrets?: HostOptions['hideSecrets'];
 }
 
 export const keyOf = (name: string): SessionKey => `agent:main:${name}` as SessionKey;
@@ -70,6 +71,7 @@ export const rig = (options: RigOptions = {}): Rig => {
       portsOf = (given: Ports): Ports => given,
       skills,
       inspect,
+      hideSecrets,
     } = { ...options, ...change };
     return new SessionHost({
       config: configSchema.parse({ session: { residents }, ...settings }),
@@ -85,6 +87,7 @@ export const rig = (options: RigOptions = {}): Rig => {
       commitPatienceMs,
       skills,
       inspect,
+      hideSecrets,
     });
   };
   const made: Rig = {

@@ -4,11 +4,11 @@ import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
 import type { World } from '../../terminal.ts';
 
-/** `natter nats install` and `natter nats provision`. */
+/** `natter nats install`, `natter nats provision` and `natter nats repair-meta`. */
 export const natsCommand = (program: Command, world: World): void => {
   const nats = program
     .command('nats')
-    .description('install and provision the broker, nats-server')
+    .description('install, provision and repair the broker, nats-server')
     .addHelpText('after', example('nats install'));
 
   nats
@@ -35,5 +35,16 @@ export const natsCommand = (program: Command, world: World): void => {
       world.terminal.out(
         created.length === 0 ? 'all streams and consumers exist' : `created ${created.length} streams and consumers`,
       );
+    });
+
+  nats
+    .command('repair-meta')
+    .argument('<stream>', 'name of the stream that the broker left out')
+    .description('put back the description of a stream, whose files are there but damaged; stop "natter up" first')
+    .addHelpText('after', example('nats repair-meta NATTER_EVENTS'))
+    .action(async (stream: string, _: unknown, command: Command) => {
+      const { repairDescription } = await import('../../broker/store.ts');
+      await repairDescription(atBroker(world, command.optsWithGlobals<CommonOptions>()).dataDir, stream);
+      world.terminal.out(`the description of ${stream} is put back; start "natter up"`);
     });
 };

@@ -28,11 +28,15 @@ export interface Replicas {
   stream(token: string, path: string, at?: 0 | 1): Promise<Stream>;
 }
 
-export const startReplicas = async (gateway: object = {}, clock: Clock = systemClock): Promise<Replicas> => {
+export const startReplicas = async (
+  gateway: object = {},
+  clock: Clock = systemClock,
+  session: object = {},
+): Promise<Replicas> => {
   const memory = openBroker(clock);
   const host = await startMiniHost(memory.portsFor('host'), {});
   afterwards(() => host.close());
-  const config = configSchema.parse({ gateway: { port: 0, ...gateway } });
+  const config = configSchema.parse({ gateway: { port: 0, ...gateway }, session });
   const start = async (name: string) => (await openGateway(memory.portsFor(name), [], config)).url;
   const urls = [await start('one'), await start('two')] as const;
   const as = (token: string | null, at: 0 | 1 = 0): Call => callerOf(urls[at], token);

@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
+import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { registeredRoutes } from '../registered-routes.ts';
-import { afterwards, callerOf, pathOf, startWorld, token } from '../setup.ts';
+import { afterwards, callerOf, openBroker, openGateway, pathOf, startWorld, token } from '../setup.ts';
 import { rawClient } from './raw-client.ts';
 
 /** Issue 5: HTTP itself, as clients that go by its rules, or nearly, speak it (RFC 9110, RFC 9112). */
 
-const bearer = `host: x\r\nauthorization: Bearer ${token}\r\n`;
+const bearer = `host: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n`;
 const startRaw = async () => {
   const world = await startWorld();
   /** All that is answered to these bytes until `isDone`. */
@@ -62,9 +63,27 @@ test('a request without a host gets a problem, but not one of the old HTTP, whic
   expect(await raw('GET /livez HTTP/1.0\r\n\r\n', closed)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
+test('a route without a token answers to the names of the gateway alone, and to addresses, as probes use', async () => {
+  const memory = openBroker();
+  const given = { port: 0, hostNames: ['natter.internal'], allowedOrigins: ['https://chat.example.org'] };
+  const { url } = await openGateway(memory.portsFor('gateway'), [], configSchema.parse({ gateway: given }));
+  const [stranger, owner] = [callerOf(url, null), callerOf(url)];
+  const answerTo = (host: string, path: string) => stranger('GET', path, { headers: { host } });
+  for (const path of ['/livez', '/readyz']) {
+    for (const host of ['evil.example', 'evil.example:4600', 'localhost.evil.example', '127.0.0.1.evil.example', 'a b', '::1']) {
+      const { status, body } = await answerTo(host, path);
+      expect({ host, status, body }).toMatchObject({ host, status: 400, body: { code: 'invalid', field: 'host' } });
+    }
+    const names = ['localhost:4600', 'Natter.Internal:80', 'chat.example.org', '10.1.2.3:4600', '[::1]:4600', '[fd00::1]'];
+    for (const host of names) expect([host, (await answerTo(host, path)).status]).not.toEqual([host, 400]);
+  }
+  // Behind a proxy the gateway may have any name: whoever has a token is no page.
+  expect((await owner('GET', '/v1/sessions', { headers: { host: 'evil.example' } })).status).not.toBe(400);
+});
+
 test('what a client expects besides "100-continue" is not waited for', async () => {
   const { raw } = await startRaw();
-  const answer = await raw('GET /livez HTTP/1.1\r\nhost: x\r\nexpect: the-best\r\n\r\n', (heard) => heard.endsWith('}'));
+  const answer = await raw('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nexpect: the-best\r\n\r\n', (heard) => heard.endsWith('}'));
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 

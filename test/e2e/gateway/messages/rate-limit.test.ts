@@ -8,7 +8,7 @@ import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
 import { startReplicas } from '../access/token-rig.ts';
-import { afterwards, callerOf, openBroker, pathOf, ready, token } from '../setup.ts';
+import { afterwards, type Call, callerOf, openBroker, pathOf, ready, token } from '../setup.ts';
 
 /** How often, from where and for whose pages the gateway may be called (I11, I12). */
 
@@ -27,17 +27,55 @@ describe('rates', () => {
     expect((await admin('GET', '/v1/sessions')).status).toBe(200);
   });
 
-  test('I12: who guesses has to wait, loopback too; who was let in before goes on', async () => {
+  test('I12: who guesses has to wait, loopback too; a valid token is let in, whoever else guesses at its address', async () => {
     const { as, admin, make } = await startReplicas({ failedAuthenticationsPerMinute: 10 });
     const { token: fresh } = await make({ role: 'owner' });
     const statuses: number[] = [];
     for (let guess = 0; guess < 12; guess++) statuses.push((await as(`guess-${guess}`)('GET', '/v1/sessions')).status);
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
     expect((await admin('GET', '/v1/sessions')).status).toBe(200);
-    // Who might be the next guess, and right.
-    expect((await as(fresh)('GET', '/v1/sessions')).status).toBe(429);
+    // Never seen here before.
+    expect((await as(fresh)('GET', '/v1/sessions')).status).toBe(200);
+    // It buys no further guesses.
+    expect((await as('guess-12')('GET', '/v1/sessions')).status).toBe(429);
     // A call without a token guesses nothing.
     expect((await as(null)('GET', '/v1/sessions')).status).toBe(401);
+  });
+
+  test('I11: a channel starts so many sessions an hour; those it has go on, and the owner starts any number', async () => {
+    const { make, as, admin } = await startReplicas({ newSessionsPerHour: 3 });
+    const { token: channel } = await make({ role: 'channel', namespace: 'irc' });
+    let messages = 0;
+    const say = (call: Call, group: number) => {
+      messages += 1;
+      const envelope = {
+        id: `m${messages}`,
+        channel: 'irc',
+        conversation: { id: `#${group}`, kind: 'group' },
+        sender: { id: 'ann' },
+      };
+      return call('POST', '/v1/inbound', { body: { ...envelope, text: 'hi' } });
+    };
+    const statuses: number[] = [];
+    for (const group of [1, 2, 2, 3, 4, 5]) statuses.push((await say(as(channel), group)).status);
+    expect(statuses).toEqual([202, 202, 202, 202, 429, 429]);
+    const refused = await say(as(channel), 6);
+    expect(refused.body).toMatchObject({ code: 'overloaded', detail: expect.stringContaining('more than 3 an hour') });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(1_000);
+    expect((await say(as(channel), 1)).status).toBe(202);
+    for (const group of [7, 8, 9, 10]) expect((await say(admin, group)).status).toBe(202);
+  });
+
+  test('I11: a participant too, whatever address they write to', async () => {
+    const session = { dmScope: 'per-account-channel-peer' };
+    const { make, as } = await startReplicas({ newSessionsPerHour: 2 }, systemClock, session);
+    const { token: ann } = await make({ role: 'participant', principal: 'irc:ann' });
+    const statuses: number[] = [];
+    for (const account of ['a', 'b', 'c']) {
+      const path = pathOf(`agent:main:irc:${account}:dm:ann`, '/messages');
+      statuses.push((await as(ann)('POST', path, { body: { text: 'hi' } })).status);
+    }
+    expect(statuses).toEqual([202, 202, 429]);
   });
 
   test('what was used comes back with time, and no more than there was', () => {

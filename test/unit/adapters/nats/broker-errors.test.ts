@@ -6,6 +6,8 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 
 const api = (err_code: number, description = 'text') => new JetStreamApiError({ code: 400, err_code, description });
 
+const wrapped = new errors.RequestError('x', { cause: new errors.PermissionViolationError('x', 'publish', 'a.b') });
+
 describe('what an error of the client means', () => {
   test.each([
     ['a time-out', new errors.TimeoutError(), 'unknown', 'unavailable'],
@@ -30,7 +32,9 @@ describe('what an error of the client means', () => {
       'too_large',
     ],
     ['replicas without a cluster', api(10074), 'unsupported', 'unsupported'],
-    ['wrong credentials', new errors.AuthorizationError('x'), 'forbidden', 'unauthorized'],
+    ['wrong credentials', new errors.AuthorizationError('x'), 'forbidden', 'unavailable'],
+    ['a refused subject', new errors.PermissionViolationError('x', 'publish', 'a.b'), 'forbidden', 'unavailable'],
+    ['the same in a request', wrapped, 'forbidden', 'unavailable'],
     ['a connection we closed', new errors.ClosedConnectionError(), 'closed', 'unavailable'],
     ['anything else', new Error('x'), 'other', 'unavailable'],
   ] as const)('%s', (_, error, failure, code) => {
@@ -41,6 +45,12 @@ describe('what an error of the client means', () => {
   test('an outage says when to try again, a refusal does not', () => {
     expect(toNatterError(new errors.TimeoutError(), 'do it').retryAfterMs).toBeGreaterThan(0);
     expect(toNatterError(api(10054), 'do it').retryAfterMs).toBeUndefined();
+  });
+
+  test('a refused subject is named, with the fix', () => {
+    expect(toNatterError(wrapped, 'publish a command').message).toBe(
+      'the broker could not publish a command: the broker\'s user may not publish to "a.b"; give it that right at the broker',
+    );
   });
 
   test('an error of ours goes through as it is', () => {

@@ -123,6 +123,12 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
     /use tls/,
   ],
   [
+    'a broker elsewhere with files for TLS',
+    'ok',
+    () => exposure.configuredValues(config({ nats: { url: 'nats://b.example:4222', tls: { caFile: '/ca.pem' } } })),
+    /no guessable token/,
+  ],
+  [
     'a broker here',
     'ok',
     () => exposure.configuredValues(config({ nats: { url: 'nats://127.0.0.1:4222' } })),

@@ -58,7 +58,8 @@ test('I12, A3/29: whose id is unlinked while all runs knows nothing of the perso
     dataDir: '/nowhere',
   });
   let config = linking('telegram:1', 'irc:1');
-  const options = { config: { current: () => config as Config }, log: pino({ level: 'silent' }), env: {}, version: '0' };
+  const live = { current: () => config as Config };
+  const options = { config: live, log: pino({ level: 'silent' }), env: {}, tokens: [], version: '0' };
   for (const name of ['session', 'checkpoint'] as const) {
     const worker = await startWorker(name, { ...options, ports: system.portsFor(name) });
     onTestFinished(() => worker.stop(1_000));

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import JSON5 from 'json5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatCommandIn } from '../../../../shared/domain/routing/chat-command.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import { route } from '../../../../shared/domain/routing/route.ts';
-import { type Config, loadConfig, secretsOf } from '../../../../shared/runtime/config/load.ts';
+import { type Config, keysOf, loadConfig, secretsOf } from '../../../../shared/runtime/config/load.ts';
 import { linesOf } from '../../../../shared/runtime/config/locate.ts';
 
 let home: string;
@@ -133,6 +133,17 @@ describe('configuration (A14)', () => {
       '{ gateway: {token:"g"}, nats: {token:"n"}, outlets: {webhooks: {a: {url:"http://h/", secret:"w"}}}, model: {providers: {p: {kind:"anthropic", apiKeyEnv:"KEY"}}} }',
     );
     expect(secretsOf(config, { KEY: 'k', OTHER: 'o' }).sort()).toEqual(['g', 'k', 'n', 'w']);
+  });
+
+  test('what a program gets is hidden in the log, but it is no key: it may be a path, which people must be able to read', () => {
+    const config = load('{ tools: {exec: {environment: ["PROJECT"]}}, nats: {token: "n"} }');
+    expect(secretsOf(config, { PROJECT: '/p' })).toEqual(['n', '/p']);
+    expect(keysOf(config, { PROJECT: '/p' })).toEqual(['n']);
+  });
+
+  test('files of the broker are relative to the configuration, in a variable to where it is set', () => {
+    const { nats } = load('{ nats: { tls: { caFile: "ca.pem" }, credsFile: "~/c" } }', { NATS_NKEY: 'k' });
+    expect(nats).toMatchObject({ tls: { caFile: join(home, 'ca.pem') }, credsFile: join(home, 'c'), nkeySeedFile: resolve('k') });
   });
 });
 

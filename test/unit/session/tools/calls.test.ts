@@ -44,6 +44,16 @@ describe('the calls of a step (I6)', () => {
     ]);
   });
 
+  test('I12: end without a secret of the installation in what is recorded, also where the tool throws', async () => {
+    const hideSecrets = (text: string): string => text.replaceAll('planted-secret', '[secret]');
+    const told: FakeTool = { name: 'told', run: async () => ({ outcome: 'ok', text: 'it is planted-secret' }) };
+    const threw: FakeTool = { name: 'threw', run: () => Promise.reject(new Error('planted-secret is wrong')) };
+    const { system, model } = await turnWith(fakeTools(told, threw), [['told', 'threw'], 'done'], { hideSecrets });
+    const results = system.events.stored().flatMap(({ events }) => events.filter(({ type }) => type === 'tool_result'));
+    expect(results).toMatchObject([{ text: 'it is [secret]' }, { text: '[secret] is wrong' }]);
+    expect(JSON.stringify([system.events.stored(), model.requests])).not.toContain('planted-secret');
+  });
+
   test('run at most eight at a time', async () => {
     let [running, most] = [0, 0];
     const ends: (() => void)[] = [];
