@@ -26,7 +26,7 @@ beforeEach(async () => {
   await provisionFor(server, { partitions: 4 });
   intruder = await openConnection({ servers: server.url, name: 'intruder', requestTimeoutMs: 1_000 });
   manager = await jetstreamManager(intruder, { checkAPI: false });
-  ports = await openNats(config, { name: 'test', clock: systemClock, ...server.as('router') });
+  ports = await openNats(config, { name: 'test', clock: systemClock, ...server.as('session') });
 });
 afterEach(async () => {
   await ports.close();

@@ -27,8 +27,8 @@ const startWith = async (home: string, account: string) => {
   const { path: binary } = await testBinary();
   const configFile = join(home, 'own.conf');
   writeFileSync(configFile, `${readFileSync(serverConfigFile(), 'utf8')}\n${account}`);
-  const env = { NATTER_BROKER_STORE: '"/nowhere"', NATTER_BROKER_SYNC: '"always"' };
-  const checked = spawnSync(binary, ['-t', '-c', configFile], { env, encoding: 'utf8' });
+  const values = { NATTER_BROKER_STORE: '"/nowhere"', NATTER_BROKER_STORE_BYTES: '1000000', NATTER_BROKER_SYNC: '"always"' };
+  const checked = spawnSync(binary, ['-t', '-c', configFile], { env: values, encoding: 'utf8' });
   expect(checked.stderr + checked.stdout).toMatch(/is valid/);
   const server = await startServerProcess({ binary, folder: home, configFile, port: 0, syncInterval: '2m', log: () => {} });
   onTestFinished(async () => {
