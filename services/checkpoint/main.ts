@@ -6,7 +6,8 @@ import { runAll } from '../../shared/kit/run-all.ts';
 import { Signal } from '../../shared/kit/signal.ts';
 import type { Model } from '../../shared/ports/model.ts';
 import { startLeasedWork, type Tenure } from '../../shared/runtime/leased-work.ts';
-import { LogFollower, witnessedPosition } from '../../shared/runtime/log-follower.ts';
+import { LogFollower } from '../../shared/runtime/log-follower.ts';
+import { witnessedPosition } from '../../shared/runtime/log-witness.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import type { StoreConfig } from '../../shared/runtime/transcripts/session-map.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
@@ -51,7 +52,7 @@ const restMs = 50;
 /** Derives the session index and long-term memory from the log, and optionally the mirror of transcripts and introspection. */
 export const startCheckpoint = async (options: CheckpointOptions): Promise<Service> => {
   const { ports, log, member, mirror: config } = options;
-  const counts = { commits_total: 0, rows_written_total: 0, flushes_total: 0 };
+  const counts = { commits_total: 0, damaged_commits_total: 0, rows_written_total: 0, flushes_total: 0 };
   let projection: Projection | null = null;
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
@@ -68,9 +69,10 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
     healthy();
 
     const fold = (until: AbortSignal): Promise<void> =>
-      follower.run(until, async (commit) => {
+      follower.run(until, async (commit, gap) => {
         await current.fold(commit);
         counts.commits_total += 1;
+        counts.damaged_commits_total += gap === null ? 0 : 1;
         folded.notify();
         while (isFull() && !until.aborted) await flushed.wait(until);
       });

@@ -37,6 +37,8 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'session_deactivated':
     case 'session_deleted':
       return event.reason;
+    case 'history_damaged':
+      return `rev ${event.fromRev} to ${event.toRev} ${event.damage}: ${event.reason}`;
     case 'notice':
       return oneLine(event.notice.text, width);
     case 'participant_resolved':

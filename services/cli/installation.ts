@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../shared/runtime/config/load.ts';
@@ -28,12 +28,31 @@ const writePrivate = (path: string, value: unknown): void => {
 /** Where the seeds of a managed broker's users are: one file for each. */
 export const usersFolder = (dataDir: string): string => join(dataDir, 'broker', 'users');
 
+/** The text of a file that is written once; of several processes that start together, one makes it. */
+const readOrMake = (path: string, make: () => string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {}
+  const temporary = `${path}.${process.pid}`;
+  try {
+    writeFileSync(temporary, make(), { mode: 0o600 });
+    try {
+      linkSync(temporary, path);
+    } catch {}
+    rmSync(temporary, { force: true });
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
 /** The files of one data directory. */
 export const installationIn = (dataDir: string) => {
   const paths = {
     gateway: join(dataDir, 'gateway.json'),
     broker: join(dataDir, 'broker.json'),
     log: join(dataDir, 'natter.log'),
+    snapshotKey: join(dataDir, 'snapshot-key.pem'),
   };
   return {
     paths,
@@ -43,6 +62,8 @@ export const installationIn = (dataDir: string) => {
     writeGateway: (file: GatewayFile) => writePrivate(paths.gateway, file),
     broker: () => read(paths.broker, brokerFile),
     writeBroker: (file: BrokerFile) => writePrivate(paths.broker, file),
+    /** The key of snapshots, made if it is missing; `null` where it can neither be read nor written. */
+    snapshotKey: (make: () => string) => readOrMake(paths.snapshotKey, make),
     removeBroker: () => rmSync(paths.broker, { force: true }),
   };
 };

@@ -1,6 +1,8 @@
 import type { NatterClient } from '../../shared/client/main.ts';
+import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
-import { fold, initialState, type PlainState, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
+import { type PlainState, type SessionState, toPlain } from '../../shared/domain/session/evolve.ts';
+import { HistoryFold } from '../../shared/domain/session/history-fold.ts';
 import { type Difference, differences } from '../../shared/kit/comparison.ts';
 import { commitsOf } from './commits.ts';
 
@@ -17,7 +19,7 @@ export interface Replay {
 
 /**
  * Folds a session's log here, from the beginning up to the position of the server's state (or up to `at`), and compares the two states.
- * Executes nothing. `seen` gets each commit with the states before and after it.
+ * Executes nothing. Throws `damaged` where commits are lost and nobody has decided about it. `seen` gets each commit with the states before and after it.
  */
 export const replaySession = async (
   client: NatterClient,
@@ -25,17 +27,17 @@ export const replaySession = async (
   options: { at?: string; seen?: (commit: RecordedCommit, before: SessionState, after: SessionState) => void } = {},
 ): Promise<Replay> => {
   const { key: _, from: serverFrom, ...server } = await client.sessions.state(key, { at: options.at, patienceMs: 10_000 });
-  let state = initialState;
+  const history = new HistoryFold();
   let commits = 0;
   let events = 0;
   for await (const commit of commitsOf(client, key)) {
     if (commit.seq > server.position.seq) break;
-    const after = fold(state, commit);
-    options.seen?.(commit, state, after);
-    state = after;
+    const before = history.state;
+    history.take(commit);
+    options.seen?.(commit, before, history.state);
     commits += 1;
     events += commit.events.length;
   }
-  const plain = toPlain(state);
+  const plain = toPlain(history.whole(key as SessionKey));
   return { key, commits, events, state: plain, serverFrom, differences: differences(plain, server) };
 };

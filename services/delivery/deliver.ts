@@ -7,7 +7,7 @@ import { runAll } from '../../shared/kit/run-all.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { DurableCursor } from '../../shared/runtime/durable-cursor.ts';
 import type { Tenure } from '../../shared/runtime/leased-work.ts';
-import { LogFollower, witnessedPosition } from '../../shared/runtime/log-follower.ts';
+import { LogFollower } from '../../shared/runtime/log-follower.ts';
 import type { Erasures } from './erasures.ts';
 import type { Outbox } from './outbox.ts';
 import { outboundHeadlines, plan } from './plan.ts';
@@ -36,9 +36,8 @@ export type DeliverySignals = Pick<Tenure, 'held' | 'stopping'>;
  */
 export const deliver = async (options: DeliverOptions, { held, stopping, healthy }: Tenure): Promise<void> => {
   const { ports, log, erasures, sendPolicy } = options;
-  const cursor = new DurableCursor(ports.cursors, serviceName);
-  const start = () => witnessedPosition(ports, serviceName, cursor.load);
-  const follower = new LogFollower({ events: ports.events, start, headlines: outboundHeadlines, readPauseMs });
+  const cursor = new DurableCursor(ports, serviceName);
+  const follower = new LogFollower({ events: ports.events, start: cursor.load, headlines: outboundHeadlines, readPauseMs });
   const after = await follower.start();
   const ended = new AbortController();
   const outbox = options.openOutbox(after, signalsUntil(ended.signal, { held, stopping }));
@@ -47,6 +46,7 @@ export const deliver = async (options: DeliverOptions, { held, stopping, healthy
   };
   const putIntoOutbox = (commit: RecordedCommit): Promise<void> => {
     erasures.note(commit);
+    cursor.note(commit);
     return outbox.accept(commit.seq, plan(commit, sendPolicy()));
   };
   healthy();

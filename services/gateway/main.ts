@@ -29,6 +29,8 @@ import { ConcurrencyQuota } from './http/concurrency-quota.ts';
 import { sseFrame } from './http/sse.ts';
 import { buildServer } from './server/server.ts';
 
+export { isOwnName, notOwnName } from './server/origin.ts';
+
 export interface GatewayOptions {
   readonly config: Current<Config>;
   readonly ports: Ports;
@@ -140,6 +142,7 @@ const serviceOf = (context: GatewayContext, server: FastifyInstance, close: () =
       waiting_calls: waits.inUse,
       web_sockets: sockets.inUse,
       feed_ready: feed.problems().length === 0 ? 1 : 0,
+      damaged_commits_total: feed.damaged,
     }),
     stop: async (deadlineMs) => {
       const done = new AbortController();

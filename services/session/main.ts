@@ -77,7 +77,7 @@ export const startSession = async (options: SessionServiceOptions): Promise<Serv
     name: 'session',
     problems: () => consumption.problems(),
     // Without one of its tools a session still answers, and a broken session holds up its partition alone.
-    warnings: () => [...consumption.warnings(), ...tools.problems(), ...skills.problems()],
+    warnings: () => [...consumption.warnings(), ...tools.problems(), ...skills.problems(), ...host.quarantine.warnings()],
     metrics: () => ({
       ...hostMetrics(host),
       partitions_owned: consumption.owned().length,
@@ -180,6 +180,7 @@ const recover = (
 const hostMetrics = (host: SessionHost): Record<string, number> => ({
   sessions_resident: host.residents,
   sessions_quarantined: host.quarantine.size,
+  sessions_damaged: host.quarantine.damaged.length,
   commits_total: host.counts.commits,
   commits_fenced_total: host.counts.fenced,
   commits_uncommitted_total: host.counts.uncommitted,

@@ -6,7 +6,10 @@ export const callsAtOnce = 32;
 /** Maximum size of a frame in bytes. A larger one, or one that is not valid Unicode, would end the whole connection. */
 export const frameBytes = 256 * 1024;
 /** Methods that may be repeated. So may any call with an `idempotencyKey`. */
-export const reading = ['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'chat.history', 'agent.wait', 'status'];
+export const reading = [
+  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get'],
+  ...['chat.history', 'agent.wait', 'status'],
+];
 
 /** Matches an unpaired surrogate as JSON.stringify writes it. */
 const halfCharacter = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;

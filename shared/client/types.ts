@@ -39,8 +39,17 @@ export interface Gap {
   readonly key: string;
   readonly before: string;
 }
+/** The store has lost events of the session before this one; `toRev` `null`: not known up to where. A copy of them may be the only one: keep it. */
+export interface Damage {
+  readonly type: 'damage';
+  readonly key: string;
+  readonly reason: 'missing' | 'changed' | 'unreadable';
+  readonly fromRev: number;
+  readonly toRev: number | null;
+  readonly before: string;
+}
 /** An item of an event stream. Distinguished by `type`. */
-export type StreamItem = NatterEvent | LiveText | Gap;
+export type StreamItem = NatterEvent | LiveText | Gap | Damage;
 
 /** A position in the log: a sequence (after that whole commit), or the id of an event. */
 export type Cursor = number | string;

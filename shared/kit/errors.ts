@@ -14,6 +14,7 @@ import type { HealthProblem } from './health-problem.ts';
  * - `unavailable`: the broker does not answer; nothing was lost; try again after `retryAfterMs`.
  * - `log_regressed`: the event log is shorter than a sequence we have seen (I13); writes stay stopped until an operator acts.
  * - `quarantined`: this session's history cannot be folded; other sessions are not affected.
+ * - `damaged`: the store has lost or changed commits of this session; it is read-only until a person decides (F13).
  * - `unsupported`: a broker, file or version that Natter does not work with.
  */
 export type ErrorCode =
@@ -28,6 +29,7 @@ export type ErrorCode =
   | 'unavailable'
   | 'log_regressed'
   | 'quarantined'
+  | 'damaged'
   | 'unsupported';
 
 /**
@@ -56,6 +58,9 @@ export class NatterError extends Error {
 
 /** True for a `NatterError` with this code. */
 export const hasCode = (error: unknown, code: ErrorCode): boolean => error instanceof NatterError && error.code === code;
+
+/** True when the history of one session cannot be read or folded: the others go on. */
+export const isUnreadable = (error: unknown): boolean => hasCode(error, 'quarantined') || hasCode(error, 'damaged');
 
 /** The message of anything that can be thrown. */
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

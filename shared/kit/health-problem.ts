@@ -14,7 +14,10 @@ const table = {
   ],
   consumers_missing: ['changes', '"natter up" makes them again by itself; without it run "natter nats provision"'],
   stream_changed: ['changes', 'run "natter nats provision", which sets what can be set safely and names the rest'],
-  log_went_back: ['all', 'stop everything and restore the store with the longest log (docs/operate/operations.md)'],
+  log_went_back: [
+    'all',
+    'put back the store with the longest log; if there is none, run "natter log accept" (docs/operate/operations.md)',
+  ],
   storage_full: [
     'changes',
     'free space on the disk of the broker, or raise its limit; "natter up" then restarts its broker, restart one of your own',

@@ -1,3 +1,4 @@
+/** A message that nobody could process. `subject`: where it was stored; `at`: when it was given up, ms. */
 export interface DeadLetter {
   readonly id: string;
   readonly service: string;
@@ -6,9 +7,27 @@ export interface DeadLetter {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
+/** A letter as it is kept. Later ones have a greater `seq`, by which it is found. */
+export interface StoredDeadLetter extends DeadLetter {
+  readonly seq: number;
+}
+/** A letter in a list: the `size` of its message in bytes, not the message. */
+export interface ListedDeadLetter extends Omit<StoredDeadLetter, 'bytes'> {
+  readonly size: number;
+}
 
+/**
+ * What nobody could process, kept until a person decides. Bounded in age, in bytes and in letters of one source (`deadBounds` in
+ * `topology.ts`): beyond that the oldest are dropped, of a source that floods its own (I11).
+ */
 export interface DeadLetters {
+  /** Durable once it resolves. The same id of the same service within two minutes is stored once. */
   put(letter: DeadLetter): Promise<void>;
-  list(limit: number): Promise<DeadLetter[]>;
+  /** The newest first, at most `limit`; only those before the sequence `before`, if it is given. */
+  list(limit: number, before?: number): Promise<ListedDeadLetter[]>;
+  /** `null` if there is none. */
+  get(seq: number): Promise<StoredDeadLetter | null>;
+  /** True if this call has removed it, for one of several callers. The message is then overwritten on the disk, too. */
+  remove(seq: number): Promise<boolean>;
   count(): Promise<number>;
 }

@@ -3,7 +3,7 @@ import type { PlainState } from '../domain/session/evolve.ts';
 
 /** A cached fold of one session. Any doubt about it leads to a full replay (I4). */
 export interface Snapshots {
-  /** The newest snapshot that passes its checks (schema, checksum, key), else `null`. */
+  /** The newest snapshot that passes its checks (schema, signature, key), else `null`. Whether it stands on the log is for its reader to see. */
   get(key: SessionKey): Promise<PlainState | null>;
   put(key: SessionKey, state: PlainState): Promise<void>;
 }

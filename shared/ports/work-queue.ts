@@ -52,6 +52,12 @@ export interface WorkQueue<T> {
   /** Durable once it resolves. The same id within two minutes is stored once (`duplicate`). */
   publish(message: T): Promise<{ seq: number; duplicate: boolean }>;
   /**
+   * Publishes again what became a dead letter, byte for byte. `id` takes the place of the message's own, under which the queue
+   * would still refuse it: the same `id` within two minutes is stored once. Rejects with `NatterError('invalid')` for bytes that
+   * are no message of this queue.
+   */
+  resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }>;
+  /**
    * Publishes at a later time: not before `at`, and up to 1 s after it. The same key and name again replaces the message (a timer
    * is a delayed command).
    */

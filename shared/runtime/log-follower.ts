@@ -1,10 +1,10 @@
+import type { HistoryGap } from '../domain/session/chain.ts';
+import { ChainWatch } from '../domain/session/chain-watch.ts';
 import type { RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType } from '../domain/session/events.ts';
 import { type Backoff, backoffMs } from '../kit/backoff.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { EventLog } from '../ports/event-log.ts';
-import type { Ports } from '../ports/index.ts';
-import { witnessLog } from './log-witness.ts';
 
 export interface LogFollowerOptions {
   readonly events: Pick<EventLog, 'follow'>;
@@ -16,8 +16,11 @@ export interface LogFollowerOptions {
   readonly readPauseMs: number;
 }
 
-/** Handles one commit; the next one is passed on when this is done. */
-type Take = (commit: RecordedCommit) => Promise<void> | void;
+/** Handles one commit; the next one is passed on when this is done. `gap`: what is lost in front of it (F13), if all headlines are read. */
+type Take = (commit: RecordedCommit, gap: HistoryGap | null) => Promise<void> | void;
+
+/** Sessions whose last commit a follower remembers, to see whether the next one follows: about 2 MB. */
+const watchedSessions = 10_000;
 
 export interface Resuming {
   readonly clock: Pick<Clock, 'sleep'>;
@@ -30,6 +33,7 @@ export interface Resuming {
 /** Reads the log from a start position and passes each commit on once, in order. Persisting the position is left to the owner. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
+  readonly #chain = new ChainWatch(watchedSessions);
   #position: number | null = null;
 
   constructor(options: LogFollowerOptions) {
@@ -55,7 +59,8 @@ export class LogFollower {
     const { events, headlines, readPauseMs } = this.#options;
     const after = await this.start();
     for await (const commit of events.follow({ after, signal: until, pauseMs: readPauseMs, ...(headlines && { headlines }) })) {
-      const taken = take(commit);
+      const gap = headlines ? null : this.#chain.take(commit);
+      const taken = take(commit, gap);
       if (taken) await taken;
       this.#position = commit.seq;
     }
@@ -73,8 +78,8 @@ export class LogFollower {
       try {
         await this.start();
         reading();
-        await this.run(until, (commit) => {
-          const taken = take(commit);
+        await this.run(until, (commit, gap) => {
+          const taken = take(commit, gap);
           return taken ? taken.then(succeeded) : succeeded();
         });
       } catch (error) {
@@ -84,14 +89,3 @@ export class LogFollower {
     }
   }
 }
-
-/** The position from `load`, after checking that the log is the one it belongs to. Throws `log_regressed` if it is not (I13). */
-export const witnessedPosition = async (
-  ports: Pick<Ports, 'events' | 'cursors'>,
-  reader: string,
-  load: () => Promise<number>,
-): Promise<number> => {
-  const position = await load();
-  await witnessLog(ports, reader, position);
-  return position;
-};

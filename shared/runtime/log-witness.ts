@@ -1,23 +1,28 @@
+import { type LogView, type LogWitness, regression } from '../domain/session/log-witness.ts';
 import { NatterError } from '../kit/errors.ts';
+import type { EventLog } from '../ports/event-log.ts';
 import type { Ports } from '../ports/index.ts';
 
+/** The log as it is, if it still has what was seen, maybe by an earlier process. Throws `log_regressed` if it has not (I13). */
+export const intactLog = async (events: Pick<EventLog, 'view'>, seen: LogWitness): Promise<LogView> => {
+  const view = await events.view(seen.seq);
+  const problem = regression(seen, view);
+  if (problem !== null) throw new NatterError('log_regressed', problem);
+  return view;
+};
+
 /**
- * Checks that the log is still the one that `reader` has read up to `position`, even in an earlier process, and remembers its
- * incarnation. Throws `log_regressed` when it was recreated or ends before the position (I13): reading on would silently skip or
- * repeat events. From then on `follow` does this check.
+ * The position from `load` of a reader that keeps it beside what it derives. Its cursor is then a witness only: it says at which commit the
+ * reader started last. Throws `log_regressed` if the log has lost that, or the position (I13): reading on would silently skip or repeat events.
  */
-export const witnessLog = async (
+export const witnessedPosition = async (
   { events, cursors }: Pick<Ports, 'events' | 'cursors'>,
   reader: string,
-  position: number,
-): Promise<void> => {
-  const remembered = `${reader}-incarnation`;
-  const [info, known] = await Promise.all([events.info(), cursors.get(remembered)]);
-  if (known !== 0 && known !== info.incarnation) {
-    throw new NatterError('log_regressed', `the event log was recreated; its predecessor was read up to ${position}`);
-  }
-  if (position > info.lastSeq) {
-    throw new NatterError('log_regressed', `the event log ends at ${info.lastSeq}; it was read up to ${position} before`);
-  }
-  if (known === 0) await cursors.put(remembered, info.incarnation);
+  load: () => Promise<number>,
+): Promise<number> => {
+  const [seq, seen] = await Promise.all([load(), cursors.get(reader)]);
+  const { incarnation } = await intactLog(events, seen);
+  const { digest } = await intactLog(events, { incarnation, seq, digest: null });
+  if (seq > 0) await cursors.put(reader, { incarnation, seq, digest });
+  return seq;
 };

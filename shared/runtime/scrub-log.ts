@@ -1,5 +1,5 @@
 import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
-import { type ChainBreak, type ChainLink, chainBreak, chainStart, linkAfter } from '../domain/session/chain.ts';
+import { type ChainBreak, type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from '../domain/session/chain.ts';
 import { limits } from '../kit/limits.ts';
 import type { EventLog, StoredCommit } from '../ports/event-log.ts';
 import { linkOf, type StoredLink } from '../wire/commit-link.ts';
@@ -76,11 +76,12 @@ const damageOf = async (events: Source, key: SessionKey): Promise<Damage | null>
 const firstDamage = async (events: Source, key: SessionKey): Promise<Damage | null> => {
   const chains = new Map<string, ChainLink>();
   const { signal } = new AbortController();
+  let first: Damage | null = null;
   for await (const message of messagesOf(events, { key, upTo: Number.MAX_SAFE_INTEGER, signal, paced: () => {} })) {
-    const damage = follow(chains, message);
-    if (damage !== null) return damage;
+    const { damage, isDecided } = follow(chains, message);
+    first = isDecided ? damage : (first ?? damage);
   }
-  return null;
+  return first;
 };
 
 /** `null` if a part had more sessions than may be followed at once. */
@@ -97,7 +98,9 @@ const readInParts = async (
     for await (const message of messagesOf(events, options)) {
       if (parts > 1 && partOf(message.key, parts) !== part) continue;
       commits += 1;
-      if (follow(chains, message) !== null && suspected.size < mostDamages) suspected.add(message.key);
+      const { damage, isDecided } = follow(chains, message);
+      if (isDecided) suspected.delete(message.key);
+      if (damage !== null && suspected.size < mostDamages) suspected.add(message.key);
       if (chains.size > most) return null;
     }
     sessions += chains.size;
@@ -124,15 +127,21 @@ async function* messagesOf(
   }
 }
 
+interface Followed {
+  readonly damage: Damage | null;
+  /** A person decided in this commit about all damage before it, or erased what was there. */
+  readonly isDecided: boolean;
+}
+
 /** Checks one message, and goes on from it whatever it is: each damage shows once. */
-const follow = (chains: Map<string, ChainLink>, message: StoredCommit): Damage | null => {
+const follow = (chains: Map<string, ChainLink>, message: StoredCommit): Followed => {
   const { key, seq } = message;
   const last = chains.get(key) ?? chainStart;
   const link = linkOrNull(message);
-  if (link === null) return { key, seq, rev: null, reason: 'unreadable' };
+  if (link === null) return { damage: { key, seq, rev: null, reason: 'unreadable' }, isDecided: false };
   const reason = chainBreak(last, link);
   chains.set(key, linkAfter(last, link));
-  return reason === null ? null : { key, seq, rev: link.rev, reason };
+  return { damage: reason === null ? null : { key, seq, rev: link.rev, reason }, isDecided: startsAnew(link) };
 };
 
 const linkOrNull = (message: StoredCommit): StoredLink | null => {

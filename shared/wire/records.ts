@@ -4,6 +4,7 @@ import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
 import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
+import type { LogWitness } from '../domain/session/log-witness.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
@@ -70,8 +71,19 @@ export const indexRow = z.object({
 }) satisfies z.ZodType<IndexRow, unknown>;
 export const indexRowCodec = codecOf<IndexRow>(indexRow);
 
-/** A sequence number of the event log: the index's position, a reader's cursor. */
+/** A sequence number of the event log: the position of the index or of the memory. */
 export const positionCodec = codecOf<{ seq: number }>(z.object({ seq: count }));
+
+const witness = {
+  seq: count,
+  incarnation: z.number().nullable().default(null),
+  digest: z.string().max(64).nullable().default(null),
+};
+/** A cursor of a reader. Those of older versions have nothing but `seq`. */
+export const witnessCodec = codecOf<LogWitness>(z.object(witness));
+
+/** The highest place that writers have seen, and how many losses of the log have been accepted. */
+export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
 
 /** A record of the delivery log. */
 export const custodyRecord = z.object({

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
 import { queuedTurn } from '../domain/session/events.ts';
@@ -16,9 +15,10 @@ import {
 } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
+import type { SnapshotKey } from './snapshot-key.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
-const snapshotSchema = 7;
+const snapshotSchema = 8;
 
 const count = z.int().min(0);
 const id = z.string();
@@ -116,26 +116,29 @@ export const plainState = z.strictObject({
 const frame = z.strictObject({
   schema: z.literal(snapshotSchema),
   key: z.string(),
-  checksum: z.string(),
+  signature: z.instanceof(Uint8Array),
   state: z.instanceof(Uint8Array),
 });
 
-const checksumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
+/** What is signed: the session too, so that no snapshot serves for another. */
+const signedBytes = (key: SessionKey, state: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from(`${snapshotSchema} ${key}\0`), state]);
 
-/** Encodes a snapshot as plain MessagePack `{ schema, key, checksum, state }`; the checksum covers the encoded state. */
-export const encodeSnapshot = (key: SessionKey, state: PlainState): Uint8Array => {
+/** Encodes a snapshot as plain MessagePack `{ schema, key, signature, state }`. Throws as `SnapshotKey.sign`. */
+export const encodeSnapshot = (key: SessionKey, state: PlainState, snapshotKey: SnapshotKey): Uint8Array => {
   const bytes = encode(state);
-  return encode({ schema: snapshotSchema, key, checksum: checksumOf(bytes), state: bytes }, limits.commitBytes + 1024);
+  const signature = snapshotKey.sign(signedBytes(key, bytes));
+  return encode({ schema: snapshotSchema, key, signature, state: bytes }, limits.commitBytes + 1024);
 };
 
 /**
- * The state in a snapshot of this key, or `null` on any doubt: another schema or key, a wrong checksum, or an invalid state (I4).
+ * The state in a snapshot of this key, or `null` on any doubt: another schema or key, not signed by us, or an invalid state (I4).
  * Never throws.
  */
-export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array): PlainState | null => {
+export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array, snapshotKey: SnapshotKey): PlainState | null => {
   try {
-    const { key: writtenFor, checksum, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));
-    if (writtenFor !== key || checksum !== checksumOf(state)) return null;
+    const { key: writtenFor, signature, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));
+    if (writtenFor !== key || !snapshotKey.isOurs(signedBytes(key, state), signature)) return null;
     return plainState.parse(decode(state));
   } catch {
     return null;

@@ -48,11 +48,14 @@ export interface Subjects {
   /** All commits of a key, whatever their headline: for the fence and for the key's history. */
   eventsOf(key: SessionKey): string;
   eventsUnder(headline: EventType | '*'): string;
+  /** Where the places of commits are filled that are lost for good (I13): no reader of commits meets them. */
+  readonly lost: string;
   /** Where the writer announces the sequence of a stored commit with this event subject: a hint for followers (ADR 2). */
   stored(events: string): string;
   delivery(state: CustodyState, target: DeliveryTarget): string;
   deliveriesTo(target: DeliveryTarget): string;
-  dead(service: string): string;
+  /** Dead letters of a service from one source: a channel, or a session. */
+  dead(service: string, source: string): string;
   audit(kind: AuditKind): string;
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
@@ -64,14 +67,13 @@ export interface Subjects {
 }
 
 /**
- * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long conversation is replaced by its hash.
+ * A subject must fit into one protocol line (4,096 bytes on most brokers), so a very long token is replaced by its hash.
  */
-const longestConversation = 1_024;
-const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string => {
-  const conversation = [accountId ?? '', to, threadId ?? ''].map(token).join('~');
-  if (conversation.length <= longestConversation) return conversation;
-  return `~${createHash('sha256').update(conversation).digest('hex')}`;
-};
+const longestToken = 1_024;
+const shortened = (text: string): string =>
+  text.length <= longestToken ? text : `~${createHash('sha256').update(text).digest('hex')}`;
+const conversationOf = ({ to, accountId, threadId }: DeliveryTarget): string =>
+  shortened([accountId ?? '', to, threadId ?? ''].map(token).join('~'));
 
 /** All subjects under a prefix (default `natter`; several systems can share a broker). */
 export const subjectsUnder = (prefix: string): Subjects => {
@@ -90,10 +92,11 @@ export const subjectsUnder = (prefix: string): Subjects => {
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
     eventsOf: (key) => `${prefix}.event.*.${path(key)}`,
     eventsUnder: (headline) => `${prefix}.event.${headline}.>`,
+    lost: `${prefix}.event.lost`,
     stored: (events) => `${prefix}.stored.${events.slice(`${prefix}.event.`.length)}`,
     delivery: (state, target) => `${prefix}.delivery.${state}.${token(target.channel)}.${conversationOf(target)}`,
     deliveriesTo: (target) => `${prefix}.delivery.*.${token(target.channel)}.${conversationOf(target)}`,
-    dead: (service) => `${prefix}.dead.${token(service)}`,
+    dead: (service, source) => `${prefix}.dead.${token(service)}~${shortened(token(source))}`,
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,

@@ -68,6 +68,7 @@ export const bucketNames = (prefix: string) => {
     hosts: name('hosts'),
     tokens: name('tokens'),
     memory: name('memory'),
+    witness: name('witness'),
   };
 };
 
@@ -107,6 +108,12 @@ const dueOutAtOnce = 256;
 
 /** Bounds of the audit trail. Per kind, so that a flood of failed authentications displaces only its own kind. */
 export const auditBounds = { maxAgeMs: 400 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 50_000 } as const;
+
+/**
+ * Bounds of the dead letters. Per service and source, so that a flood of garbage displaces only letters of its own channel: 500 of
+ * the largest messages, 125 MB, leave the others room. Three months are time enough to look.
+ */
+export const deadBounds = { maxAgeMs: 90 * 86_400_000, maxBytes: 256 * 1024 ** 2, maxMessagesPerSubject: 500 } as const;
 
 /** The whole topology under a prefix. */
 export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOptions): Topology => {
@@ -156,10 +163,10 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       }),
       stream(names.events, [`${prefix}.event.>`], replicas),
       stream(names.deliveries, [`${prefix}.delivery.>`], replicas),
-      stream(names.dead, [`${prefix}.dead.*`], replicas),
+      stream(names.dead, [`${prefix}.dead.*`], replicas, { bounds: deadBounds }),
       stream(names.audit, [`${prefix}.audit.*`], replicas, { maxMessageBytes: 16 * 1024, bounds: auditBounds }),
       // Waits for the disk as the log does: each process proves with it that the broker can store. The newest message is enough.
-      stream(names.probe, [probe], replicas, { bounds: { maxAgeMs: 3_600_000, maxBytes: 1024 ** 2, maxMessagesPerSubject: 1 } }),
+      stream(names.probe, [probe], replicas, { lastPerSubject: true }),
       bucket(buckets.snapshots, { cache: true }),
       bucket(buckets.index, { cache: true }),
       bucket(buckets.hosts, { messageTtl: true, cache: true }),
@@ -167,6 +174,8 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       bucket(buckets.tokens, { messageTtl: true }),
       // Waits for the disk: the position must never cover changes that are not stored.
       bucket(buckets.memory, { erasable: true }),
+      // Waits for the disk, and is no cache: it says what the log has reached (I13).
+      bucket(buckets.witness, {}),
     ],
     consumers: [
       ...all.map((partition) => consumer(names.inbound, `${prefix}.inbound.${partition}.*.*`, partition)),

@@ -56,7 +56,7 @@ const doomedPorts = (ports: Ports): Ports => ({
   checkpoints: doomedQueue('request', ports.checkpoints),
   commands: doomedQueue('command', ports.commands),
   cursors: {
-    get: (name) => ports.cursors.get(name),
+    ...ports.cursors,
     put: (name, seq) =>
       name === 'checkpoint-requests' ? around('cursor', () => ports.cursors.put(name, seq)) : ports.cursors.put(name, seq),
   },

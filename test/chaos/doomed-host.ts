@@ -32,8 +32,14 @@ const moment = (): void => {
 };
 
 const doomedLog = (log: EventLog): EventLog => ({
-  ...{ last: log.last.bind(log), read: log.read.bind(log), page: log.page.bind(log), raw: log.raw.bind(log) },
-  ...{ follow: log.follow.bind(log), info: log.info.bind(log) },
+  ...{
+    last: log.last.bind(log),
+    count: log.count.bind(log),
+    read: log.read.bind(log),
+    page: log.page.bind(log),
+    raw: log.raw.bind(log),
+  },
+  ...{ follow: log.follow.bind(log), info: log.info.bind(log), view: log.view.bind(log) },
   append: async (commit, expectedSeq) => {
     moment();
     const result = await log.append(commit, expectedSeq);

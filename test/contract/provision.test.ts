@@ -104,6 +104,22 @@ describe.each([
     expect((await provision(connection, larger)).drift).toEqual([]);
   });
 
+  test('F9: dead letters from the time when they had no bounds get them, only when asked; bounds of the operator stay', async () => {
+    const streams = topology.streams.map(({ bounds, ...spec }) =>
+      spec.name !== 'NATTER_DEAD' && bounds ? { ...spec, bounds } : spec,
+    );
+    await provision(connection, { ...topology, streams });
+    const log = jetstream(connection);
+    const { seq } = await log.publish('natter.dead.router', 'of the old version');
+    const fields = (await provision(connection, topology)).drift.map(({ field }) => field);
+    expect(fields.sort()).toEqual(['discard', 'max_age', 'max_bytes', 'max_msgs_per_subject']);
+    expect(await provision(connection, topology, { update: true })).toEqual({ created: [], updated: ['NATTER_DEAD'], drift: [] });
+    expect((await manager.streams.getMessage('NATTER_DEAD', { seq }))?.string()).toBe('of the old version');
+    await manager.streams.update('NATTER_DEAD', { max_bytes: 5_000_000 });
+    const { updated, drift } = await provision(connection, topology, { update: true });
+    expect([updated, drift.map(({ field }) => field)]).toEqual([[], ['max_bytes']]);
+  });
+
   test('a consumer of a partition that is no longer there is reported', async () => {
     await provision(connection, topology);
     const fewer = { ...topology, consumers: topology.consumers.filter(({ name }) => name !== 'partition-3') };
@@ -175,10 +191,10 @@ describe.each([
       });
     });
 
-    test('I11: bounds the audit trail, and that alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
+    test('I11: bounds the audit trail, the dead letters and the probe, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
       for await (const { config } of manager.streams.list()) {
-        const isAudit = config.name === 'NATTER_AUDIT';
-        expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isAudit, isAudit]);
+        const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD', 'NATTER_PROBE'].includes(config.name);
+        expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isBounded, isBounded]);
       }
       await manager.streams.delete('NATTER_AUDIT');
       const bounds = { maxAgeMs: 600_000, maxBytes: 1_000_000, maxMessagesPerSubject: 3 };

@@ -16,9 +16,12 @@ import {
 import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
+import { processSnapshotKey } from '../../shared/wire/snapshot-key.ts';
 import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 import { unrecorded } from '../support/domain/commits.ts';
 import { key } from '../support/domain/given.ts';
+
+const ours = processSnapshotKey();
 
 const plainMachine = (snapshot: MachineSnapshot) => ({ status: snapshot.value, context: snapshot.context });
 
@@ -52,7 +55,7 @@ describe('live = replay = snapshot + tail (I4)', () => {
       expect(toPlain(read.reduce(fold, initialState))).toEqual(toPlain(state));
 
       for (const [cut, middle] of states.entries()) {
-        const saved = decodeSnapshot(key, encodeSnapshot(key, save(middle)));
+        const saved = decodeSnapshot(key, encodeSnapshot(key, save(middle), ours), ours);
         if (saved === null) throw new Error('the snapshot cannot be read back');
         expect(toPlain(read.slice(cut).reduce(fold, fromPlain(saved)))).toEqual(toPlain(state));
       }

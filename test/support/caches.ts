@@ -37,7 +37,7 @@ import type { SessionIndex } from '../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../shared/ports/snapshots.ts';
 import type { Tokens } from '../../shared/ports/tokens.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
-import { bucketNames, topologyOf } from '../../shared/wire/topology.ts';
+import { bucketNames, type StreamSpec, streamNames, topologyOf } from '../../shared/wire/topology.ts';
 
 /** One process, as far as the caches go. */
 export interface CacheHost {
@@ -70,6 +70,8 @@ export interface CacheBroker {
     readonly memory: KeyValue;
   };
   readonly ephemera: Ephemera;
+  /** Dead letters under the prefix `tiny`, with bounds of their own. */
+  boundedDeadLetters(bounds: NonNullable<StreamSpec['bounds']>): Promise<{ deadLetters: DeadLetters }>;
   /** Creates the index's bucket anew, empty. */
   emptyIndex(): Promise<void>;
   close(): Promise<void>;
@@ -152,6 +154,9 @@ export const openInMemoryCaches = async (): Promise<CacheBroker> => {
     },
     buckets,
     ephemera,
+    boundedDeadLetters: async (bounds) => ({
+      deadLetters: createInMemoryDeadLetters({ clock: systemClock, prefix: 'tiny', bounds }),
+    }),
     emptyIndex: async () => buckets.index.recreate(),
     close: async () => {},
   };
@@ -191,6 +196,13 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
     },
     buckets: await bucketsOn(connection),
     ephemera: createEphemera(connection),
+    boundedDeadLetters: async (bounds) => {
+      const tiny = subjectsUnder('tiny');
+      const { streams } = topologyOf(tiny, { replicas, partitions: 1 });
+      const dead = streams.filter(({ name }) => name === streamNames('tiny').dead).map((spec) => ({ ...spec, bounds }));
+      await provision(connection, { partitions: 1, streams: dead, consumers: [] });
+      return { deadLetters: await openDeadLetters({ connection, subjects: tiny, requestTimeoutMs }) };
+    },
     emptyIndex: async () => {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       await manager.streams.delete(`KV_${names.index}`);

@@ -16,10 +16,12 @@ export const heldFeed = (ports: Ports, holds: (commit: RecordedCommit) => boolea
   const behind: EventLog = {
     append: (...given) => events.append(...given),
     last: (key) => events.last(key),
+    count: (key) => events.count(key),
     read: (...given) => events.read(...given),
     page: (options) => events.page(options),
     raw: (options) => events.raw(options),
     info: () => events.info(),
+    view: (seq) => events.view(seq),
     follow,
   };
   return { ports: { ...ports, events: behind }, letGo: () => held.abort() };

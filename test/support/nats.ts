@@ -39,8 +39,8 @@ export interface TestServer {
   /** SIGSTOP: connected clients see silence. Resolves once no thread of it runs any more. */
   pause(): Promise<void>;
   resume(): void;
-  /** Starts it again on the same port; stops it first if it runs. `empty`: without its data. */
-  restart(options?: { empty?: boolean }): Promise<void>;
+  /** Starts it again on the same port; stops it first if it runs. `empty`: without its data. `meanwhile`: what happens to its files. */
+  restart(options?: { empty?: boolean; meanwhile?: (folder: string) => Promise<void> }): Promise<void>;
   /** Ends it and removes its files. Fails when a user tried what it has no right to. */
   stop(): Promise<void>;
 }
@@ -159,8 +159,9 @@ const startNode = async (binary: string, options: NodeOptions): Promise<TestServ
       return stopped(running.pid);
     },
     resume: () => running.signal('SIGCONT'),
-    restart: async ({ empty = false } = {}) => {
+    restart: async ({ empty = false, meanwhile } = {}) => {
       await end('SIGTERM');
+      await meanwhile?.(folder);
       if (empty) await rm(join(folder, 'store'), { recursive: true, force: true });
       running = await start(port);
     },

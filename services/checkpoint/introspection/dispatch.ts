@@ -4,7 +4,7 @@ import { runAll } from '../../../shared/kit/run-all.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { DurableCursor } from '../../../shared/runtime/durable-cursor.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
+import { LogFollower } from '../../../shared/runtime/log-follower.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 
 export interface DispatchOptions {
@@ -36,12 +36,8 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
   const counts = { introspection_requests_total: 0, introspection_dispatch_position: 0, introspection_dispatch_lag_seconds: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const cursor = new DurableCursor(ports.cursors, name);
-    const follower = new LogFollower({
-      events: ports.events,
-      start: () => witnessedPosition(ports, name, cursor.load),
-      readPauseMs,
-    });
+    const cursor = new DurableCursor(ports, name);
+    const follower = new LogFollower({ events: ports.events, start: cursor.load, readPauseMs });
     counts.introspection_dispatch_position = await follower.start();
     healthy();
 
@@ -54,6 +50,7 @@ export const startDispatch = ({ ports, log, member }: DispatchOptions): Omit<Ser
           await ports.checkpoints.publish(request);
           counts.introspection_requests_total += 1;
         }
+        cursor.note(commit);
         counts.introspection_dispatch_position = commit.seq;
         counts.introspection_dispatch_lag_seconds = Math.max(0, ports.clock.now() - commit.recordedAt) / 1_000;
       });

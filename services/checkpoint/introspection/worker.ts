@@ -2,7 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import { roomTokens } from '../../../shared/domain/prompt/tokens.ts';
 import type { CheckpointRequest } from '../../../shared/domain/session/envelope.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
-import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
+import { errorMessage, isUnreadable } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import { charactersPerToken } from '../../../shared/kit/token-estimate.ts';
@@ -101,7 +101,7 @@ export const startWorker = async (options: WorkerOptions): Promise<Omit<Service,
       return verdict;
     } catch (error) {
       if (ours.signal.aborted || stopped.signal.aborted) return { kind: 'retry' };
-      if (hasCode(error, 'quarantined')) return { kind: 'dead', reason: errorMessage(error) };
+      if (isUnreadable(error)) return { kind: 'dead', reason: errorMessage(error) };
       counts.retries += 1;
       throw error;
     } finally {

@@ -6,7 +6,8 @@ import { Signal } from '../../../shared/kit/signal.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { MemoryNews } from '../../../shared/ports/memory-store.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
+import { LogFollower } from '../../../shared/runtime/log-follower.ts';
+import { witnessedPosition } from '../../../shared/runtime/log-witness.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { MemoryFold, memoryHeadlines } from './fold.ts';
 

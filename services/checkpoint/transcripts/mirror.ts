@@ -10,7 +10,7 @@ import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { DurableCursor } from '../../../shared/runtime/durable-cursor.ts';
 import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
-import { LogFollower, witnessedPosition } from '../../../shared/runtime/log-follower.ts';
+import { LogFollower } from '../../../shared/runtime/log-follower.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
 import type { StoreConfig } from '../../../shared/runtime/transcripts/session-map.ts';
@@ -57,18 +57,14 @@ async function* linesBefore(events: EventLog, key: SessionKey, seq: number): Asy
  * only in the log and in `mirror_healthy`.
  */
 export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit<Service, 'name' | 'problems'> => {
-  const { clock, cursors, events } = ports;
+  const { clock, events } = ports;
   const { store } = config.session;
   const cursorName = cursorOf(store);
   const counts = { mirror_lines_total: 0, mirror_position: 0, mirror_lag: 0, mirror_maps_behind: 0 };
 
   const work = async ({ held, stopping, healthy }: Tenure): Promise<void> => {
-    const cursor = new DurableCursor(cursors, cursorName);
-    const follower = new LogFollower({
-      events,
-      start: () => witnessedPosition(ports, cursorName, cursor.load),
-      readPauseMs,
-    });
+    const cursor = new DurableCursor(ports, cursorName);
+    const follower = new LogFollower({ events, start: cursor.load, readPauseMs });
     const after = await follower.start();
     counts.mirror_position = after;
     const view = await ports.index.watch();
@@ -82,6 +78,7 @@ export const startMirror = ({ config, ports, log, member }: MirrorOptions): Omit
     const read = (until: AbortSignal): Promise<void> =>
       follower.run(until, async (commit) => {
         batch.add(commit);
+        cursor.note(commit);
         maps.note(commit.key, commit.seq);
         counts.mirror_maps_behind = maps.behind();
         counts.mirror_lag = commit.seq - counts.mirror_position;

@@ -6,6 +6,7 @@ import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
+import { logCommand } from './operate/log.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
 import { upCommand } from './run/up.ts';
@@ -16,6 +17,7 @@ import { eraseCommand } from './sessions/erase.ts';
 import { exportCommand } from './sessions/export.ts';
 import { forkCommand } from './sessions/fork.ts';
 import { inspectCommand } from './sessions/inspect.ts';
+import { repairCommand } from './sessions/repair.ts';
 import { replayCommand } from './sessions/replay.ts';
 import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
@@ -40,12 +42,12 @@ const groups = [
     title: 'Sessions',
     commands: [
       ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
+      ...[forkCommand, repairCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
     ],
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand] },
+  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand] },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];
 

@@ -64,14 +64,13 @@ export const store = ({ problems: [problem] }: Pick<BrokerReport, 'problems'>): 
     ? ok('store', 'a message was written')
     : fail('store', `${problem.code}: ${problem.message}`, problem.fix);
 
-/** The log still has every commit that a reader has seen (I13). */
-export const logEnd = ({ lastSeq, cursors }: Pick<BrokerReport, 'lastSeq' | 'cursors'>): Finding => {
-  const ahead = cursors.filter(({ seq }) => seq > lastSeq);
-  if (ahead.length === 0) return ok('log', `${lastSeq} commits; none that a reader has seen is missing`);
+/** The log still has everything that was seen of it (I13). */
+export const logEnd = ({ lastSeq, losses }: Pick<BrokerReport, 'lastSeq' | 'losses'>): Finding => {
+  if (losses.length === 0) return ok('log', `${lastSeq} commits; nothing that was seen of it is missing`);
   return fail(
     'log',
-    `the log ends at ${lastSeq}, but ${ahead.map(({ name, seq }) => `${name} has seen ${seq}`).join(', ')}`,
-    'the log has lost its end: stop writing and restore the store from a backup (docs/operate/operations.md)',
+    `log_went_back: ${losses.slice(0, 3).join('; ')}`,
+    'put the newer store back, or a backup; if there is none: natter log accept. See "The log went back" in docs/operate/operations.md',
   );
 };
 

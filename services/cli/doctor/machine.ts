@@ -47,12 +47,19 @@ export const modelKeys = ({ model }: Pick<Config, 'model'>, env: Readonly<Record
   );
 };
 
+/** Hosts that share a broker must share the key of their snapshots, or each believes only those of its own machine. */
+export const snapshotKey = ({ nats }: Pick<Config, 'nats'>): Finding => {
+  if (nats.url === undefined || nats.snapshotKeyFile !== undefined) return ok('snapshots', 'all hosts have one key');
+  const fix = 'with hosts on several machines, give all of them one key: nats.snapshotKeyFile';
+  return warn('snapshots', 'each machine believes only its own, and loads other sessions from the whole log', fix);
+};
+
 /** Files with secrets that other users can read (I12). The configuration may be elsewhere, and may have no secrets. */
 export const secretFiles = (dataDir: string, config?: { path: string; secrets: readonly string[] }): Finding => {
   const users = usersFolder(dataDir);
   const seeds = existsSync(users) ? readdirSync(users).map((name) => join(users, name)) : [];
-  const named = ['natter.json', 'gateway.json', 'broker.json'].map((name) => join(dataDir, name)).filter(existsSync);
-  const own = [...named, ...seeds];
+  const names = ['natter.json', 'gateway.json', 'broker.json', 'snapshot-key.pem'];
+  const own = [...names.map((name) => join(dataDir, name)).filter(existsSync), ...seeds];
   const files = [...own, ...(config && !own.includes(config.path) && hasSecrets(config) ? [config.path] : [])];
   const open = process.platform === 'win32' ? [] : files.filter((file) => (statSync(file).mode & 0o077) !== 0);
   return open.length === 0

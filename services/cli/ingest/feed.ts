@@ -31,7 +31,7 @@ export interface Fed {
 /** Reads the log up to now into an outcome. */
 const update = async (client: NatterClient, key: string, outcome: SessionOutcome): Promise<void> => {
   try {
-    for await (const commit of commitsOf(client, key, outcome.state.position.seq)) outcome.accept(commit);
+    for await (const commit of commitsOf(client, key, { after: outcome.state.position.seq })) outcome.accept(commit);
   } catch (error) {
     // A session does not exist before its first message.
     if (!(error instanceof NatterApiError && error.status === 404)) throw error;

@@ -1,4 +1,5 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { driftText, missingStreams, provision } from '../../../shared/adapters/nats/provision.ts';
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
@@ -11,6 +12,7 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
+import { findLoss } from './log-loss.ts';
 
 /** What the broker has, compared with what it should have. */
 export interface BrokerReport {
@@ -27,6 +29,8 @@ export interface BrokerReport {
   /** Why the services could not rely on it; the same that `/readyz` says. */
   readonly problems: readonly HealthProblem[];
   readonly lastSeq: number;
+  /** What the log has lost of what was seen of it, one line for each witness (I13). */
+  readonly losses: readonly string[];
   /** The position of each reader of the log. */
   readonly cursors: readonly { readonly name: string; readonly seq: number; readonly behind: number }[];
   /** Messages not yet processed. */
@@ -40,6 +44,7 @@ const nothing = {
   drift: [],
   problems: [],
   lastSeq: 0,
+  losses: [],
   cursors: [],
   queues: [],
   processes: [],
@@ -65,7 +70,7 @@ export const brokerReport = (config: Config, as: (user: BrokerUser) => BrokerAdd
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(driftText),
-      ...(await contents(config, as('operator'))),
+      ...(await withBroker(config, as('operator'), 'natter doctor', (own) => contents(config, as('operator'), own))),
     };
   });
 
@@ -86,13 +91,17 @@ const skewOf = async (manager: JetStreamManager, { streams }: Topology, missing:
 const contents = async (
   config: Config,
   address: BrokerAddress,
-): Promise<Pick<BrokerReport, 'problems' | 'lastSeq' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>> => {
+  connection: NatsConnection,
+): Promise<
+  Pick<BrokerReport, 'problems' | 'lastSeq' | 'losses' | 'cursors' | 'queues' | 'processes' | 'deadLetters' | 'tokens'>
+> => {
   const ports = await openNats(config, { name: 'natter doctor', clock: systemClock, ...address });
   try {
+    const losses = (await findLoss({ config, connection, ports }))?.problems ?? [];
     const issued = await ports.tokens.watch();
     const [{ lastSeq }, delivery, index, processes, commands, inbound, checkpoints, deadLetters] = await Promise.all([
       ports.events.info(),
-      ports.cursors.get('delivery'),
+      ports.cursors.get('delivery').then(({ seq }) => seq),
       ports.index.position(),
       ports.presence.list(),
       ports.commands.lag(),
@@ -103,7 +112,7 @@ const contents = async (
     const tokens = [...issued.all()];
     await issued.close();
     return {
-      ...{ problems: ports.problems(), lastSeq, processes, deadLetters, tokens },
+      ...{ problems: ports.problems(), lastSeq, losses, processes, deadLetters, tokens },
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },

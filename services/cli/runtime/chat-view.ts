@@ -83,7 +83,7 @@ export class ChatView {
 
   #show(item: StreamItem): void {
     if (item.type === 'delta') this.#views.get(item.turn.id)?.delta(item);
-    else if (item.type !== 'gap') this.#showEvent(item);
+    else if (item.type !== 'gap' && item.type !== 'damage') this.#showEvent(item);
   }
 
   #showEvent(event: NatterEvent): void {

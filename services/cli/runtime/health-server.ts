@@ -2,11 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { type HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
+import { isOwnName, notOwnName } from '../../gateway/main.ts';
 
 export interface HealthServerOptions {
-  readonly host: string;
+  /** Its host, and the names that probes may use. */
+  readonly gateway: Config['gateway'];
   readonly port: number;
   /** The bearer token of the scraper, the same as at the gateway. */
   readonly token: string;
@@ -34,6 +37,9 @@ const json = (status: number, body: object): Answer => ({ status, body: JSON.str
 
 const answerTo = async (request: IncomingMessage, options: HealthServerOptions): Promise<Answer> => {
   if (request.method !== 'GET') return { status: 404 };
+  const { host } = request.headers;
+  if (request.url !== '/metrics' && host !== undefined && !isOwnName(host, options.gateway))
+    return { status: 400, body: notOwnName };
   if (request.url === '/livez') return json(200, { status: 'alive', version: options.version });
   if (request.url === '/readyz') {
     const readiness = readinessOf(options.problems());
@@ -63,7 +69,7 @@ export const serveHealth = async (options: HealthServerOptions): Promise<() => P
       const fix = 'use another --metrics-port';
       reject(new NatterError('unavailable', `the health page cannot be served: ${errorMessage(cause)}; ${fix}`, { cause }));
     });
-    server.listen(options.port, options.host, resolve);
+    server.listen(options.port, options.gateway.host, resolve);
   });
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -18,6 +18,7 @@ import { reportHealth, untilReady, watchProblems } from './health.ts';
 import { type HealthServerOptions, serveHealth } from './health-server.ts';
 import { answerMetrics } from './metrics-link.ts';
 import { openSkills } from './skills.ts';
+import { snapshotKeyFor } from './snapshot-key.ts';
 
 const stopMs = 7_000;
 const tracesMs = 1_500;
@@ -107,7 +108,8 @@ const openResources = async (world: World, name: ServiceName, options: ServiceOp
   const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, world.env)] });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);
-  const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker });
+  const key = snapshotKeyFor(config, installation);
+  const ports = await openNats(config, { name: `natter ${name}`, clock: systemClock, log, ...broker, ...key });
   return { config, live, installation, tracing, ports, log, token, tokens };
 };
 
@@ -157,9 +159,9 @@ const announceReady = async (service: Service, { log }: Resources, signal: Abort
 const openPage = async (
   { metricsPort }: ServiceOptions,
   { gateway }: Config,
-  page: Omit<HealthServerOptions, 'host' | 'port'>,
+  page: Omit<HealthServerOptions, 'gateway' | 'port'>,
 ): Promise<() => Promise<void>> => {
   if (metricsPort === undefined) return async () => {};
   refusePublicBind(gateway);
-  return serveHealth({ host: gateway.host, port: metricsPort, ...page });
+  return serveHealth({ gateway, port: metricsPort, ...page });
 };

@@ -16,6 +16,7 @@ import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
+import { snapshotKeyFor } from './snapshot-key.ts';
 import { type Supervision, superviseStore } from './supervise.ts';
 
 export interface SystemOptions {
@@ -90,14 +91,15 @@ const startProvisionedBroker = async ({ world, config, installation, log }: Syst
 
 /** Each service has connections of its own, named after it, and is a user of its own on the broker. */
 const openPorts = async (
-  { config, clock, log }: SystemOptions,
+  { config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
   name: ServiceName,
 ): Promise<Ports> => {
   const { store } = running.supervision ?? {};
-  const address = broker.as(name);
-  const ports = await openNats(config.current(), { name: `natter ${name}`, clock, log, ...address, ...(store && { store }) });
+  const key = snapshotKeyFor(config.current(), installation);
+  const named = { name: `natter ${name}`, clock, log, ...broker.as(name) };
+  const ports = await openNats(config.current(), { ...named, ...key, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
 };

@@ -84,6 +84,7 @@ export const approvalOperations: readonly Operation[] = [
       problems: [
         ...(['forbidden', 'approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
         'quarantined',
+        'damaged',
       ],
       input: ({ path: { id = '' }, body, idempotencyKey }) => ({ approvalId: id, ...body, idempotencyKey }),
     }),

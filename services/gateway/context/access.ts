@@ -5,7 +5,7 @@ import { type Identities, type IdentityLinks, identitiesOf } from '../../../shar
 import { isGroupKey, parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { noSuchSession } from './history.ts';
 import type { Reach, SessionList } from './session-list.ts';
@@ -157,7 +157,7 @@ export class Access {
       // Only those who could read a session may learn that it is quarantined.
       const known = this.#sessions.peek(key);
       const isTheirs = seesAll(principal) || (known !== undefined && this.#sees(principal, known));
-      throw hasCode(error, 'quarantined') && !isTheirs ? noSuchSession() : error;
+      throw isUnreadable(error) && !isTheirs ? noSuchSession() : error;
     }
   }
 
@@ -166,7 +166,7 @@ export class Access {
     try {
       return await this.#sessions.row(key);
     } catch (error) {
-      if (hasCode(error, 'quarantined')) return null;
+      if (isUnreadable(error)) return null;
       throw error;
     }
   }

@@ -1,8 +1,8 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { isErasure } from '../../../shared/domain/session/chain.ts';
+import { type HistoryGap, isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
@@ -45,7 +45,10 @@ export class EventFeed {
   readonly #seen: (commit: RecordedCommit) => void;
   readonly #closing = new AbortController();
   readonly #waiters = new Map<SessionKey | '*', Set<CommitWaiter>>();
+  readonly #gaps = new WeakMap<RecordedCommit, HistoryGap>();
   readonly #running: Promise<void>;
+  /** Number of commits in front of which others are lost. */
+  damaged = 0;
   /** The last commits, oldest first: all of the log after `#floor`. */
   #recent: RecordedCommit[] = [];
   #characters = 0;
@@ -66,6 +69,11 @@ export class EventFeed {
   get position(): number {
     if (this.#floor === null) throw new NatterError('unavailable', 'the event log has not answered yet');
     return this.#position;
+  }
+
+  /** What is lost in front of a commit that came while this process was running. */
+  gapBefore(commit: RecordedCommit): HistoryGap | null {
+    return this.#gaps.get(commit) ?? null;
   }
 
   problems(): readonly HealthProblem[] {
@@ -115,7 +123,7 @@ export class EventFeed {
     const { signal } = this.#closing;
     const start = async (): Promise<number> => (await this.#events.info()).lastSeq;
     const follower = new LogFollower({ events: this.#events, start, readPauseMs: feedPauseMs });
-    await follower.runResuming(signal, (commit) => this.#take(commit), {
+    await follower.runResuming(signal, (commit, gap) => this.#take(commit, gap), {
       clock: this.#clock,
       retries,
       reading: () => {
@@ -129,7 +137,11 @@ export class EventFeed {
     });
   }
 
-  #take(commit: RecordedCommit): void {
+  #take(commit: RecordedCommit, gap: HistoryGap | null): void {
+    if (gap !== null) {
+      this.#gaps.set(commit, gap);
+      this.damaged += 1;
+    }
     this.#seen(commit);
     if (isErasure(commit)) this.#forget(commit.key);
     this.#recent.push(commit);
@@ -180,7 +192,8 @@ export class EventFeed {
   async *#catchUp(after: number, key: SessionKey | undefined, signal: AbortSignal): AsyncGenerator<RecordedCommit, number> {
     const seen = this.position;
     // For one key the leader knows the end, so that a lagging replica cannot hide it.
-    const target = key === undefined ? seen : ((await this.#events.last(key))?.seq ?? 0);
+    const end = key === undefined ? seen : await this.#endOf(key);
+    const target = end ?? seen;
     let position = after;
     for (let empty = 0; position < target && !signal.aborted; ) {
       const { commits } = await orQuarantined(this.#events.page({ after: position, limit: catchUpCommits, ...(key && { key }) }));
@@ -191,7 +204,18 @@ export class EventFeed {
       empty = commits.length === 0 ? empty + 1 : 0;
       if (empty > 0 && !(await waitForReplica(this.#clock, empty, signal))) break;
     }
+    if (end === null && !signal.aborted && key !== undefined) await this.#events.last(key);
     return Math.max(position, seen);
+  }
+
+  /** `null`: the last commit cannot be read; the stream ends with that error once it has handed out what can. */
+  async #endOf(key: SessionKey): Promise<number | null> {
+    try {
+      return (await this.#events.last(key))?.seq ?? 0;
+    } catch (error) {
+      if (hasCode(error, 'damaged')) return null;
+      throw error;
+    }
   }
 }
 

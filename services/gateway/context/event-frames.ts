@@ -1,3 +1,4 @@
+import type { HistoryGap } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventType } from '../../../shared/domain/session/events.ts';
 import { afterCommit, type Cursor, eventsAfter, formatCursor } from '../http/cursor.ts';
@@ -28,6 +29,11 @@ export class EventFrames {
     }));
     this.#made.set(commit, frames);
     return frames;
+  }
+
+  /** Reports what the store has lost in front of this commit (F13). A copy of it may be the only one: unlike a gap, nothing is to be forgotten. */
+  damage({ key, seq }: RecordedCommit, { reason, fromRev, toRev }: HistoryGap, place: Cursor): string {
+    return this.#form('damage', { type: 'damage', key, reason, fromRev, toRev, before: `${seq}.0` }, formatCursor(place));
   }
 
   /** Reports that the history of a session before this commit was erased (C9); `place` is the client's position after it. */

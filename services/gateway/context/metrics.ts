@@ -7,7 +7,7 @@ import { type Metric, metricsOf, pageOf, pageType } from '../../../shared/runtim
 export interface GatewayMetricsOptions {
   /** The gateway and the other services of this process. */
   services(): readonly Service[];
-  readonly ports: Pick<Ports, 'clock' | 'commands' | 'inbound' | 'checkpoints' | 'events' | 'index' | 'problems'>;
+  readonly ports: Pick<Ports, 'clock' | 'commands' | 'inbound' | 'checkpoints' | 'deadLetters' | 'events' | 'index' | 'problems'>;
   /** The sessions that await an approval. */
   awaiting(): Iterable<IndexRow>;
 }
@@ -54,9 +54,10 @@ export class GatewayMetrics {
     const pending = gauge('natter_approvals_pending', 'Pending approvals, in the whole system.');
     const oldest = gauge('natter_approval_oldest_age_seconds', 'Age of the oldest pending approval; 0 without one.');
     const queues = gauge('natter_queue_messages', 'Messages in a queue that are not done yet, in the whole system.', ['queue']);
+    const dead = gauge('natter_dead_letters', 'Messages nobody could process that are kept for a person, in the whole system.');
     const lag = gauge('natter_index_lag_commits', 'Sequences of the log that the session index does not reflect yet.');
 
-    const { clock, commands, inbound, checkpoints, events, index } = this.#options.ports;
+    const { clock, commands, inbound, checkpoints, deadLetters, events, index } = this.#options.ports;
     const asked = [...this.#options.awaiting()].flatMap(({ approval }) => approval?.requestedAt ?? []);
     pending.set(asked.length);
     oldest.set(asked.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...asked)) / 1_000);
@@ -64,6 +65,7 @@ export class GatewayMetrics {
       this.#ask(commands.lag(), (messages) => queues.set({ queue: 'commands' }, messages)),
       this.#ask(inbound.lag(), (messages) => queues.set({ queue: 'inbound' }, messages)),
       this.#ask(checkpoints.lag(), (messages) => queues.set({ queue: 'checkpoints' }, messages)),
+      this.#ask(deadLetters.count(), (letters) => dead.set(letters)),
       this.#ask(Promise.all([events.info(), index.position()]), ([{ lastSeq }, position]) =>
         lag.set(Math.max(0, lastSeq - position)),
       ),

@@ -1,6 +1,7 @@
 import type { Principal } from '../../../shared/domain/access/access.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
+import { ChainWatch } from '../../../shared/domain/session/chain-watch.ts';
 import type { EventFrames } from '../context/event-frames.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { noSuchSession } from '../context/history.ts';
@@ -23,7 +24,8 @@ export interface EventReader {
 type TakeFrame = (text: string, cursor: Cursor) => boolean | Promise<boolean>;
 
 /**
- * Delivers events as they are recorded, checking access for each commit (A8/89), with a gap where history was erased, whatever the filter (C9).
+ * Delivers events as they are recorded, checking access for each commit (A8/89), with a gap where history was erased (C9) and a note where the
+ * store has lost some (F13), whatever the filter. Of one session every loss shows, of all those that the feed saw in this process.
  * Resolves when the signal aborts or a frame is not taken. Throws `noSuchSession()` once the reader may no longer see the one session.
  */
 export const followEvents = async (
@@ -33,11 +35,18 @@ export const followEvents = async (
   take: TakeFrame,
 ): Promise<void> => {
   const after = Math.max(seen, logPosition(cursor));
+  const chain = new ChainWatch(1);
+  if (key && after === 0) chain.begin(key);
   for await (const commit of feed.follow({ after, signal, ...(key && { key }) })) {
     if (!wantsKey(filter, commit.key)) continue;
     if (!(await access.shows(principal, commit))) {
       if (key) throw noSuchSession();
       continue;
+    }
+    const gap = (key ? chain.take(commit) : null) ?? feed.gapBefore(commit);
+    if (gap !== null && isAfter(cursor, commit.seq, 0)) {
+      const place = afterCommit(commit.seq - 1);
+      if (!(await take(frames.damage(commit, gap, place), place))) return;
     }
     if (isErasure(commit) && isAfter(cursor, commit.seq, 0)) {
       // The gap comes before its event, and in its place if the filter hides that.

@@ -38,8 +38,8 @@ const stream = 'text/event-stream';
 const readPage = async ({ context, caller: { principal } }: Call, request: EventRequest) => {
   const { key, after = { seq: 0, index: -1 } } = request;
   const seen = key ? (await context.access.read(principal, key)).after : 0;
-  const { items, next, more } = await eventPage(context, principal, seen, { ...request, after });
-  return { events: items, next, more };
+  const { items: events, next, more, gaps } = await eventPage(context, principal, seen, { ...request, after });
+  return { events, next, more, gaps };
 };
 
 export const eventOperations: readonly Operation[] = [
@@ -63,7 +63,7 @@ export const eventOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/events', query: sessionQuery, headers: ['Last-Event-ID'], takesTicket: true },
       answers: { 200: [results.events, stream] },
       examples: { answer: { events: [samples.event], ...samples.page } },
-      problems: ['not_found', 'quarantined'],
+      problems: ['not_found', 'quarantined', 'damaged'],
       input: ({ key, query: { type: types, ...query } }) => ({ key, filter: { types }, after: undefined, ...query }),
       stream: streamEvents,
     }),

@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'refused'
   | 'history_too_long'
   | 'introspection_disabled'
+  | 'not_resendable'
   | 'internal';
 
 const table: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
@@ -28,11 +29,14 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   not_found: [404, 'Not found'],
   request_timeout: [408, 'The request took too long to arrive'],
   quarantined: [409, 'The session is quarantined'],
+  damaged: [409, 'The history of the session is damaged'],
   refused: [409, 'The session refuses this now'],
   session_busy: [409, 'The session is busy'],
   fork_invalid: [409, 'The session cannot be forked there'],
+  not_damaged: [409, 'The session is not damaged'],
   session_retained: [409, 'The session is retained'],
   introspection_disabled: [409, 'Checkpoints are disabled here'],
+  not_resendable: [409, 'This dead letter cannot be sent again'],
   session_unknown: [404, 'There is no such session yet'],
   approval_forbidden: [403, 'The approval is not yours to answer'],
   approval_unknown: [404, 'There is no such approval'],

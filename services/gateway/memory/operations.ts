@@ -33,7 +33,7 @@ const forgetQuery = z.object({ reason: z.string('give it once').min(1).max(500).
 const id = z.string().min(1).max(limits.idCharacters);
 const forgetParameters = z.strictObject({ id, reason: z.string().min(1).max(500).default('asked for') });
 
-const changing = ['forbidden', 'not_found', 'refused', 'quarantined'] as const;
+const changing = ['forbidden', 'not_found', 'refused', 'quarantined', 'damaged'] as const;
 
 export const memoryOperations: readonly Operation[] = [
   operation(listMemory, {

@@ -32,7 +32,7 @@ const agentParameters = sessionsSendParameters.extend({
 });
 const historyParameters = sessionsHistoryParameters.extend({ includeTools: z.boolean().default(true) });
 
-const reading = ['not_found', 'quarantined'] as const;
+const reading = ['not_found', 'quarantined', 'damaged'] as const;
 
 export const messageOperations: readonly Operation[] = [
   operation(receiveEnvelope, {

@@ -3,7 +3,7 @@ import { commandAnswer, recordedCommitShape } from '../../../shared/domain/sessi
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
 import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
-import { auditRecord, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
+import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../http/problem.ts';
 import { verdicts } from './verdicts.ts';
@@ -108,9 +108,28 @@ export const messagesResult = z.object({
   ...page,
 });
 
+const gap = z
+  .object({
+    reason: z.enum(['missing', 'changed', 'unreadable']),
+    fromRev: z.int().min(1),
+    toRev: z.int().min(1).nullable().describe('`null`: not known'),
+    afterSeq: seq.describe('of the last commit before it'),
+    beforeSeq: seq.nullable().describe('of the first commit after it; `null`: none'),
+  })
+  .meta({ id: 'Gap', description: 'Commits of a session that cannot be read as they were written.' });
 const fact = sessionEvent.meta({ id: 'Fact', description: 'What has happened to a session; see docs/integrate/events.md.' });
 const commit = z.object({ ...recordedCommitShape.shape, events: z.array(fact) }).meta({ id: 'Commit' });
-export const commits = z.object({ commits: z.array(commit), ...page });
+export const commits = z.object({ commits: z.array(commit), ...page, gaps: z.array(gap).optional() });
+
+export const damage = z.object({
+  key: id,
+  gaps: z.array(gap).describe('oldest first, without those that a person has decided about'),
+  lastRev: z.int().min(0).describe('of the last commit that can be read'),
+  lastSeq: seq,
+  known: z
+    .object({ rev: z.int().min(0), at: z.number(), sessionId: id, messages: z.int().min(0) })
+    .describe('from where a repair goes on'),
+});
 const storedCommit = z.object({
   seq,
   recordedAt: z.number(),
@@ -134,7 +153,11 @@ const event = z
     }),
   )
   .meta({ id: 'Event', description: 'A fact with the fields of its commit.' });
-export const events = z.object({ events: z.array(event), ...page });
+export const events = z.object({
+  events: z.array(event),
+  ...page,
+  gaps: z.array(gap.extend({ key: id })).optional(),
+});
 
 export const state = plainState.extend({ key: id, from: z.enum(['snapshot', 'log']) }).meta({ id: 'State' });
 
@@ -144,7 +167,7 @@ export const diff = z.object({
   from: place,
   to: place,
   changes: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
-  ...events.shape,
+  ...events.omit({ gaps: true }).shape,
 });
 
 export const approvals = z.object({
@@ -207,4 +230,28 @@ export const audit = z.object({
   records: z.array(auditRecord.extend({ seq }).meta({ id: 'AuditRecord' })),
   ...page,
 });
+
+const listedLetter = deadLetter
+  .omit({ bytes: true })
+  .extend({ seq, size: z.int().min(0).describe('of its message, in bytes') })
+  .meta({ id: 'DeadLetter', description: 'A message that nobody could process. `seq` is its place, by which it is found.' });
+const repeat = z
+  .boolean()
+  .nullable()
+  .describe('whether the session remembers it already, so that nothing would change; `null`: that cannot be known');
+export const deadLetters = z.object({
+  deadLetters: z.array(listedLetter),
+  next: z.int().nullable().describe('the `before` of the next page; `null`: there is none'),
+});
+export const deadLetterRead = listedLetter.extend({
+  message: z.unknown().describe('as JSON; `null` if it cannot be read'),
+  bytes: z.string().describe('the message as it is, in base64'),
+  resend: z.object({ isPossible: z.boolean(), wouldRepeat: repeat, why: z.string() }),
+});
+export const deadLetterResent = listedLetter.extend({
+  wouldRepeat: repeat,
+  why: z.string(),
+  duplicate: z.boolean().describe('the queue had it already, from a resend less than two minutes ago'),
+});
+export const deadLetterDiscarded = listedLetter;
 export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

@@ -1,3 +1,5 @@
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+
 /** Values that the examples of the OpenAPI document share: one small group chat. A test checks each example against its schema. */
 
 export const at = Date.UTC(2026, 0, 5, 9);
@@ -49,6 +51,11 @@ export const commit = {
     digest: 'YwKBn0wIEqZDrZWgVTyhjw',
   },
 };
+export const damage = {
+  key,
+  gaps: [{ reason: 'missing', fromRev: 3, toRev: 3, afterSeq: 17, beforeSeq: 31 }],
+  ...{ lastRev: 6, lastSeq: 41, known: { rev: 6, at, sessionId: 's-1', messages: 4 } },
+};
 export const storedCommit = { seq: 41, recordedAt: at, bytes: 'jqF2AqJpZKRjLTQx' };
 export const event = {
   ...{ id: '41.0', seq: 41, index: 0, rev: 6, key, sessionId, at, correlationId: runId, actor: 'token:telegram' },
@@ -60,6 +67,10 @@ export const approvalId = 'k3x9';
 export const memory = {
   ...{ id: '57-0', scope: 'person:main:telegram:42', text: 'Ann prefers short answers.', createdAt: at, updatedAt: at },
   source: { key, seq: 57, sessionId, fromRev: 1, toRev: 7, by: 'introspection' },
+};
+export const deadLetter = {
+  ...{ seq: 17, id: 'NATTER_INBOUND-1767603600000-4711', service: 'router', at, size: 212 },
+  ...{ reason: 'conversation.id: is too long', subject: subjectsUnder('natter').inbound('telegram', '-100123') },
 };
 export const token = {
   ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },

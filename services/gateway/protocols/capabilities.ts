@@ -1,5 +1,6 @@
 import { approvalOperations } from '../approvals/operations.ts';
 import { auditOperations } from '../audit/operations.ts';
+import { deadLetterOperations } from '../dead-letters/operations.ts';
 import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
@@ -8,6 +9,7 @@ import { runOperations } from '../runs/operations.ts';
 import { contextOperations } from '../sessions/context-operations.ts';
 import { historyOperations } from '../sessions/history-operations.ts';
 import { sessionOperations } from '../sessions/operations.ts';
+import { repairOperations } from '../sessions/repair.ts';
 import { systemOperations } from '../system/operations.ts';
 import { tokenOperations } from '../tokens/operations.ts';
 
@@ -16,6 +18,7 @@ export const capabilities: readonly Operation[] = [
   ...sessionOperations,
   ...contextOperations,
   ...historyOperations,
+  ...repairOperations,
   ...eventOperations,
   ...approvalOperations,
   ...memoryOperations,
@@ -23,5 +26,6 @@ export const capabilities: readonly Operation[] = [
   ...runOperations,
   ...tokenOperations,
   ...auditOperations,
+  ...deadLetterOperations,
   ...systemOperations,
 ];

@@ -56,7 +56,7 @@ export const runOperations: readonly Operation[] = [
       ...{ method: 'get', path: '/runs/:runId', query: runQuery },
       answers: { 200: results.runResult },
       examples: { answer: samples.runSample },
-      problems: ['not_found', 'quarantined'],
+      problems: ['not_found', 'quarantined', 'damaged'],
       input: ({ key, path: { runId = '' }, query }) => ({
         ...{ key, runId, waitMs: query.wait * 1_000 },
         missing: () => noRunIn(key, runId),

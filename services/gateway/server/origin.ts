@@ -41,20 +41,23 @@ export const checkOrigin = (request: FastifyRequest, reply: FastifyReply, { host
   throw new NatterError('forbidden', message, { field: 'origin' });
 };
 
-/** The host name in a URL, without brackets. */
+/** The host name in a URL, without brackets; empty if it is none. */
 const nameIn = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '');
 
 /**
- * Refuses a route without a token to a name that is not the gateway's: a page could make a name of its own resolve to this machine and read
- * the answer (DNS rebinding). That cannot be done with an address, which is what probes use. Throws `NatterError('invalid')`.
+ * Whether a `Host` header is an address or a name of this gateway. Any other name could be a page's own, made to resolve to this machine so
+ * that the page may read the answer (DNS rebinding); that cannot be done with an address, which is what probes use.
  */
-export const checkHostName = ({ headers }: FastifyRequest, { host, hostNames, allowedOrigins }: Config['gateway']): void => {
-  if (headers.host === undefined) return;
-  const name = nameIn(`http://${headers.host}`);
+export const isOwnName = (header: string, { host, hostNames, allowedOrigins }: Config['gateway']): boolean => {
+  const name = nameIn(`http://${header}`);
   const known = ['localhost', host, ...hostNames, ...allowedOrigins.map(nameIn)];
-  if (isIP(name) !== 0 || known.some((each) => each.toLowerCase() === name)) return;
-  const message = 'host: the gateway does not have this name; use its address, or add the name to gateway.hostNames';
-  throw new NatterError('invalid', message, { field: 'host' });
+  return isIP(name) !== 0 || known.some((each) => each.toLowerCase() === name);
+};
+export const notOwnName = 'host: the gateway does not have this name; use its address, or add the name to gateway.hostNames';
+
+/** Refuses a route without a token to a name that is not the gateway's. Throws `NatterError('invalid')`. */
+export const checkHostName = ({ headers: { host } }: FastifyRequest, config: Config['gateway']): void => {
+  if (host !== undefined && !isOwnName(host, config)) throw new NatterError('invalid', notOwnName, { field: 'host' });
 };
 
 /** Answers the preflight request of an allowed page. `false`: not a preflight, or not an allowed page. */

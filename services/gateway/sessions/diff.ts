@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { fold, initialState, type Position, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { initialState, type Position, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
 import { type Difference, differences } from '../../../shared/kit/comparison.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
@@ -51,8 +52,8 @@ export const changesBetween = async ({ events }: Pick<Ports, 'events'>, key: Ses
 const walked = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, { from, to, since, limit }: Span) => {
   const last = await lastOf(events, key);
   const [isBefore, isWithin] = [isBy(from), isBy(to ?? last)];
+  const replay = new HistoryFold();
   let before = initialState;
-  let after = initialState;
   const between: EventView[] = [];
   let next: Cursor | null = null;
   let more = false;
@@ -62,9 +63,9 @@ const walked = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, { from
       isBackwards = isBefore(commit);
       break;
     }
-    const isOld = after === before && isBefore(commit);
-    after = fold(after, commit);
-    if (isOld) before = after;
+    const isOld = replay.state === before && isBefore(commit);
+    replay.take(commit);
+    if (isOld) before = replay.state;
     else if (commit.seq > since && !more) {
       const happened = eventsAfter({ seq: 0, index: -1 }, commit);
       const room = happened.slice(0, limit - between.length);
@@ -75,6 +76,7 @@ const walked = async ({ events }: Pick<Ports, 'events'>, key: SessionKey, { from
       else if (end) next = end;
     }
   }
+  const after = replay.whole(key);
   return { before, after, isBackwards, events: between, next: formatCursor(next ?? afterCommit(before.position.seq)), more };
 };
 

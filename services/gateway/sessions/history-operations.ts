@@ -9,6 +9,7 @@ import * as results from '../operation/results.ts';
 import { sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { changesBetween, type Span } from './diff.ts';
+import { reading } from './parameters.ts';
 import { type Moment, stateAt } from './state.ts';
 
 /** What is recorded of a session: its log as it is, and its state by the fold of that log, now or at a moment of its past (I4). */
@@ -17,7 +18,6 @@ const commitsQuery = z.object({ after: afterParameter.optional(), limit: limitPa
 const stateQuery = z.object({ at: momentParameter.optional() });
 const diffQuery = z.object({ from: momentParameter, to: momentParameter.optional(), limit: limitParameter(100) });
 
-const reading = ['not_found', 'quarantined'] as const;
 const past = [...reading, 'erased', 'history_too_long'] as const;
 
 interface CommitRange {
@@ -32,7 +32,8 @@ const readCommits = async ({ context, caller }: Call, { key, after = afterCommit
   const page = await pageOf(context.ports.events, { after, limit, from, key }, (commit) => [
     { cursor: afterCommit(commit.seq), item: commit },
   ]);
-  return { commits: page.items, next: page.next, more: page.more };
+  const { items: commits, next, more, gaps } = page;
+  return { commits, next, more, gaps: gaps.map(({ key: _, ...gap }) => gap) };
 };
 
 const readStored = async ({ context, caller }: Call, { key, after = afterCommit(0), limit }: CommitRange) => {

@@ -12,7 +12,7 @@ export const sessionName = z.string().min(1, 'is empty; use for example "main"')
 export const keyIn = (name: string, { config }: GatewayContext): SessionKey => keyFrom(config, name, 'key');
 
 export const emptyBody = z.strictObject({});
-export const reading = ['not_found', 'quarantined'] as const;
+export const reading = ['not_found', 'quarantined', 'damaged'] as const;
 export const writing = [...reading, 'forbidden', 'precondition_failed', 'refused'] as const;
 export const conditional = ['Idempotency-Key', 'If-Match'] as const;
 

@@ -1,15 +1,9 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { isErasure } from '../../../shared/domain/session/chain.ts';
+import { isErasure, standsOn } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import {
-  fold,
-  fromPlain,
-  initialState,
-  type PlainState,
-  type SessionState,
-  toPlain,
-} from '../../../shared/domain/session/evolve.ts';
-import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { fromPlain, initialState, type PlainState, type SessionState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { HistoryFold } from '../../../shared/domain/session/history-fold.ts';
+import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
@@ -59,31 +53,52 @@ const tooLong = (): Refusal =>
     `more than ${limits.replayCommits} commits would have to be folded for this; read them with /commits and fold them where you are`,
   );
 
+/** Throws `damaged` for a moment after a gap and before a person decided about it. */
 const foldUpTo = async (
   { events }: Sources,
-  last: RecordedCommit,
+  last: Pick<RecordedCommit, 'key' | 'seq'>,
   moment: Moment,
-  start: SessionState = initialState,
-): Promise<SessionState> => {
-  let state = start;
+  snapshot: PlainState | null = null,
+): Promise<SessionState | null> => {
+  const replay = new HistoryFold(snapshot === null ? undefined : fromPlain(snapshot));
   const isPast = isBy(moment);
-  for await (const commit of historyOf(events, last, start.position.seq)) {
+  let stands = snapshot === null;
+  for await (const commit of historyOf(events, last, snapshot === null ? 0 : snapshot.position.seq - 1)) {
     if (!isPast(commit)) break;
-    state = fold(state, commit);
+    if (stands) replay.take(commit);
+    else if (snapshot !== null && standsOn(snapshot, commit)) stands = true;
+    else return null;
   }
-  return state;
+  return replay.whole(last.key);
+};
+
+/** The key's last commit; where that cannot be read, the last that can, if the moment is not after it. */
+const endOf = async (events: EventLog, key: SessionKey, moment: Moment): Promise<Pick<RecordedCommit, 'key' | 'seq'>> => {
+  try {
+    return await lastOf(events, key);
+  } catch (error) {
+    if (!hasCode(error, 'damaged')) throw error;
+    let end = { key, seq: 0 };
+    for await (const commit of events.read(key)) end = commit;
+    if (!('seq' in moment) || moment.seq > end.seq) throw error;
+    return end;
+  }
 };
 
 /** The state folded from the snapshot; `null` if there is none, it is too new, or it leaves any doubt. */
-const fromSnapshot = async (sources: Sources, last: RecordedCommit, moment: Moment): Promise<SessionState | null> => {
+const fromSnapshot = async (
+  sources: Sources,
+  last: Pick<RecordedCommit, 'key' | 'seq'>,
+  moment: Moment,
+): Promise<SessionState | null> => {
   // A snapshot does not record the broker's time of its last commit.
   if (!('seq' in moment)) return null;
   const snapshot = await sources.snapshots.get(last.key);
   if (snapshot === null || snapshot.position.seq > Math.min(moment.seq, last.seq)) return null;
   try {
-    return await orQuarantined(foldUpTo(sources, last, moment, fromPlain(snapshot)));
+    return await orQuarantined(foldUpTo(sources, last, moment, snapshot));
   } catch (error) {
-    if (hasCode(error, 'quarantined')) return null;
+    if (isUnreadable(error)) return null;
     throw error;
   }
 };
@@ -91,13 +106,13 @@ const fromSnapshot = async (sources: Sources, last: RecordedCommit, moment: Mome
 /**
  * The state at a moment, or now: from snapshot and tail, or from the whole log where the snapshot leaves any doubt. Throws `not_found` for a
  * moment before the first commit after the sequence `since`, which is all that the caller may see. Throws `erased` for an erased moment,
- * `quarantined`, and `history_too_long`.
+ * `quarantined`, `damaged`, and `history_too_long`.
  */
 export const stateAt = async (sources: Sources, key: SessionKey, moment?: Moment, since = 0): Promise<StateAnswer> => {
-  const last = await lastOf(sources.events, key);
+  const last = moment === undefined ? await lastOf(sources.events, key) : await endOf(sources.events, key, moment);
   const until = moment ?? last;
   const cached = await fromSnapshot(sources, last, until);
-  const state = cached ?? (await orQuarantined(foldUpTo(sources, last, until)));
+  const state = cached ?? (await orQuarantined(foldUpTo(sources, last, until))) ?? initialState;
   if (moment !== undefined && state.position.seq <= since) throw await nothingThen(sources, key, since, 'at');
   return { key, ...toPlain(state), from: cached === null ? 'log' : 'snapshot' };
 };

@@ -1,7 +1,7 @@
 import type { Commit } from '../../../shared/domain/session/envelope.ts';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
-import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
+import { errorMessage, isUnreadable } from '../../../shared/kit/errors.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 
 /** What became of a commit. `fenced`: another host wrote first. `uncommitted`: still unknown after `patienceMs`; the state in memory may be wrong. */
@@ -50,8 +50,8 @@ export const commitFenced = async (
         expected = last?.seq ?? 0;
       }
     } catch (error) {
-      // The log holds something that cannot be decoded; loading the session again reports it.
-      if (hasCode(error, 'quarantined')) return { kind: 'fenced' };
+      // The log holds something that cannot be read; loading the session again reports it.
+      if (isUnreadable(error)) return { kind: 'fenced' };
       cause = errorMessage(error);
     }
     if (signal.aborted || clock.monotonic() >= until) return { kind: 'uncommitted', cause };

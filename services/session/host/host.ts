@@ -2,7 +2,7 @@ import type { InspectionEvent } from 'xstate';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
+import { errorMessage, hasCode, isUnreadable } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -21,6 +21,7 @@ import type { SessionMeters } from './meters.ts';
 import { counterOf, isRecorded, type Origin, type Outcome } from './outcome.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
+import { isRepairCommand, repairSession } from './repair.ts';
 import { SessionActor } from './session-actor.ts';
 import { ownCommand, type SessionServices } from './session-services.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -100,7 +101,7 @@ export class SessionHost {
    */
   async handle({ message: envelope, seq, incarnation }: Delivery<CommandEnvelope>): Promise<AckOutcome> {
     try {
-      const outcome = await this.dispatch(envelope, { seq, incarnation });
+      const outcome = await this.#decide(envelope, { seq, incarnation });
       if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') {
         return { kind: this.#options.safetyToggles.stopOnUncommitted ? 'retry' : 'done' };
       }
@@ -108,10 +109,22 @@ export class SessionHost {
       logOutcome(envelope, outcome, this.#options.log);
       return { kind: isRecorded(outcome) ? 'recorded' : 'done' };
     } catch (error) {
-      if (!hasCode(error, 'quarantined')) throw error;
-      this.#answer(envelope, { kind: 'refused', code: 'quarantined', message: errorMessage(error) });
+      if (!isUnreadable(error)) throw error;
+      const code = hasCode(error, 'damaged') ? 'damaged' : 'quarantined';
+      this.#answer(envelope, { kind: 'refused', code, message: errorMessage(error) });
       return { kind: 'dead', reason: errorMessage(error) };
     }
+  }
+
+  /** A damaged session takes one command: a person's decision. It then leaves memory and quarantine, and is loaded anew. */
+  async #decide(envelope: CommandEnvelope, origin: Origin): Promise<Outcome> {
+    const repaired = isRepairCommand(envelope)
+      ? await repairSession(envelope, origin, { ...this.#services, ports: this.#options.ports })
+      : null;
+    if (repaired === null) return this.dispatch(envelope, origin);
+    this.quarantine.lift((key) => key === envelope.key);
+    this.#registry.lose((key) => key === envelope.key, { kind: 'stale' });
+    return repaired;
   }
 
   /** Gives a command to the session of its key. After a lost race the session is loaded again and decides again, a bounded number of times. */
@@ -140,6 +153,7 @@ export class SessionHost {
   /** Forgets the sessions of partitions that are no longer ours; their turns stop and their late results are fenced. */
   lose(isLost: (key: SessionKey) => boolean): void {
     this.#registry.lose(isLost, { kind: 'uncommitted', cause: 'another host took over the partition' });
+    this.quarantine.lift(isLost);
   }
 
   /** Waits for the running turns, at most `graceMs`; then writes snapshots of changed sessions so that the next host loads them quickly. */

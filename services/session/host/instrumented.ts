@@ -53,11 +53,13 @@ const instrumentedLog = (events: EventLog, { clock, meters, traces }: Instrument
       },
     ),
   last: (key) => events.last(key),
+  count: (key) => events.count(key),
   read: (key, options) => events.read(key, options),
   page: (options) => events.page(options),
   raw: (options) => events.raw(options),
   follow: (options) => events.follow(options),
   info: () => events.info(),
+  view: (seq) => events.view(seq),
 });
 
 /** An aborted step ends at once, even if the model ignores the signal. */

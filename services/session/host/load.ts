@@ -1,5 +1,8 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { fold, fromPlain, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { standsOn } from '../../../shared/domain/session/chain.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import { fromPlain, type PlainState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { damaged, HistoryFold } from '../../../shared/domain/session/history-fold.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { readThrough } from '../../../shared/runtime/read-through.ts';
@@ -8,28 +11,60 @@ type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
 
 /**
  * Reads a session's state as the leader has it: the snapshot, then the commits after it, at least up to the key's last. A snapshot that does
- * not fit its tail, or is ahead of the log, is ignored for a full replay (I4). Throws `NatterError('quarantined' | 'unavailable')`.
+ * not stand on the log or does not fit its tail is ignored for a full replay (I4). Throws `damaged` when commits are missing or changed, also
+ * at the end, where a snapshot is the witness (F13); and `quarantined` and `unavailable`.
  */
 export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<SessionState> => {
   const [snapshot, last] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
   const through = last?.seq ?? 0;
-  if (snapshot !== null && snapshot.position.seq <= through) {
-    try {
-      return await foldTail(ports, key, fromPlain(snapshot), through);
-    } catch (error) {
+  if (snapshot !== null && snapshot.position.seq > through) throw damaged(key, lostAfter(last, snapshot));
+  if (snapshot !== null) {
+    const state = await fromSnapshot(ports, snapshot, { key, through, last }).catch((error: unknown) => {
       if (error instanceof NatterError && error.code === 'unavailable') throw error;
-    }
+      return null;
+    });
+    if (state !== null) return state;
   }
   try {
-    return await foldTail(ports, key, initialState, through);
+    return await foldAll(ports, key, through);
   } catch (error) {
     if (error instanceof NatterError && error.code !== 'invalid') throw error;
     throw new NatterError('quarantined', `the history of ${key} cannot be folded: ${String(error)}`, { cause: error });
   }
 };
 
-const foldTail = async (ports: LoadPorts, key: SessionKey, from: SessionState, through: number): Promise<SessionState> => {
-  let state = from;
-  for await (const commit of readThrough(ports, key, { after: from.position.seq, through })) state = fold(state, commit);
-  return state;
+/** What a snapshot of ours has seen and the log no longer has. */
+const lostAfter = (last: RecordedCommit | null, { position }: PlainState) => ({
+  ...({ reason: 'missing', fromRev: (last?.rev ?? 0) + 1, toRev: position.rev } as const),
+  ...{ afterSeq: last?.seq ?? 0, beforeSeq: null },
+});
+
+interface LogEnd {
+  readonly key: SessionKey;
+  readonly through: number;
+  readonly last: RecordedCommit | null;
+}
+
+/** The snapshot and its tail; `null` if the commit that it stands on is not the one in the log. */
+const fromSnapshot = async (
+  ports: LoadPorts,
+  snapshot: PlainState,
+  { key, through, last }: LogEnd,
+): Promise<SessionState | null> => {
+  const { seq } = snapshot.position;
+  if (seq === last?.seq) return standsOn(snapshot, last) ? fromPlain(snapshot) : null;
+  const replay = new HistoryFold(fromPlain(snapshot));
+  let stands = false;
+  for await (const commit of readThrough(ports, key, { after: seq - 1, through })) {
+    if (stands) replay.take(commit);
+    else if (standsOn(snapshot, commit)) stands = true;
+    else return null;
+  }
+  return stands ? replay.whole(key) : null;
+};
+
+const foldAll = async (ports: LoadPorts, key: SessionKey, through: number): Promise<SessionState> => {
+  const replay = new HistoryFold();
+  for await (const commit of readThrough(ports, key, { after: 0, through })) replay.take(commit);
+  return replay.whole(key);
 };

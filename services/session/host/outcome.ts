@@ -9,7 +9,7 @@ export type Outcome =
   | { readonly kind: 'nothing' }
   /** `recorded`: its place in the command stream says so, and always will. */
   | { readonly kind: 'duplicate'; readonly recorded: boolean }
-  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined'; readonly message: string }
+  | { readonly kind: 'refused'; readonly code: RefusalCode | 'too_large' | 'quarantined' | 'damaged'; readonly message: string }
   | { readonly kind: 'stale' }
   | { readonly kind: 'uncommitted'; readonly cause: string };
 

@@ -4,7 +4,7 @@ import { type Identities, identitiesOf } from '../../../shared/domain/keys/ident
 import { parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { isBelow } from '../../../shared/domain/keys/spawn-key.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
-import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
@@ -68,7 +68,7 @@ export const reachedRow = async (
   key: SessionKey,
 ): Promise<IndexRow> => {
   const row = await rowNow(ports, key, view.get(key) ?? null).catch((error: unknown) => {
-    if (hasCode(error, 'quarantined') && scope.sender.role !== 'owner') return null;
+    if (isUnreadable(error) && scope.sender.role !== 'owner') return null;
     throw error;
   });
   if (row !== null && reachOf(config, scope)(row)) return row;

@@ -31,7 +31,7 @@ export const createInMemoryEraser = ({ timers, commands, deadLetters, ...options
       timers: async (key) => timers.cancelUnder(options.subjects.timersOf('commands', key).slice(0, -1)),
       commands: async (key, upTo) => commands.removeDone(key, upTo),
       custody: async () => 0,
-      deadLetters: async (belongs) => deadLetters.remove(belongs),
+      deadLetters: async (belongs) => deadLetters.erase(belongs),
       memory: async ({ key, revision }) => void (await options.memory.put(key, null, { fence: { key, revision } })),
     },
   });

@@ -2,6 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import type { EventType } from '../../domain/session/events.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
+import type { LogView } from '../../domain/session/log-witness.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { errorMessage, NatterError } from '../../kit/errors.ts';
@@ -61,6 +62,8 @@ export class InMemoryEventLog implements EventLog {
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
+  /** Sequences of messages that are stored, but can no longer be read. */
+  readonly #unreadable = new Set<number>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
 
   constructor(options: InMemoryEventLogOptions) {
@@ -75,8 +78,7 @@ export class InMemoryEventLog implements EventLog {
   async append(commit: Commit, expectedSeq: number): Promise<AppendResult> {
     let write: Write;
     try {
-      const { id, key, events } = commit;
-      write = { id, key, headline: headlineOf(events), data: encodeCommit(commit), expectedSeq };
+      write = { id: commit.id, key: commit.key, headline: headlineOf(commit.events), data: encodeCommit(commit), expectedSeq };
     } catch (error) {
       return { kind: 'refused', message: errorMessage(error) };
     }
@@ -93,7 +95,14 @@ export class InMemoryEventLog implements EventLog {
   async last(key: SessionKey): Promise<RecordedCommit | null> {
     await this.#reach('last');
     const message = this.#lastByKey.get(key);
+    if (message !== undefined && this.#unreadable.has(message.seq))
+      throw new NatterError('damaged', `the last commit of ${key} cannot be read; see "natter repair ${key}"`);
     return message === undefined ? null : this.#commitOf(message);
+  }
+
+  async count(key: SessionKey): Promise<number> {
+    await this.#reach('last');
+    return this.#messages.filter((message) => message?.key === key).length;
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
@@ -111,10 +120,9 @@ export class InMemoryEventLog implements EventLog {
   }
 
   async page(options: { after: number; limit: number; key?: SessionKey }): Promise<{ commits: RecordedCommit[]; more: boolean }> {
-    const { limit, key } = options;
-    assert(limit > 0, 'a page has at least one commit');
+    assert(options.limit > 0, 'a page has at least one commit');
     for (let position = options.after; ; ) {
-      const { messages, more } = await this.#batch(position, limit, (message) => key === undefined || message.key === key);
+      const { messages, more } = await this.#batch(position, options.limit, ({ key }) => key === (options.key ?? key));
       const commits = messages.flatMap((message) => this.#commitOrNull(message) ?? []);
       if (commits.length > 0 || !more) return { commits, more };
       position = messages.at(-1)?.seq ?? position;
@@ -122,8 +130,7 @@ export class InMemoryEventLog implements EventLog {
   }
 
   async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
-    const { after, limit, key } = options;
-    const { messages, more } = await this.#batch(after, limit, (message) => key === undefined || message.key === key);
+    const { messages, more } = await this.#batch(options.after, options.limit, ({ key }) => key === (options.key ?? key));
     return { messages: messages.map((message) => storedCommit(message, subjects)), more };
   }
 
@@ -134,7 +141,7 @@ export class InMemoryEventLog implements EventLog {
     const log: FollowedLog = {
       clock: this.#clock,
       batch: (after) => this.#batch(after, limits.readCommits, wanted),
-      info: () => this.info(),
+      view: (seq) => this.view(seq),
       wakeUps: (wake) => {
         let latest = 0;
         const watcher = (message: KeptMessage): void => {
@@ -153,8 +160,11 @@ export class InMemoryEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     await this.#reach('info');
-    const firstSeq = this.#messages.findIndex((message) => message !== null) + 1;
-    return { firstSeq, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+    return { firstSeq: this.#messages.findIndex(Boolean) + 1, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+  }
+
+  async view(seq: number): Promise<LogView> {
+    return { ...(await this.info()), digest: digestOrNull(this.#messages[seq - 1]) };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */
@@ -164,7 +174,23 @@ export class InMemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, regardless of faults. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#messages.slice(after).flatMap((message) => (message && this.#commitOrNull(message)) ?? []);
+    return this.#messages
+      .slice(after)
+      .flatMap((message) => (message && !this.#unreadable.has(message.seq) && this.#commitOrNull(message)) || []);
+  }
+
+  /** Makes a message unreadable, as a flipped bit on the disk does. For tests. */
+  spoil(seq: number): void {
+    this.#unreadable.add(seq);
+  }
+
+  /** Loses a key's messages from a sequence on, without a trace. For tests. */
+  forget(key: SessionKey, from: number): void {
+    const ours = this.#messages.filter((message) => message?.key === key);
+    for (const message of ours) if (message !== null && message.seq >= from) this.#messages[message.seq - 1] = null;
+    const last = ours.findLast((message) => message !== null && message.seq < from);
+    if (last) this.#lastByKey.set(key, last);
+    else this.#lastByKey.delete(key);
   }
 
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
@@ -179,7 +205,7 @@ export class InMemoryEventLog implements EventLog {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
     if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if ((this.#lastByKey.get(key)?.seq ?? 0) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
+    if (this.#lastSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
@@ -190,6 +216,12 @@ export class InMemoryEventLog implements EventLog {
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });
     return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
+  }
+
+  /** As the broker's fence sees it: a message that it cannot read counts as none. */
+  #lastSeqOf(key: SessionKey): number {
+    const seq = this.#lastByKey.get(key)?.seq ?? 0;
+    return this.#unreadable.has(seq) ? 0 : seq;
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */
@@ -223,7 +255,7 @@ export class InMemoryEventLog implements EventLog {
     const end = this.#messages.length - (this.#replicated && fault === 'stale' ? behind : 0);
     const messages: KeptMessage[] = [];
     for (const message of this.#messages.slice(after, Math.max(after, end))) {
-      if (message === null || !wanted(message)) continue;
+      if (message === null || this.#unreadable.has(message.seq) || !wanted(message)) continue;
       if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
       messages.push(message);
     }
@@ -245,4 +277,5 @@ export class InMemoryEventLog implements EventLog {
   }
 }
 
+const digestOrNull = (message?: KeptMessage | null): string | null => (message ? digestOf(message.data) : null);
 const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });

@@ -59,7 +59,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
   const { clock, prefix = 'natter', partitions = 16, semantics = 'R1', faults = {} } = options;
   const subjects = subjectsUnder(prefix);
   const store = { clock, ...(faults.caches && { faults: faults.caches }) };
-  const deadLetters = createInMemoryDeadLetters(store);
+  const deadLetters = createInMemoryDeadLetters({ ...store, prefix });
   const audit = createInMemoryAuditLog({ clock, ...(faults.audit && { faults: faults.audit }) });
   const queue = { partitions, deadLetters, clock, ...(faults.queues && { faults: faults.queues }), ...options.queues };
 

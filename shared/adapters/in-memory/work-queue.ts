@@ -54,6 +54,10 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     return storedOrNot(this.#settings, this.#storing(message));
   }
 
+  async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
+    return storedOrNot(this.#settings, this.#storing(this.#settings.binding.decode(bytes), { bytes, id }));
+  }
+
   /** Stores bytes unchecked, as any program with publish rights could. */
   inject(key: string, bytes: Uint8Array): void {
     this.#store(key, bytes);
@@ -153,12 +157,10 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#expel(member);
   }
 
-  // ---------------------------------------------------------------------------------------------- storage
-
   /** Encodes the message now, and stores it when called. */
-  #storing(message: T): () => { seq: number; duplicate: boolean } {
+  #storing(message: T, given: { bytes?: Uint8Array; id?: string } = {}): () => { seq: number; duplicate: boolean } {
     const { idOf, keyOf, encode } = this.#settings.binding;
-    const [id, key, bytes] = [idOf(message), keyOf(message), encode(message)];
+    const [key, { id = idOf(message), bytes = encode(message) }] = [keyOf(message), given];
     return () => this.#duplicates.once(id, () => this.#store(key, bytes));
   }
 

@@ -12,7 +12,8 @@ import type { KeyValue } from './key-value.ts';
 
 /** Concurrent writes. */
 const writesAtOnce = 64;
-const positionKey = bucketKey('position');
+/** Where the bucket has the sequence that the index reflects. */
+export const indexPositionKey = bucketKey('position');
 
 /** A bucket key and the revision we last saw. */
 interface Seen {
@@ -72,7 +73,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
   const putPosition = async (position: number, last: Seen): Promise<void> => {
     let fence = last;
     for (let attempt = 0; attempt <= limits.fencedRetries; attempt++) {
-      const revision = await bucket.put(positionKey, positionCodec.encode({ seq: position }), { fence });
+      const revision = await bucket.put(indexPositionKey, positionCodec.encode({ seq: position }), { fence });
       if (revision !== null) {
         positionRevision = revision;
         return;
@@ -87,7 +88,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
   return {
     get: async (key) => (await readRow(rowKey(key))).row,
     put: async (rows, position) => {
-      let last: Seen = { key: positionKey, revision: positionRevision };
+      let last: Seen = { key: indexPositionKey, revision: positionRevision };
       await inParallel(rows, async (row) => {
         const written = await putRow(row);
         if (written !== null && written.revision > last.revision) last = written;
@@ -95,7 +96,7 @@ export const createSessionIndex = (bucket: KeyValue, clock: Clock): SessionIndex
       await putPosition(position, last);
     },
     position: async () => {
-      const { revision, value } = await bucket.read(positionKey);
+      const { revision, value } = await bucket.read(indexPositionKey);
       stored.clear();
       positionRevision = revision;
       return value === null ? 0 : positionCodec.decode(value).seq;

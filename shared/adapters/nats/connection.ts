@@ -159,7 +159,7 @@ const protocolOf = (connection: NatsConnection): Protocol | null =>
 /** Why this connection is not usable now; empty if it is. */
 export const connectionProblems = (connection: NatsConnection): readonly HealthProblem[] => {
   const away = disconnection(connection);
-  if (away !== null) return [new HealthProblem('broker_away', away)];
+  if (away !== null) return [new HealthProblem('broker_away', away, away.split('; ').slice(1).join('; ') || undefined)];
   if (!(connection instanceof NatsConnectionImpl)) return [];
   const { version = '' } = connection.info ?? {};
   if (!isNewEnough(version)) {

@@ -2,9 +2,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../domain/session/envelope.ts';
 import { headlineOf } from '../../domain/session/headline.ts';
+import type { LogView } from '../../domain/session/log-witness.ts';
 import { assert } from '../../kit/assert.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { errorMessage } from '../../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } from '../../ports/event-log.ts';
 import { cloudEventHeaders } from '../../wire/cloudevents.ts';
@@ -12,7 +13,14 @@ import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import { streamNames } from '../../wire/topology.ts';
 import { followLog } from '../streams/follow.ts';
-import { commitOf, commitOrNull, type MessageBatch, type OnBad, storedCommit } from '../streams/stored-message.ts';
+import {
+  commitOf,
+  commitOrNull,
+  type MessageBatch,
+  type OnBad,
+  type StoredMessage,
+  storedCommit,
+} from '../streams/stored-message.ts';
 import { type BrokerFailure, failureOf, toNatterError } from './broker-errors.ts';
 import { readBatch } from './direct-batch.ts';
 import { followedStream } from './follow.ts';
@@ -70,19 +78,31 @@ export class NatsEventLog implements EventLog {
     }
   }
 
+  /** To the broker a message whose checksum is wrong does not exist, but it still counts: unreadable is not empty (F13). */
   async last(key: SessionKey): Promise<RecordedCommit | null> {
-    const query = { last_by_subj: this.#subjects.eventsOf(key), no_hdr: true };
+    const query = { last_by_subj: this.#subjects.eventsOf(key) };
+    // Twice: another host may have stored the first commit in between.
+    for (let looks = 0; looks < 2; looks++) {
+      const message = await this.#leaderMessage(query, `read the last commit of ${key}`);
+      if (message !== null) return commitOf(message, this.#subjects);
+      if ((await this.count(key)) === 0) return null;
+    }
+    throw new NatterError(
+      'damaged',
+      `the last commit of ${key} is stored, but the broker cannot read it; see "natter repair ${key}"`,
+    );
+  }
+
+  async count(key: SessionKey): Promise<number> {
+    const subject = this.#subjects.eventsOf(key);
     try {
-      const { message } = await this.#inbox.ask<{ message: LeaderMessage }>(
-        `$JS.API.STREAM.MSG.GET.${this.#stream}`,
-        JSON.stringify(query),
-        { timeoutMs: this.#timeoutMs },
-      );
-      const { subject, seq, time, data = '' } = message;
-      return commitOf({ subject, seq, time: Date.parse(time), data: Buffer.from(data, 'base64') }, this.#subjects);
+      const request = JSON.stringify({ subjects_filter: subject });
+      const { state } = await this.#inbox.ask<StreamInfo>(`$JS.API.STREAM.INFO.${this.#stream}`, request, {
+        timeoutMs: this.#timeoutMs,
+      });
+      return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
     } catch (error) {
-      if (failureOf(error) === 'empty') return null;
-      throw toNatterError(error, `read the last commit of ${key}`);
+      throw toNatterError(error, `count the commits of ${key}`);
     }
   }
 
@@ -114,8 +134,12 @@ export class NatsEventLog implements EventLog {
 
   async raw(options: { after: number; limit: number; key?: SessionKey }): Promise<{ messages: StoredCommit[]; more: boolean }> {
     const subject = options.key && this.#subjects.eventsOf(options.key);
-    const { messages, more } = await this.#batch(options.after, options.limit, subject);
-    return { messages: messages.map((message) => storedCommit(message, this.#subjects)), more };
+    for (let position = options.after; ; ) {
+      const { messages, more } = await this.#batch(position, options.limit, subject);
+      const commits = messages.filter((message) => message.subject !== this.#subjects.lost);
+      if (commits.length > 0 || !more) return { messages: commits.map((message) => storedCommit(message, this.#subjects)), more };
+      position = messages.at(-1)?.seq ?? position;
+    }
   }
 
   follow(options: FollowOptions): AsyncIterable<RecordedCommit> {
@@ -126,7 +150,7 @@ export class NatsEventLog implements EventLog {
         clock,
         subjects: this.#subjects,
         onBad: this.#onBad,
-        info: () => this.info(),
+        view: (seq) => this.view(seq),
         batch: (after, subject) => this.#batch(after, limits.readCommits, subject),
       },
       options,
@@ -141,6 +165,30 @@ export class NatsEventLog implements EventLog {
       return { firstSeq: state.first_seq, lastSeq: state.last_seq, incarnation: Date.parse(created) };
     } catch (error) {
       throw toNatterError(error, `describe the stream ${this.#stream}`);
+    }
+  }
+
+  async view(seq: number): Promise<LogView> {
+    const [{ incarnation, lastSeq }, message] = await Promise.all([
+      this.info(),
+      seq === 0 ? null : this.#leaderMessage({ seq }, `read the commit ${seq}`),
+    ]);
+    return { incarnation, lastSeq, digest: message && digestOf(message.data) };
+  }
+
+  /** `null` if there is no such message. */
+  async #leaderMessage(query: { seq: number } | { last_by_subj: string }, doing: string): Promise<StoredMessage | null> {
+    try {
+      const { message } = await this.#inbox.ask<{ message: LeaderMessage }>(
+        `$JS.API.STREAM.MSG.GET.${this.#stream}`,
+        JSON.stringify({ ...query, no_hdr: true }),
+        { timeoutMs: this.#timeoutMs },
+      );
+      const { subject, seq, time, data = '' } = message;
+      return { subject, seq, time: Date.parse(time), data: Buffer.from(data, 'base64') };
+    } catch (error) {
+      if (failureOf(error) === 'empty') return null;
+      throw toNatterError(error, doing);
     }
   }
 
@@ -180,7 +228,12 @@ interface LeaderMessage {
 }
 interface StreamInfo {
   readonly created: string;
-  readonly state: { readonly first_seq: number; readonly last_seq: number };
+  readonly state: {
+    readonly first_seq: number;
+    readonly last_seq: number;
+    /** Messages by subject, if subjects were asked for. */
+    readonly subjects?: Readonly<Record<string, number>>;
+  };
 }
 /**
  * Only a commit that can never be stored is refused. A missing stream may come back with the commit in it, and a full one may get

@@ -1,6 +1,7 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { LogView } from '../../domain/session/log-witness.ts';
 import type { Clock } from '../../kit/clock.ts';
-import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import type { FollowOptions } from '../../ports/event-log.ts';
 import type { Subjects } from '../../wire/subjects.ts';
 import type { FollowedLog, WakeUps } from '../streams/follow.ts';
 import { commitOrNull, type MessageBatch, type OnBad } from '../streams/stored-message.ts';
@@ -10,7 +11,7 @@ interface EventStream {
   readonly clock: Clock;
   readonly subjects: Subjects;
   readonly onBad: OnBad;
-  info(): Promise<LogInfo>;
+  view(seq: number): Promise<LogView>;
   batch(after: number, subject: string | undefined): Promise<MessageBatch>;
 }
 
@@ -27,7 +28,7 @@ export const followedStream = (stream: EventStream, { key, headlines }: FollowOp
   const unfiltered = key === undefined && only === undefined;
   return {
     clock,
-    info: stream.info,
+    view: stream.view,
     batch: (after) => stream.batch(after, unfiltered ? undefined : filter),
     wakeUps: (wake) => new StoredWakeUps(connection, subjects.stored(filter), wake),
     commitOf: (message) =>

@@ -4,6 +4,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Ports } from '../../ports/index.ts';
+import type { SnapshotKey } from '../../wire/snapshot-key.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
@@ -13,6 +14,7 @@ import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
+import { createWritersWitness } from '../kv/writers-witness.ts';
 import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
@@ -30,6 +32,8 @@ import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
 export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {
   readonly clock: Clock;
+  /** The installation's. Default: one of this process, which believes no snapshots but its own. */
+  readonly snapshotKey?: SnapshotKey;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
   readonly log?: Logger;
   /** That of this process, if it has one already. Default: one of its own. */
@@ -65,7 +69,6 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     log?.error({ seq, subject, problem: errorMessage(error) }, 'a message in the event log is not a commit; it is skipped');
   const store = options.store ?? (await watchStore(config, { connection: commits, clock }));
   const wrote: StoreWatch['appended'] = (failure) => store.appended(failure);
-  const guard = new LogGuard(new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock);
   const deadLetters = await openDeadLetters(inCommits);
   const bucket = (name: string) => openKvStore({ connection: caches, bucket: name, requestTimeoutMs });
   const snapshots = await bucket(buckets.snapshots);
@@ -73,6 +76,11 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const hosts = await bucket(buckets.hosts);
   const tokens = await bucket(buckets.tokens);
   const memory = await bucket(buckets.memory);
+  const cursors = createCursors(index);
+  const guard = new LogGuard({
+    ...{ events: new NatsEventLog({ ...inCommits, clock, onBad, wrote }), clock, cursors },
+    witness: createWritersWitness(await bucket(buckets.witness)),
+  });
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
@@ -89,10 +97,10 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     inbound: tracedQueue('inbound', inboundQueue(queue)),
     checkpoints: tracedQueue('checkpoints', checkpointQueue(queue)),
     answers,
-    snapshots: createSnapshots(snapshots),
+    snapshots: createSnapshots(snapshots, options.snapshotKey),
     index: createSessionIndex(index, clock),
     memory: createMemoryStore(memory, clock),
-    cursors: createCursors(index),
+    cursors,
     leases: createLeases(hosts, clock, leaseFailed),
     live,
     custody: await openCustodyLog(inCommits),
@@ -101,14 +109,17 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     audit: await openAuditLog(inCommits),
     presence: createPresence(hosts),
     problems: () => {
-      const offline = connections.problems();
-      return offline.length > 0 ? offline : [...store.problems(), ...watch.problems()];
+      const found = connections.problems();
+      // Without a broker the rest is unknown, and only repeats that.
+      return found.some((each) => each.stops({ changes: false })) ? found : [...found, ...store.problems(), ...watch.problems()];
     },
     close: async () => {
       answers.close();
       live.close();
       watch.stop();
       if (options.store === undefined) store.stop();
+      // A stop does not wait for a broker that is away.
+      if (connections.problems().length === 0) await guard.save().catch(() => {});
       await connections.close();
     },
   };

@@ -48,10 +48,17 @@ const updatable = new Set([
   'priority_timeout',
 ]);
 
-/** Limits on stored messages. Removing one loses nothing; none is ever added. */
+/** Limits on stored messages. Removing one loses nothing. */
 const keptLimits = ['max_msgs', 'max_bytes', 'max_msgs_per_subject'];
 const isUpdatable = ({ field, wanted }: Drift): boolean =>
   updatable.has(field) || (keptLimits.includes(field) && wanted === 'unset');
+
+/**
+ * The bounds that an older version has not set. Adding them may drop the oldest messages, so only streams that are there to drop
+ * them get them: those with `bounds`. Bounds that somebody has changed are left alone.
+ */
+const isMissingBound = ({ field, found }: Drift): boolean =>
+  field === 'discard' ? found === '"new"' : ['max_age', 'max_bytes', 'max_msgs_per_subject'].includes(field) && found === 'unset';
 
 /** Settings that a stream cannot change: the first two cannot be turned off, the retention not changed at all. */
 const isIrrevocable = ({ field, wanted }: Drift): boolean =>
@@ -127,7 +134,8 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const created = { ...wanted, ...(spec.sequencesRise && { first_seq: Date.now() * 1_000 }) };
   const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
-  await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config));
+  const isSafe = (drift: Drift): boolean => isUpdatable(drift) || (spec.bounds !== undefined && isMissingBound(drift));
+  await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config), isSafe);
 };
 
 const ensureConsumers = async (work: Work, topology: Topology, { name: stream }: StreamSpec): Promise<void> => {
@@ -173,10 +181,11 @@ const settle = async <C extends object>(
   wanted: C,
   found: Partial<C>,
   update: (config: C) => Promise<unknown>,
+  isSafe: (drift: Drift) => boolean = isUpdatable,
 ): Promise<void> => {
   const drift = differences(resource, wanted, found);
   if (drift.length === 0) return;
-  if (!work.update || !drift.every(isUpdatable)) {
+  if (!work.update || !drift.every(isSafe)) {
     work.drift.push(...drift);
     return;
   }

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../ports/dead-letters.ts';
+import type { DeadLetter, ListedDeadLetter } from '../../ports/dead-letters.ts';
 import { deadLetterCodec } from '../../wire/records.ts';
 
 /**
@@ -18,4 +18,22 @@ export const letterOrNull = (bytes: Uint8Array): DeadLetter | null => {
   } catch {
     return null;
   }
+};
+
+/** A stored letter as lists show it; `null` if it is unreadable. */
+export const listedOrNull = (seq: number, stored: Uint8Array): ListedDeadLetter | null => {
+  const letter = letterOrNull(stored);
+  if (letter === null) return null;
+  const { bytes, ...facts } = letter;
+  return { seq, ...facts, size: bytes.byteLength };
+};
+
+/**
+ * Whose flood the bounds confine: the channel of an envelope or a delivery, the session of a command or a checkpoint request, as
+ * the subject has it; empty for anything else.
+ */
+export const sourceOf = ({ subject }: DeadLetter, prefix: string): string => {
+  const [kind = '', ...rest] = subject.split('.').slice(prefix.split('.').length);
+  const place = { inbound: -2, delivery: -2, command: -1, checkpoint: -1 }[kind];
+  return (place !== undefined && rest.at(place)) || '';
 };

@@ -1,8 +1,9 @@
 import type { RecordedCommit } from '../../domain/session/envelope.ts';
+import { type LogView, type LogWitness, regression } from '../../domain/session/log-witness.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { hasCode, NatterError } from '../../kit/errors.ts';
-import type { FollowOptions, LogInfo } from '../../ports/event-log.ts';
+import type { FollowOptions } from '../../ports/event-log.ts';
 import type { MessageBatch, StoredMessage } from './stored-message.ts';
 
 /** Hints that something was stored. A lost hint costs a second, never a commit. */
@@ -20,7 +21,8 @@ export interface FollowedLog {
    * answer.
    */
   batch(after: number): Promise<MessageBatch>;
-  info(): Promise<LogInfo>;
+  /** See `EventLog.view`. */
+  view(seq: number): Promise<LogView>;
   wakeUps(wake: () => void): WakeUps;
   /** `null` if the message is not selected or not a commit. */
   commitOf(message: StoredMessage): RecordedCommit | null;
@@ -42,7 +44,7 @@ const firstIdleMs = 20;
  */
 export async function* followLog(log: FollowedLog, options: FollowOptions): AsyncGenerator<RecordedCommit, void, undefined> {
   const { signal, pauseMs = 0 } = options;
-  const witness = new Witness(log);
+  const witness = new Witness(log, options.after);
   const sleeper = new Sleeper(log.clock, signal);
   const wakeUps = log.wakeUps(() => sleeper.wake());
   let position = options.after;
@@ -56,6 +58,7 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
       for (const message of batch?.messages ?? []) {
         position = message.seq;
         const commit = log.commitOf(message);
+        witness.note(position, commit?.digest ?? null);
         if (signal.aborted) return;
         if (commit !== null) yield commit;
       }
@@ -81,44 +84,56 @@ export async function* followLog(log: FollowedLog, options: FollowOptions): Asyn
 /** `null` if the broker is away, slow or electing, or the log is in doubt. */
 const readIfIntact = async (log: FollowedLog, witness: Witness, position: number): Promise<MessageBatch | null> => {
   try {
-    return (await witness.isIntact(position)) ? await log.batch(position) : null;
+    return (await witness.isIntact()) ? await log.batch(position) : null;
   } catch (cause) {
     if (hasCode(cause, 'log_regressed')) throw cause;
+    witness.distrust();
     if (log.closed()) throw new NatterError('unavailable', 'the connection to the broker is closed', { cause });
     return null;
   }
 };
 
 /**
- * Checks the end of the log once a second. A bad answer counts only when it is repeated: a new leader may still be catching up.
+ * Compares the log once a second with what was read from it. A bad answer counts only when it is repeated: a new leader may still be catching
+ * up. The commit itself is compared after each failure: only then can it be another one.
  */
 class Witness {
   readonly #log: FollowedLog;
-  #incarnation: number | null = null;
+  #read: LogWitness;
   #nextLook = Number.NEGATIVE_INFINITY;
+  #trusted = true;
   #doubt = false;
 
-  constructor(log: FollowedLog) {
+  constructor(log: FollowedLog, after: number) {
     this.#log = log;
+    this.#read = { incarnation: null, seq: after, digest: null };
   }
 
-  async isIntact(position: number): Promise<boolean> {
+  /** This was read. */
+  note(seq: number, digest: string | null): void {
+    this.#read = { ...this.#read, seq, digest };
+  }
+
+  /** The log may have been replaced. */
+  distrust(): void {
+    this.#trusted = false;
+    this.#nextLook = Number.NEGATIVE_INFINITY;
+  }
+
+  async isIntact(): Promise<boolean> {
     const now = this.#log.clock.monotonic();
     if (now < this.#nextLook) return true;
-    const { incarnation, lastSeq } = await this.#log.info();
-    this.#incarnation ??= incarnation;
-    const intact = incarnation === this.#incarnation && lastSeq >= position;
-    if (!intact && this.#doubt) throw new NatterError('log_regressed', regression(position, lastSeq));
-    this.#doubt = !intact;
-    if (intact) this.#nextLook = now + pollMs;
-    return intact;
+    const view = await this.#log.view(this.#trusted ? 0 : this.#read.seq);
+    const problem = regression(this.#read, view);
+    if (problem !== null && this.#doubt) throw new NatterError('log_regressed', problem);
+    this.#doubt = problem !== null;
+    if (problem !== null) return false;
+    this.#read = { ...this.#read, incarnation: view.incarnation };
+    this.#trusted = true;
+    this.#nextLook = now + pollMs;
+    return true;
   }
 }
-
-const regression = (position: number, lastSeq: number): string =>
-  position > lastSeq
-    ? `the event log ends at ${lastSeq}, before ${position}, which was read from it`
-    : `the event log was recreated; its predecessor was read up to ${position}`;
 
 /** Sleeps that a hint or the abort signal ends early. */
 class Sleeper {

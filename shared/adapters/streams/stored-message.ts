@@ -44,8 +44,12 @@ export const storedCommit = ({ subject, seq, time, data }: StoredMessage, subjec
   }
 };
 
-/** Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. */
+/**
+ * Like `commitOf`, for readers of many keys: one bad message must not stop the others, so it is reported and skipped. The place of a lost
+ * commit is skipped in silence.
+ */
 export const commitOrNull = (message: StoredMessage, subjects: Subjects, onBad: OnBad): RecordedCommit | null => {
+  if (message.subject === subjects.lost) return null;
   try {
     return commitOf(message, subjects);
   } catch (error) {

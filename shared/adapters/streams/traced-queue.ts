@@ -15,6 +15,7 @@ export const tracedQueue = <T extends Traceable>(name: string, queue: WorkQueue<
       () => publishing(name, message),
       () => queue.publish(carrying(message)),
     ),
+  resend: (bytes, id) => queue.resend(bytes, id),
   schedule: (timer, at, message) => queue.schedule(timer, at, carrying(message)),
   cancel: (key, timer) => queue.cancel(key, timer),
   consume: (options) =>

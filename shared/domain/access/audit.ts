@@ -8,6 +8,10 @@ export const auditKinds = [
   'approval_answered',
   'session_deleted',
   'session_erased',
+  'dead_letter_resent',
+  'dead_letter_discarded',
+  'history_repaired',
   'config_reloaded',
+  'log_loss_accepted',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

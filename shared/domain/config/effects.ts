@@ -18,6 +18,8 @@ export const effects: Readonly<Record<string, string>> = {
   'nats.replicas': 'Replicas of every stream. With 1 a lost disk is lost data.',
   'nats.partitions': 'Shares of the work; fixed once the streams exist.',
   'nats.requestTimeoutMs': 'Milliseconds until a request to the broker counts as failed.',
+  'nats.snapshotKeyFile':
+    'The key by which snapshots of sessions are known as ours, the same for all hosts. Without it hosts on other machines load their sessions from the whole log.',
   'nats.syncInterval':
     'When the managed broker syncs to the disk: `always`, or a duration such as `2m`, which loses acknowledged data on a power cut.',
   'gateway.host': 'Address the gateway listens on.',

@@ -107,6 +107,11 @@ export const configSchema = z.strictObject({
       requestTimeoutMs: z.int().min(100).max(30_000).default(2_000),
       /** When the managed broker syncs to disk: `always`, or a NATS duration such as `2m` (loses acknowledged data on a power cut). */
       syncInterval: z.string().default('always'),
+      /**
+       * File with the Ed25519 key (PEM) of all session hosts' snapshots; for a gateway the public half is enough. Default: one that is
+       * made in the data directory.
+       */
+      snapshotKeyFile: z.string().min(1).optional(),
     })
     .prefault({}),
   gateway: gatewayConfig.prefault({}),

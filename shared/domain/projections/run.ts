@@ -86,6 +86,8 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'queue_cleared':
     case 'session_deleted':
       return when(event.turnIds.includes(turnId), failedRun(runId, 'aborted', event.reason));
+    case 'history_damaged':
+      return when(traced.run !== null && !isOver(traced.run), failedRun(runId, 'damaged', event.reason));
     case 'message_refused':
       return when(event.turnId === turnId, failedRun(runId, event.code, refusals[event.code]));
     case 'session_opened':

@@ -208,6 +208,8 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
         workingMemory: '',
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
+    case 'history_damaged':
+      return { ...ended, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
     case 'session_deactivated':
       return { status: 'inactive' };
     case 'session_deleted': {

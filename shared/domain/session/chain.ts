@@ -30,10 +30,11 @@ export const linkAfter = (
  */
 export type ChainBreak = 'missing' | 'repeated' | 'changed' | 'unchained';
 
-/** How `commit` fails to follow `last`; `null` if it follows. What an erasure removed is gone on purpose (C9). */
+/** How `commit` fails to follow `last`; `null` if it follows, or if its history starts anew with it. */
 export const chainBreak = (last: ChainLink, commit: Pick<RecordedCommit, 'rev' | 'prev' | 'events'>): ChainBreak | null => {
   const { rev, prev } = commit;
   if (rev <= last.rev) return 'repeated';
+  if (isRepair(commit)) return null;
   if (rev > last.rev + 1) return isErasure(commit) ? null : 'missing';
   if (prev === undefined) return last.chained ? 'unchained' : null;
   return prev === last.digest ? null : 'changed';
@@ -42,3 +43,56 @@ export const chainBreak = (last: ChainLink, commit: Pick<RecordedCommit, 'rev' |
 /** True for the first commit of an erased history: what came before it is gone on purpose (C9). */
 export const isErasure = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean =>
   first?.type === 'session_deleted' && first.mode === 'erased';
+
+/** True for a commit that a person's decision about damage begins with (`history_damaged`). */
+const isRepair = ({ events: [first] }: Pick<RecordedCommit, 'events'>): boolean => first?.type === 'history_damaged';
+
+/** True for a commit whose state depends on nothing before it: what is missing there is explained. */
+export const startsAnew = (commit: Pick<RecordedCommit, 'events'>): boolean => isErasure(commit) || isRepair(commit);
+
+/**
+ * Commits of a session that cannot be read as they were written. `missing`: they are not there; `changed`: the chain does not lead through
+ * them; `unreadable`: something is stored in their place.
+ */
+export interface HistoryGap {
+  readonly reason: 'missing' | 'changed' | 'unreadable';
+  readonly fromRev: number;
+  /** `null`: not known, since nothing after it can be read. */
+  readonly toRev: number | null;
+  /** Sequence of the last commit before it; 0: none. */
+  readonly afterSeq: number;
+  /** Sequence of the first commit after it; `null`: none. */
+  readonly beforeSeq: number | null;
+}
+
+/** The last commit read, and its place in the log. */
+export type ReadLink = ChainLink & { readonly seq: number };
+
+/** The gap in front of a commit; `null` if it follows the last one. */
+export const gapBefore = (last: ReadLink, commit: RecordedCommit): HistoryGap | null => {
+  const broken = chainBreak(last, commit);
+  if (broken === null) return null;
+  const places = { afterSeq: last.seq, beforeSeq: commit.seq };
+  switch (broken) {
+    case 'missing':
+      return { reason: 'missing', fromRev: last.rev + 1, toRev: commit.rev - 1, ...places };
+    case 'changed':
+      return { reason: 'changed', fromRev: Math.max(1, last.rev), toRev: Math.max(1, last.rev), ...places };
+    case 'repeated':
+      return { reason: 'changed', fromRev: commit.rev, toRev: last.rev, ...places };
+    case 'unchained':
+      return { reason: 'changed', fromRev: commit.rev, toRev: commit.rev, ...places };
+  }
+};
+
+/** The gap as words: `revs 3 to 5 are missing`. */
+export const gapText = ({ reason, fromRev, toRev }: Pick<HistoryGap, 'reason' | 'fromRev' | 'toRev'>): string => {
+  if (toRev === fromRev) return `rev ${fromRev} is ${reason}`;
+  return toRev === null ? `what follows rev ${fromRev - 1} is ${reason}` : `revs ${fromRev} to ${toRev} are ${reason}`;
+};
+
+/** True when a state was folded up to exactly this commit. */
+export const standsOn = (
+  { position }: { readonly position: Pick<ReadLink, 'seq' | 'digest'> },
+  { seq, digest }: Pick<RecordedCommit, 'seq' | 'digest'>,
+): boolean => position.seq === seq && position.digest === digest;

@@ -192,6 +192,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
     reason: z.string().max(2_000).optional(),
     notice: notice.omit({ text: true }).optional(),
   }),
+  /** A person decides to go on with a damaged session (F13), in a new generation. */
+  z.object({ type: z.literal('repair_history'), reason: z.string().min(1).max(500) }),
   /** An approval was not answered in time. */
   z.object({ type: z.literal('expire_approval'), approvalId: id }),
 ]);

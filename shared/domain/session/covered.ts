@@ -35,9 +35,11 @@ export const isOpen = ({ rev, gaps }: Covered, { fromRev, toRev }: Pick<Gap, 'fr
   return fromRev <= toRev && fresh + failed === toRev - fromRev + 1;
 };
 
-/** The coverage after a commit. What precedes the opening of a session is not introspected. */
+/** The coverage after a commit. What precedes the opening of a session, or damage, is not introspected. */
 export const coveredAfter = (before: Covered, { rev, seq, events }: RecordedCommit): Covered =>
-  events.some(({ type }) => type === 'session_opened') ? { rev: rev - 1, seq: seq - 1, gaps: [] } : events.reduce(after, before);
+  events.some(({ type }) => type === 'session_opened' || type === 'history_damaged')
+    ? { rev: rev - 1, seq: seq - 1, gaps: [] }
+    : events.reduce(after, before);
 
 const after = (covered: Covered, event: SessionEvent): Covered => {
   switch (event.type) {

@@ -3,7 +3,7 @@ import { assert } from '../../kit/assert.ts';
 import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/types.ts';
-import { type ChainLink, chainBreak, chainStart, isErasure, linkAfter } from './chain.ts';
+import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
@@ -121,14 +121,14 @@ const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: 
 };
 
 /**
- * Moves the position past a commit. Throws `AssertionError` on a break of the chain (I3) or a sequence that does not grow. An erasure
- * starts from nothing: the position after it is the same whether or not the history before it can still be read.
+ * Moves the position past a commit. Throws `AssertionError` on a break of the chain (I3) or a sequence that does not grow. A commit
+ * that starts anew starts from nothing: the position after it is the same whether or not the history before it can be read.
  */
 export const advance = (known: Position, commit: RecordedCommit): Position => {
   const broken = chainBreak(known, commit);
   assert(broken === null, `rev ${commit.rev} follows rev ${known.rev} (I3): ${broken}`);
   assert(commit.seq > known.seq, `sequence ${commit.seq} follows ${known.seq}`);
-  const before = isErasure(commit) ? initialState.position : known;
+  const before = startsAnew(commit) ? initialState.position : known;
   const { seq, incarnation } = commit.command;
   const starts = commit.events.some(({ type }) => type === 'session_reset' || type === 'session_opened');
   // The message of a queued turn is older than its generation.
@@ -158,6 +158,21 @@ export const fold = (before: SessionState, commit: RecordedCommit): SessionState
     `the commit has epoch ${commit.epoch}, its events give ${machine.context.epoch}`,
   );
   return { machine, position: advance(before.position, commit) };
+};
+
+/**
+ * What is known after a commit that need not follow the one before it, for a person's decision about damage only: events that the machine
+ * refuses are left out. A session id that no event gave began in a commit that is lost.
+ */
+export const salvage = ({ machine, position }: SessionState, commit: RecordedCommit): SessionState => {
+  const { value, context } = commit.events.reduce((state, event) => sessionMachine.transition(state, event, inertScope), machine);
+  const { sessionId, epoch, rev, prev } = commit;
+  const generation = context.generation + (sessionId === context.sessionId ? 0 : 1);
+  const follows = { rev: rev - 1, digest: prev ?? null, chained: prev !== undefined };
+  return {
+    machine: sessionMachine.resolveState({ value, context: { ...context, sessionId, epoch, generation } }),
+    position: advance({ ...position, ...follows }, commit),
+  };
 };
 
 /** A state as plain data, for snapshots, the API and comparisons. */

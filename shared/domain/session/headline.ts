@@ -10,6 +10,7 @@ const headlines: readonly EventType[] = [
   'turn_failed',
   'turn_aborted',
   'session_deleted',
+  'history_damaged',
   'approval_resolved',
   'notice',
   'session_reset',

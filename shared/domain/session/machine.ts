@@ -108,6 +108,13 @@ export const sessionMachine = setup({
       deleted: true,
       deletedGeneration: generation,
     })),
+    /** All that was known is void but the numbers that must not be used again; the events after it say what goes on. */
+    restartDamaged: assign((_, { sessionId, generation, epoch }: EventOf<'history_damaged'>) => ({
+      ...neverOpened,
+      sessionId: detachedString(sessionId),
+      generation,
+      epoch,
+    })),
   },
 }).createMachine({
   id: 'session',
@@ -128,6 +135,7 @@ export const sessionMachine = setup({
     introspection_failed: { actions: 'acknowledge' },
     memory_changed: { actions: 'acknowledge' },
     session_deleted: { target: '.inactive', actions: { type: 'deleteSession', params: ({ event }) => event } },
+    history_damaged: { target: '.inactive', actions: { type: 'restartDamaged', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'resetSession', params: ({ event }) => event } },
   },
   states: {

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { TranscriptMessage } from '../../domain/projections/schemas.ts';
 import type { IndexRow } from '../../domain/projections/summary.ts';
 import { RecentMessages } from '../../domain/projections/transcript.ts';
-import { hasCode, NatterError } from '../../kit/errors.ts';
+import { isUnreadable, NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
 import { orQuarantined } from '../../kit/or-quarantined.ts';
 import type { Ports } from '../../ports/index.ts';
@@ -70,7 +70,7 @@ export const lastMessagesOf = async (
       try {
         found[at] = [...(await recentMessages(ports, { key, through: seq, limit, characters, includeTools: false }))];
       } catch (error) {
-        if (!hasCode(error, 'quarantined')) throw error;
+        if (!isUnreadable(error)) throw error;
       }
     }
   };

@@ -2,7 +2,9 @@
 const help: Readonly<Record<string, string>> = {
   // Session hosts.
   sessions_resident: 'Sessions in memory.',
-  sessions_quarantined: 'Sessions whose history cannot be folded.',
+  sessions_quarantined: 'Sessions whose history cannot be folded or is damaged.',
+  damaged_commits_total: 'Commits that did not follow the last one of their session, as far as this reader of the log saw.',
+  sessions_damaged: 'Sessions whose commits are missing or changed, and wait for a person (natter repair).',
   partitions_owned: 'Partitions of the command queue that this host has.',
   partitions_acquired_total: 'Partitions taken over, at the start or from another host.',
   commits_total: 'Commits: recorded by a session host, folded by the checkpoint.',

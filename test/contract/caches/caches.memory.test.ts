@@ -8,7 +8,7 @@ import { summarize } from '../../../shared/domain/projections/summary.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import { openInMemoryCaches } from '../../support/caches.ts';
-import { commitTo, freshKey, recorded } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, recorded, seenAt } from '../../support/domain/commits.ts';
 import { cachesContract } from './caches.contract.ts';
 
 cachesContract('caches in memory', openInMemoryCaches);
@@ -90,8 +90,8 @@ describe('a system in memory', () => {
     const commit = commitTo(freshKey());
     await one.events.append(commit, 0);
     expect((await other.events.last(commit.key))?.id).toBe(commit.id);
-    await one.cursors.put('delivery', 4);
-    expect(await other.cursors.get('delivery')).toBe(4);
+    await one.cursors.put('delivery', seenAt(4));
+    expect(await other.cursors.get('delivery')).toEqual(seenAt(4));
     const waiting = one.answers.wait('c1', 1_000);
     other.answers.tell(one.answers.address, { commandId: 'c1', outcome: 'accepted' });
     expect(await waiting).toEqual({ commandId: 'c1', outcome: 'accepted' });

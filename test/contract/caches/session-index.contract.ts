@@ -5,7 +5,7 @@ import { type IndexRow, summarize } from '../../../shared/domain/projections/sum
 import type { IndexView } from '../../../shared/ports/session-index.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
-import { commitTo, freshKey, recorded, userMessage } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, recorded, seenAt, userMessage } from '../../support/domain/commits.ts';
 
 /** A row as the projection makes it, after a commit at `seq`. */
 const rowAt = (key: SessionKey, seq: number, text = `text ${seq}`): IndexRow =>
@@ -95,7 +95,7 @@ export const sessionIndexContract = (broker: () => CacheBroker): void => {
   test('a view is current within a second, on any host, and shows neither cursors nor the position as rows', async () => {
     const [writer, reader] = [await broker().host(), await broker().host()];
     const [key, view] = [freshKey(), await watch(reader)];
-    await writer.cursors.put(randomUUID(), 77);
+    await writer.cursors.put(randomUUID(), seenAt(77));
     for (const seq of [1, 2, 3]) {
       await writer.index.put([rowAt(key, seq)], seq);
       await vi.waitFor(() => expect(view.get(key)).toEqual(rowAt(key, seq)), current);

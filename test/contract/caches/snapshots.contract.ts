@@ -2,10 +2,13 @@ import { expect, test, vi } from 'vitest';
 import { fromPlain, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { decode, encode } from '../../../shared/wire/codec.ts';
 import { encodeSnapshot } from '../../../shared/wire/snapshot.ts';
+import { processSnapshotKey, SnapshotKey } from '../../../shared/wire/snapshot-key.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 import { freshKey } from '../../support/domain/commits.ts';
 import { stateAfter } from '../../support/domain/given.ts';
+
+const ours = processSnapshotKey();
 
 const stories: Record<string, string[]> = {
   idle: ['open', 'append m1'],
@@ -20,19 +23,20 @@ const some = plainAfter('post m1', 'post m2');
 
 /** A frame as `encodeSnapshot` makes it, with one thing changed. */
 const forged = (key: string, change: (frame: Record<string, unknown>) => object): Uint8Array =>
-  encode(change(decode(encodeSnapshot(key as never, some)) as Record<string, unknown>));
+  encode(change(decode(encodeSnapshot(key as never, some, ours)) as Record<string, unknown>));
 
 /** Every reason to doubt a stored snapshot. */
 const doubts: Record<string, (key: string) => Uint8Array> = {
   'of another schema': (key) => forged(key, (frame) => ({ ...frame, schema: 0 })),
-  'with a wrong checksum': (key) => forged(key, (frame) => ({ ...frame, checksum: 'x' })),
+  'without a signature': (key) => forged(key, (frame) => ({ ...frame, signature: new Uint8Array(64) })),
+  'that somebody else has signed': (key) => encodeSnapshot(key as never, some, SnapshotKey.from(SnapshotKey.newPem())),
   'with one bit of its state flipped': (key) =>
     forged(key, (frame) => ({ ...frame, state: (frame.state as Uint8Array).map((byte, at) => (at === 40 ? byte ^ 1 : byte)) })),
-  'of another key': () => encodeSnapshot(freshKey(), some),
-  'in a state the machine does not have': (key) => encodeSnapshot(key as never, { ...some, status: 'asleep' as never }),
+  'of another key': () => encodeSnapshot(freshKey(), some, ours),
+  'in a state the machine does not have': (key) => encodeSnapshot(key as never, { ...some, status: 'asleep' as never }, ours),
   'with a context of another shape': (key) =>
-    encodeSnapshot(key as never, { ...some, context: { ...some.context, mood: 'good' } as never }),
-  'cut off': (key) => encodeSnapshot(key as never, some).subarray(0, -9),
+    encodeSnapshot(key as never, { ...some, context: { ...some.context, mood: 'good' } as never }, ours),
+  'cut off': (key) => encodeSnapshot(key as never, some, ours).subarray(0, -9),
   'that is not MessagePack': () => Buffer.from('{"schema":1}'),
 };
 

@@ -327,8 +327,31 @@ export const workQueueContract = (name: string, start: () => Promise<QueueBroker
             expect.stringMatching(/belongs to partition/),
             'nobody knows how',
           ]);
-          expect([...(letters[0]?.bytes ?? [])]).toEqual([0xc1, 0xff]);
+          const first = await underTest.deadLetters.get(letters[0]?.seq ?? 0);
+          expect([...(first?.bytes ?? [])]).toEqual([0xc1, 0xff]);
           await vi.waitFor(async () => expect(await queue.lag()).toBe(0), soon);
+        },
+      );
+
+      rule(
+        'F5: takes a dead letter again byte for byte, by the key in it and under an id of its own, which is stored once',
+        async ({ underTest, member, publisher }) => {
+          const a = await member('a', async ({ message }) =>
+            message.id === 'last' ? done : { kind: 'dead', reason: 'not yet' },
+          );
+          const queue = await publisher();
+          const command = commandTo('k', 'late');
+          await queue.publish(command);
+          await vi.waitFor(async () => expect(await underTest.deadLetters.count()).toBe(1), soon);
+          const bytes = encode({ ...command, newer: 'a field' });
+          const results = await Promise.all([queue.resend(bytes, 'dead:1'), queue.resend(bytes, 'dead:1')]);
+          expect(results.map(({ duplicate }) => duplicate).sort()).toEqual([false, true]);
+          await publishAll(queue, [commandTo('k', 'last')]);
+          await vi.waitFor(() => expect(a.ids()).toEqual(['last']), soon);
+          expect(await underTest.deadLetters.count()).toBe(2);
+          const [{ seq } = { seq: 0 }] = await underTest.deadLetters.list(1);
+          expect(Buffer.from((await underTest.deadLetters.get(seq))?.bytes ?? [])).toEqual(Buffer.from(bytes));
+          await expect(queue.resend(new Uint8Array([0xc1, 0xff]), 'dead:2')).rejects.toMatchObject({ code: 'invalid' });
         },
       );
 

@@ -7,7 +7,7 @@ import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { commitTo, freshKey } from '../../support/domain/commits.ts';
+import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
@@ -43,8 +43,8 @@ test('all ports work on a provisioned broker', async () => {
   expect(opened.problems()).toEqual([]);
   expect(await append(opened)).toBe(1);
   expect(await opened.index.position()).toBe(0);
-  await opened.cursors.put('test', 7);
-  expect(await opened.cursors.get('test')).toBe(7);
+  await opened.cursors.put('test', seenAt(7));
+  expect(await opened.cursors.get('test')).toEqual(seenAt(7));
   expect(await opened.commands.lag()).toBe(0);
   expect(await opened.deadLetters.list(1)).toEqual([]);
 });

@@ -36,7 +36,8 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     NATTER_TIMERS: ['inbound', 'commands', 'checkpoints']
       .filter((queue) => consumer === undefined || consumer === queue)
       .map((queue) => `timers of ${queue}`),
-    NATTER_EVENTS: ['events'],
+    NATTER_EVENTS: ['events', 'places of lost events'],
+    KV_natter_witness: ['witness'],
     NATTER_DELIVERIES: ['deliveries'],
     NATTER_DEAD: ['dead letters'],
     NATTER_AUDIT: ['audit'],
@@ -78,7 +79,8 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.timer\.inbound\./, 'timers of inbound'],
   [/^natter\.timer\.commands\./, 'timers of commands'],
   [/^natter\.timer\.checkpoints\./, 'timers of checkpoints'],
-  [/^natter\.event\./, 'events'],
+  [/^natter\.event\.(?!lost)/, 'events'],
+  [/^natter\.event\.lost$/, 'events', 'places of lost events'],
   [/^natter\.stored\./, 'notices of stored events'],
   [/^natter\.delivery\.(?!\*\.probe)/, 'deliveries'],
   [/^natter\.delivery\.\*\.probe/, 'deliveries', 'deliveries of one channel'],
@@ -88,6 +90,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_index\.session\./, 'index rows'],
   [/^\$KV\.natter_index\.position$/, 'position of the index'],
   [/^\$KV\.natter_index\.cursor\./, 'cursors'],
+  [/^\$KV\.natter_witness\.writers$/, 'witness'],
   [/^\$KV\.natter_memory\.memory\./, 'memory'],
   [/^\$KV\.natter_hosts\.health\./, 'health of processes'],
   [/^\$KV\.natter_hosts\.lease\./, 'leases'],

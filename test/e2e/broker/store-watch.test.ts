@@ -17,16 +17,19 @@ import { provisionFor } from '../../support/system.ts';
 const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 1_000 } });
 const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions: 4 });
 const events = 'NATTER_EVENTS';
+const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
 let server: TestServer;
 let ports: Ports;
 let intruder: NatsConnection;
 let manager: JetStreamManager;
+let aheadMs: number;
 beforeEach(async () => {
+  aheadMs = 0;
   server = await startServer();
   await provisionFor(server, { partitions: 4 });
   intruder = await openConnection({ servers: server.url, name: 'intruder', requestTimeoutMs: 1_000 });
   manager = await jetstreamManager(intruder, { checkAPI: false });
-  ports = await openNats(config, { name: 'test', clock: systemClock, ...server.as('session') });
+  ports = await openNats(config, { name: 'test', clock, ...server.as('session') });
 });
 afterEach(async () => {
   await ports.close();
@@ -95,4 +98,20 @@ test('a store that refuses is noticed without a commit, and leaves no trace in t
   await manager.streams.update('NATTER_PROBE', { no_ack: false });
   await become([]);
   expect((await ports.events.info()).lastSeq).toBe(0);
+});
+
+test('one append whose answer never came is forgotten, though no other follows', async () => {
+  await server.pause();
+  expect(await ports.events.append(commitTo(freshKey()), 0)).toMatchObject({ kind: 'unknown' });
+  server.resume();
+  aheadMs = 60_000;
+  await become([]);
+});
+
+test('a probe that was under way when the broker was restarted says nothing of the new one', async () => {
+  await manager.streams.update('NATTER_PROBE', { no_ack: true });
+  await vi.waitFor(() => expect(codes()).toContain('write_probe_failed'), 15_000);
+  await manager.streams.update('NATTER_PROBE', { no_ack: false });
+  await server.restart();
+  await become([]);
 });

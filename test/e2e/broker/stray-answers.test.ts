@@ -76,8 +76,11 @@ const untilDead = async (id: string): Promise<string> => {
   const operator = await opened.as('operator');
   return vi.waitFor(
     async () => {
-      const letter = (await operator.deadLetters.list(10)).find(({ bytes }) => Buffer.from(bytes).includes(id));
-      return letter?.reason ?? Promise.reject(new Error(`${id} is not among the dead letters`));
+      for (const { seq } of await operator.deadLetters.list(10)) {
+        const letter = await operator.deadLetters.get(seq);
+        if (letter !== null && Buffer.from(letter.bytes).includes(id)) return letter.reason;
+      }
+      throw new Error(`${id} is not among the dead letters`);
     },
     { timeout: 10_000, interval: 50 },
   );

@@ -72,7 +72,9 @@ describe('why there is no connection', () => {
     const server = await startTls(files, other.issue(here));
     await expectReason(await open(files, secure(server), trust(files)), /authority that is not known.*nats\.tls\.caFile/);
     // Without any setting the server still demands TLS.
-    await expectReason(await open(files, server.url), /authority that is not known.*nats\.tls\.caFile/);
+    const unset = await open(files, server.url);
+    await expectReason(unset, /authority that is not known.*nats\.tls\.caFile/);
+    expect(unset.problems()).toMatchObject([{ code: 'broker_away', fix: expect.stringMatching(/^set nats\.tls\.caFile to/) }]);
   });
 
   test.each([['broker.example'], ['localhost']])('a certificate for %s, when the address is an IP address', async (name) => {

@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { seenAt } from '../../support/domain/commits.ts';
 import { filesUnder, openHouse, until } from './mirror-rig.ts';
 
 const main = 'agent:main:main';
@@ -113,7 +114,7 @@ describe('the mirror', () => {
     expect(readFileSync(path, 'utf8')).toBe(await natterExport(main));
 
     // The positions are lost, as with the bucket they are in.
-    const from0 = { ...ports.cursors, get: async () => 0 };
+    const from0 = { ...ports.cursors, get: async () => seenAt(0) };
     const fresh = await startMirror({ cursors: from0 });
     await say(main, 'four');
     await settled(fresh);
@@ -180,7 +181,7 @@ describe('the mirror', () => {
     await erase();
     await memory.eraser.erase(main as SessionKey, (await ports.events.last(main as SessionKey))?.seq ?? 0);
     await say(main, 'after', 'c');
-    const next = await startMirror({ cursors: { ...ports.cursors, get: async () => 0 } });
+    const next = await startMirror({ cursors: { ...ports.cursors, get: async () => seenAt(0) } });
     await settled(next);
     const after = filesUnder(mirrored);
     expect(Object.values(after).join()).not.toContain('canary');

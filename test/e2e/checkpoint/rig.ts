@@ -52,7 +52,7 @@ export const lookedBackOnAll = ({ ports, commits }: Stage, timeout = 60_000): Pr
   vi.waitFor(
     async () => {
       const requested = (await commits()).filter(({ events }) => events.some(({ type }) => type === 'checkpoint_requested'));
-      if ((await ports.cursors.get('checkpoint-requests')) < (requested.at(-1)?.seq ?? 0)) throw new Error('not dispatched');
+      if ((await ports.cursors.get('checkpoint-requests')).seq < (requested.at(-1)?.seq ?? 0)) throw new Error('not dispatched');
       if ((await ports.checkpoints.lag()) > 0) throw new Error('not done');
     },
     { timeout, interval: 100 },

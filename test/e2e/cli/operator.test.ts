@@ -17,10 +17,13 @@ import { reportHealth } from '../../../services/cli/runtime/health.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
+import { encodeCommand } from '../../../shared/wire/codec.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { partitionConsumer } from '../../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
@@ -217,9 +220,44 @@ describe('natter doctor', () => {
       'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
     });
     const text = await natter('dead-letters');
-    expect(text).toMatch(/^AGE +SERVICE +REASON +SUBJECT\nnow +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +now +router +it is garbage +natter\.inbound\.irc\.x\n$/);
     const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
-    expect(deadLetters).toEqual([{ ...letter, bytes: Buffer.from('planted').toString('base64') }]);
+    expect(deadLetters).toMatchObject([{ ...letter, seq: 1, size: 7, bytes: Buffer.from('planted').toString('base64') }]);
+    expect(await natter('dead-letters', 'show', '1')).toMatch(/^resend +not possible: it would come back: /m);
+    await expect(natter('dead-letters', 'discard', '1', '--reason', 'planted')).rejects.toThrow(/--yes/);
+    expect(await natter('dead-letters', 'discard', '1', '--yes', '--reason', 'planted')).toBe('1: discarded\n');
+    expect(await natter('audit', '--kind', 'dead_letter_discarded')).toMatch(/ {2}1 service: router, id: x-1, reason: planted$/m);
+    expect(await natter('dead-letters')).toBe('');
+  });
+
+  test('I2: a command that no host could take is resent from the command line: once, and said to be a repeat the second time', async () => {
+    const ports = await openNats(configIn(env()), { name: 'test', clock: systemClock, servers: server.url });
+    onTestFinished(() => ports.close());
+    const key = 'agent:main:resent' as SessionKey;
+    const message = { messageId: 'late', text: 'said late', sender: { id: 'ann' } };
+    const data = { type: 'append_message', sessionId: 's', message } as const;
+    const bytes = encodeCommand({ id: 'late', key, at: 1, correlationId: 'late', causationId: 'late', actor: 'test', data });
+    const others = [...Array(99).keys()].map((index) => `agent:main:${index}`);
+    const elsewhere = others.find((each) => ports.commands.partitionOf(each) !== ports.commands.partitionOf(key)) ?? '';
+    const listed = async (): Promise<string> => {
+      const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
+      return String(deadLetters.find(({ service }: { service: string }) => service === 'session').seq);
+    };
+    const connection = await connect({ servers: server.url });
+    onTestFinished(() => connection.close());
+    for (const [show, resent] of [
+      [/^resend +takes effect: /m, /^\d+: resent\n$/],
+      [/^resend +a repeat: /m, /^\d+: resent; agent:main:resent has it already/],
+    ] as const) {
+      connection.publish(subjectsUnder('natter').command(elsewhere), bytes);
+      const seq = await vi.waitFor(listed, 10_000);
+      expect(await natter('dead-letters', 'show', seq)).toMatch(show);
+      expect(await natter('dead-letters', 'resend', seq, '--yes')).toMatch(resent);
+      await vi.waitFor(async () => expect(await ports.commands.lag()).toBe(0), 10_000);
+      const { body } = await call('GET', pathOf(key, '/messages'));
+      expect(body.messages.map(({ text }: { text: string }) => text)).toEqual(['said late']);
+    }
+    expect(await natter('dead-letters')).toBe('');
   });
 
   test('a stream that is gone, and then a broker that is', async () => {

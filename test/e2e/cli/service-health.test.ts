@@ -55,6 +55,9 @@ test('each service is alive before it is ready, and not ready without streams, o
   await everywhere(async (probe) =>
     expect(await probe('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } }),
   );
+  // A page could have made this name resolve to here.
+  const rebound = { headers: { host: 'evil.example' } };
+  await everywhere(async (probe) => expect((await probe('GET', '/readyz', rebound)).status).toBe(400));
 
   const connection = await connect({ servers: server.url });
   await (await jetstreamManager(connection, { checkAPI: false })).consumers.delete('NATTER_INBOUND', 'partition-7');

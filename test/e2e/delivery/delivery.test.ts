@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CustodyRecord } from '../../../shared/ports/custody-log.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
+import { seenAt } from '../../support/domain/commits.ts';
 import { freeForAll, openRig, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -142,7 +143,7 @@ describe('trouble at the far side', () => {
     const others = await Promise.all(Array.from({ length: 50 }, (_, index) => say(`${index}`, `other-${index}`)));
     for (const id of others) await delivered(id);
     await until(async () => expect(service.metrics()).toMatchObject({ in_hand: 1, position: Number(hung.split('.')[0]) - 1 }));
-    expect(await ports.cursors.get('delivery')).toBeLessThan(Number(hung.split('.')[0]));
+    expect((await ports.cursors.get('delivery')).seq).toBeLessThan(Number(hung.split('.')[0]));
     expect(finals(hung)).toEqual([]);
 
     await service.stop(2_000);
@@ -162,7 +163,7 @@ describe('several at work', () => {
       dead ||= record.state === 'delivered' && record.outboundId !== first;
       return dead ? new Promise(() => {}) : custody.append(record, expectedSeq);
     };
-    const cursors = { get: async () => 0, put: async () => {} };
+    const cursors = { get: async () => seenAt(0), put: async () => {}, all: async () => new Map() };
     await start('one', { change: { custody: { last: custody.last, append }, cursors, leases: freeForAll } });
     const first = await say('first');
     await delivered(first);
@@ -231,7 +232,7 @@ describe('the cursor', () => {
     const id = await say('a');
     await delivered(id);
     await service.stop(2_000);
-    expect(await ports.cursors.get('delivery')).toBe(Number(id.split('.')[0]));
+    expect(await ports.cursors.get('delivery')).toMatchObject({ seq: Number(id.split('.')[0]), digest: expect.any(String) });
     const before = records.length;
     await start('two');
     await delivered(await say('b'));
@@ -243,18 +244,19 @@ describe('the cursor', () => {
     const service = await start('one');
     for (const text of ['a', 'b', 'c']) await delivered(await say(text));
     await service.stop(2_000);
-    await ports.cursors.put('delivery', 0);
+    await ports.cursors.put('delivery', seenAt(0));
     await start('two');
     await delivered(await say('d'));
     expect(farSide.received.map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test.each([
-    ['ends before it', 'delivery', /ends at 1/],
-    ['was recreated', 'delivery-incarnation', /recreated/],
-  ])('a log that %s stops delivery, loudly (I13)', async (_, cursor, problem) => {
+    ['ends before it', { seq: 99 }, /ends at 1/],
+    ['was recreated', { incarnation: 99 }, /recreated/],
+    ['has another commit there', { digest: 'of-another' }, /exchanged/],
+  ])('a log that %s stops delivery, loudly (I13)', async (_, seen, problem) => {
     const { say, start, ports, farSide, until } = await open();
-    await ports.cursors.put(cursor, 99);
+    await ports.cursors.put('delivery', { ...seenAt(1), ...seen });
     await say('a');
     const service = await start('one');
     await until(() => expect(service.problems().join()).toMatch(problem));

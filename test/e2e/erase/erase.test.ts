@@ -142,8 +142,9 @@ describe('natter erase', () => {
     const target = { channel: 'hook', to: key };
     await until(async () => expect((await system.ports.custody.last(target))?.record.state).toBe('suppressed'));
     answer = { kind: 'sent' };
-    const letters = await system.ports.deadLetters.list(100);
-    expect(letters.filter(({ bytes }) => Buffer.from(bytes).includes(canary))).toEqual([]);
+    const { deadLetters } = system.ports;
+    const letters = await Promise.all((await deadLetters.list(100)).map(({ seq }) => deadLetters.get(seq)));
+    expect(letters.filter((letter) => letter && Buffer.from(letter.bytes).includes(canary))).toEqual([]);
   });
 
   test('an unknown session and a wrong key say so; nothing is erased unasked', async () => {

@@ -90,6 +90,7 @@ test('turns, steps, tools, tokens, commits, deliveries and approvals are counted
   has(/natter_delivery_duration_seconds_count\{channel="telegram",state="delivered"\} [1-9]/);
   has('natter_queue_messages{queue="commands"} 0');
   has(/natter_approval_oldest_age_seconds \d/);
+  has('natter_dead_letters 0');
   has(/natter_http_request_duration_seconds_count\{route="\/v1\/inbound",method="POST",status="202"\} 3/);
 });
 

@@ -116,12 +116,14 @@ const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
     return result;
   },
   last: (key) => process.through(() => log.last(key)),
+  count: (key) => process.through(() => log.count(key)),
   read: (key, options) => gatedItems(process, log.read(key, options)),
   page: (options) => process.through(() => log.page(options)),
   raw: (options) => process.through(() => log.raw(options)),
   follow: (options) =>
     gatedItems(process, log.follow({ ...options, signal: AbortSignal.any([options.signal, process.died.signal]) })),
   info: () => process.through(() => log.info()),
+  view: (seq) => process.through(() => log.view(seq)),
 });
 
 async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncGenerator<T> {
@@ -138,6 +140,7 @@ async function* gatedItems<T>(process: Process, items: AsyncIterable<T>): AsyncG
 
 const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => ({
   publish: (message) => process.through(() => queue.publish(message)),
+  resend: (bytes, id) => process.through(() => queue.resend(bytes, id)),
   schedule: (name, at, message) => process.through(() => queue.schedule(name, at, message)),
   cancel: (key, name) => process.through(() => queue.cancel(key, name)),
   consume: (options) => process.through(() => queue.consume(options)),

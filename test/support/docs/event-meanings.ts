@@ -36,5 +36,7 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   introspection_failed: 'The introspection of these revisions failed; `code` says why.',
   memory_changed: 'Changes of the long-term memory that this session made.',
   session_deleted: 'The session is over, with all running and waiting turns. `erased`: its earlier history is being removed.',
+  history_damaged:
+    'Commits are lost; a person decided to go on. The session starts anew with this commit, from what is still known.',
   session_deactivated: 'The session is hidden from lists until it is used again.',
 };

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type SessionKey, sessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
+import type { LogWitness } from '../../../shared/domain/session/log-witness.ts';
 import { digestOf, encodeCommit } from '../../../shared/wire/codec.ts';
 
 /** A checked session key. */
 export const keyOf = (text: string): SessionKey => sessionKey.parse(text);
+
+/** What a reader has seen that noted nothing but how far it came. */
+export const seenAt = (seq: number): LogWitness => ({ incarnation: null, seq, digest: null });
 
 /** A key no other test uses. */
 export const freshKey = (start = 'agent:main:test'): SessionKey => keyOf(`${start}:${randomUUID()}`);

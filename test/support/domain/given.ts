@@ -65,6 +65,8 @@ export const rowOf = (event: SessionEvent): string => {
       return `${event.type} ${event.skills.map(({ name }) => name).join(' ')}`;
     case 'session_deleted':
       return [event.type, event.mode, `g${event.generation}`, `e${event.epoch}`, ...event.turnIds].join(' ');
+    case 'history_damaged':
+      return `${event.type} ${event.damage} ${event.fromRev}-${event.toRev} g${event.generation} e${event.epoch}`;
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
     case 'message_refused':

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { type EventType, sessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { decodeCommit, encodeCommit } from '../../../shared/wire/codec.ts';
 import { unrecorded } from './commits.ts';
-import { command, tell } from './given.ts';
+import { command, stateAfter, tell } from './given.ts';
 
 /**
  * The golden corpus: for each event type and version one short history as it was stored when that version was released, and the state it
@@ -97,6 +98,15 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
   tool_output: ['post m1', 'call m1/1 1 read run', { type: 'tool_output', v: 1, callId: 'm1.1.0', page: 1, text: 'first page' }],
   context_compacted: ['post m1', 'reply m1/1 1', 'compact c1', 'compacted c1/1 1 3', 'append m2'],
   runs_stopped: ['post m1', 'call m1/1 1 sessions_spawn spawn', 'stop'],
+  history_damaged: [
+    'post m1',
+    ...repairEvents({
+      gap: { reason: 'missing', fromRev: 1, toRev: 1 },
+      known: stateAfter('post m1', 'send deny', 'route #ubuntu'),
+      ...{ by: 'owner', reason: 'a bad disk', sessionId: 's2' },
+    }),
+    'append m2',
+  ],
   session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 

@@ -76,6 +76,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
   'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
+  repair: (...reason) => ({ type: 'repair_history', reason: reason.join(' ') }),
   reset: (sessionId = 's2', message) => ({
     type: 'reset',
     sessionId,

@@ -10,7 +10,7 @@ import { systemClock } from '../../../shared/kit/clock.ts';
 import { createLog } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
-import { assistantMessage, commitTo, keyOf, turnStarted, userMessage } from '../../support/domain/commits.ts';
+import { assistantMessage, commitTo, keyOf, seenAt, turnStarted, userMessage } from '../../support/domain/commits.ts';
 
 /** Time that runs 20 times as fast: leases and pauses of seconds are tests of milliseconds. */
 const clock: Clock = {
@@ -124,7 +124,11 @@ describe('the session index', () => {
 
   test.each([
     ['ends before its position', async (ports: Ports) => ports.index.put([], 99), /ends at 1/],
-    ['was recreated', async (ports: Ports) => ports.cursors.put('checkpoint-index-incarnation', 99), /recreated/],
+    [
+      'was recreated',
+      async (ports: Ports) => ports.cursors.put('checkpoint-index', { ...seenAt(1), incarnation: 99 }),
+      /recreated/,
+    ],
   ])('is not touched when the log %s, and says so (I13)', async (_, spoil, problem) => {
     const { ports, start, commit } = open();
     await commit('a');

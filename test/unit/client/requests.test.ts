@@ -73,10 +73,12 @@ const byPath = 'by its path, with `client.get`, `client.post` or `client.delete`
 const ownClients = 'its protocol has clients of its own';
 /** Operations that no method makes, each with the reason. */
 const unmade: Readonly<Record<string, string>> = {
+  ...{ readDamage: byPath, repairSession: byPath },
   inbound: `for channels, ${byPath}`,
   ...{ listMemory: byPath, readMemory: byPath, addMemory: byPath, forgetMemory: byPath },
   call: 'the methods by name are those of a WebSocket: `client.connect`',
   ...{ listTokens: byPath, createToken: byPath, revokeToken: byPath, rotateToken: byPath, readAudit: byPath },
+  ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },

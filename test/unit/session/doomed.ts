@@ -10,6 +10,7 @@ export const doomedPorts =
     const { events } = ports;
     const bound = {
       last: events.last.bind(events),
+      count: events.count.bind(events),
       read: events.read.bind(events),
       page: events.page.bind(events),
       raw: events.raw.bind(events),
@@ -17,7 +18,7 @@ export const doomedPorts =
     return {
       ...ports,
       events: {
-        ...{ ...bound, follow: events.follow.bind(events), info: events.info.bind(events) },
+        ...{ ...bound, follow: events.follow.bind(events), info: events.info.bind(events), view: events.view.bind(events) },
         append: async (commit, expectedSeq) => {
           await moment();
           const result = await events.append(commit, expectedSeq);

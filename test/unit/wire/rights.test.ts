@@ -22,6 +22,7 @@ test('the table in docs/operate/broker.md is the one of the code', async () => {
 
 test('only session hosts write the log, and only the gateway tokens (F5)', () => {
   expect(publishing('natter.event.turn_started.agent.main.main')).toEqual(['session']);
+  expect(publishing('natter.event.lost')).toEqual(['session', 'operator']);
   expect(publishing('$KV.natter_tokens.token.x')).toEqual(['gateway']);
   expect(publishing('natter.audit.token_created')).toEqual(['gateway', 'operator']);
 });

@@ -91,6 +91,7 @@ const allFindings = async (world: World, options: CommonOptions): Promise<Findin
       exposure.directMessages(config),
       exposure.bindAddress(config),
       machine.modelKeys(config, world.env),
+      machine.snapshotKey(config),
     ],
     await checked('data', 'give this user write access', () => machine.dataDirectory(dataDir)),
     await checked('secrets', 'give this user read access', () => machine.secretFiles(dataDir, configFile)),

@@ -6,6 +6,7 @@ import { atBroker, type CommonOptions } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
+import { operatorOf } from '../../operator.ts';
 import type { ErasureReport } from '../../runtime/erasure.ts';
 import { asJson, type World } from '../../terminal.ts';
 import { timeText, zoneOf } from '../../time.ts';
@@ -60,8 +61,7 @@ export const eraseCommand = (program: Command, world: World): void => {
         const { rev, at } = await lastCommit(ports, key);
         const question = `Erase ${key} permanently? It has ${rev} commits, the last one at ${timeText(at, zoneOf(world, common))}.`;
         if (!yes && !(await isConfirmed(world, question, 'erase'))) return world.terminal.note('nothing was erased');
-        const actor = `operator:${world.env.USER ?? world.env.USERNAME ?? 'unknown'}`;
-        const erased = await eraseSession(ports, eraser, { key, actor, reason });
+        const erased = await eraseSession(ports, eraser, { key, actor: operatorOf(world), reason });
         if (json) return world.terminal.out(asJson(erased, 2));
         report(world, erased);
       });

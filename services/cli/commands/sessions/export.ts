@@ -11,7 +11,7 @@ import { NatterError } from '../../../../shared/kit/errors.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
 import { type CommonOptions, clientOf, configOf, wholeNumber } from '../../access.ts';
-import { commitsOf } from '../../commits.ts';
+import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { exportLines } from '../../stored-export.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -33,11 +33,17 @@ interface Exported {
   readonly skipped: readonly string[];
 }
 
+interface Exporting {
+  readonly world: World;
+  readonly client: NatterClient;
+  readonly sink: Sink;
+}
+
 /** Lines written at once. */
 const portionLines = 500;
 
 /** Writes the transcripts of a session, oldest generation first, or of one generation. Resolves with the number of lines. */
-const exportSession = async (client: NatterClient, key: SessionKey, sink: Sink, wanted?: number): Promise<number> => {
+const exportSession = async ({ world, client, sink }: Exporting, key: SessionKey, wanted?: number): Promise<number> => {
   const lines: TranscriptLine[] = [];
   let count = 0;
   let generation = 0;
@@ -45,7 +51,7 @@ const exportSession = async (client: NatterClient, key: SessionKey, sink: Sink, 
     count += lines.length;
     await sink(key, lines.splice(0));
   };
-  for await (const commit of commitsOf(client, key)) {
+  for await (const commit of commitsOf(client, key, { lost: noteLost(world, key) })) {
     for (const line of linesOf(commit)) {
       generation = line.generation ?? generation;
       if (wanted === undefined || wanted === generation) lines.push(line);
@@ -71,25 +77,26 @@ const unlessGone = (error: unknown): null => {
 };
 
 /** Exports every session. One that cannot be read does not stop the others. */
-const exportAll = async (client: NatterClient, rows: readonly IndexRow[], sink: Sink): Promise<Exported> => {
+const exportAll = async (exporting: Exporting, rows: readonly IndexRow[]): Promise<Exported> => {
   const exported: IndexRow[] = [];
   const skipped: string[] = [];
   let lines = 0;
   for (const row of rows) {
     try {
-      lines += await exportSession(client, row.key, sink);
+      lines += await exportSession(exporting, row.key);
       exported.push(row);
     } catch (error) {
-      if (!(error instanceof NatterApiError) || (error.status !== 404 && error.code !== 'quarantined')) throw error;
+      if (!(error instanceof NatterApiError) || (error.status !== 404 && !['quarantined', 'damaged'].includes(error.code)))
+        throw error;
       skipped.push(row.key);
     }
   }
   return { rows: exported, lines, skipped };
 };
 
-const exportOne = async (client: NatterClient, key: SessionKey, sink: Sink, generation?: number): Promise<Exported> => {
-  const row = await client.sessions.get(key, { patienceMs: 10_000 });
-  const lines = await exportSession(client, key, sink, generation);
+const exportOne = async (exporting: Exporting, key: SessionKey, generation?: number): Promise<Exported> => {
+  const row = await exporting.client.sessions.get(key, { patienceMs: 10_000 });
+  const lines = await exportSession(exporting, key, generation);
   if (lines === 0) throw new NatterError('not_found', `--generation: ${key} has no generation ${generation ?? ''}`);
   return { rows: [row], lines, skipped: [] };
 };
@@ -160,10 +167,11 @@ export const exportCommand = (program: Command, world: World): void => {
       const folder = out === '-' ? null : resolve(out);
       const config = { agent, session: { ...session, store: exportStore(folder ?? '') } };
       const sink = folder === null ? terminalSink(world) : fileSink(config.session.store);
+      const exporting = { world, client, sink };
       const exported =
         key === undefined
-          ? await exportAll(client, await allRows(client, config), sink)
-          : await exportOne(client, key, sink, generation);
+          ? await exportAll(exporting, await allRows(client, config))
+          : await exportOne(exporting, key, generation);
       if (key === undefined && folder !== null) await writeMaps(exported.rows, config);
       for (const skipped of exported.skipped) world.terminal.note(`${skipped}: skipped; it cannot be read or was removed`);
       if (exported.skipped.length > 0) process.exitCode = 1;

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { type EventType, NatterApiError, type NatterClient, type SessionEvent } from '../../../../shared/client/main.ts';
+import { type HistoryGap, startsAnew } from '../../../../shared/domain/session/chain.ts';
 import { evolve, initialState } from '../../../../shared/domain/session/evolve.ts';
 import type { SessionStatus } from '../../../../shared/domain/session/machine.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
-import { commitsOf } from '../../commits.ts';
+import { commitsOf, noteLost } from '../../commits.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, type World } from '../../terminal.ts';
 import { timeText, zoneOf } from '../../time.ts';
@@ -53,13 +54,19 @@ const createMachine = (): Step => {
 /** Folds the whole history. Resolves with its last transitions, and with the sequence it ends at; 0 if the session does not exist yet. */
 const readHistory = async (
   client: NatterClient,
-  key: string,
-  step: Step,
-  last: number,
+  { key, step, last, lost }: { key: string; step: Step; last: number; lost(gap: HistoryGap): void },
 ): Promise<{ transitions: Transition[]; seq: number }> => {
   const transitions: Transition[] = [];
   let seq = 0;
-  for await (const commit of commitsOf(client, key)) {
+  let isBroken = false;
+  const broken = (gap: HistoryGap): void => {
+    isBroken = true;
+    lost(gap);
+  };
+  for await (const commit of commitsOf(client, key, { lost: broken })) {
+    // What follows a gap is in no known state, until a commit starts anew.
+    isBroken &&= !startsAnew(commit);
+    if (isBroken) continue;
     for (const [index, event] of commit.events.entries()) {
       transitions.push(step(event, { ...commit, index, id: `${commit.seq}.${index}` }));
       if (transitions.length > last) transitions.shift();
@@ -83,7 +90,7 @@ async function* followFrom(
 ): AsyncGenerator<Transition> {
   const { seq: after, ...rest } = following;
   for await (const item of client.events({ ...rest, after })) {
-    if (item.type !== 'delta' && item.type !== 'gap') yield step(item, item);
+    if (item.type !== 'delta' && item.type !== 'gap' && item.type !== 'damage') yield step(item, item);
   }
 }
 
@@ -119,7 +126,7 @@ export const inspectCommand = (program: Command, world: World): void => {
       const show = (transition: Transition): void =>
         world.terminal.out(json ? asJson({ key, ...transition }) : lineOf(transition, zone));
       const step = createMachine();
-      const history = readHistory(client, key, step, last);
+      const history = readHistory(client, { key, step, last, lost: noteLost(world, key) });
       const { transitions, seq } = await (follow ? history.catch(noHistory) : history);
       for (const transition of transitions) show(transition);
       if (!follow) return;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import type { EventType } from '../../../../shared/client/main.ts';
+import { gapText } from '../../../../shared/domain/session/chain.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { eventLine } from '../../event-line.ts';
 import { example } from '../../example.ts';
@@ -34,7 +35,8 @@ export const tailCommand = (program: Command, world: World): void => {
         onWaiting: (reason) => world.terminal.note(pc.dim(`waiting for the gateway: ${reason}`)),
       });
       for await (const event of events) {
-        if (event.type === 'delta' || event.type === 'gap') continue;
+        if (event.type === 'damage') world.terminal.note(`${event.key}: ${gapText(event)}; see "natter repair ${event.key}"`);
+        if (event.type === 'delta' || event.type === 'gap' || event.type === 'damage') continue;
         world.terminal.out(json ? asJson(event) : eventLine(event, zoneOf(world, common)));
       }
     });

@@ -22,7 +22,7 @@ export const aguiOperations: readonly Operation[] = [
         },
       },
       problems: [
-        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined'] as const),
+        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined', 'damaged'] as const),
         ...(['approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
       ],
       handle: async (context, request, reply) => {

@@ -48,7 +48,10 @@ export const parameters = {
     examples: ['~-100123~'],
   },
   state: { description: 'what became of it', enum: custodyRecord.shape.state.options },
-  service: { description: 'who could not process it', examples: ['router', 'session', 'delivery'] },
+  service: {
+    description: '`<service>~<source>`: who could not process it, and the channel or the session key that it belongs to',
+    examples: ['router~telegram', 'session~agent%3Amain%3Amain', 'delivery~telegram'],
+  },
   kind: { description: 'what happened', enum: auditKinds },
 } as const satisfies Readonly<Record<string, Parameter>>;
 
@@ -107,8 +110,9 @@ export const channelsOf = (subjects: Subjects): Readonly<Record<string, Channel>
       ...{ parameters: ['state', 'channel', 'target'], message: 'custodyRecord', stream: streams.deliveries, action: 'send' },
     },
     deadLetters: {
-      summary: 'Messages nobody could process, until somebody removes them',
-      address: address(subjects.dead(mark('service'))),
+      summary:
+        'Messages nobody could process, until somebody resends or removes them; bounded in age, size and number of a source',
+      address: address(subjects.dead(mark('service'), '')),
       ...{ parameters: ['service'], message: 'deadLetter', stream: streams.dead, action: 'send' },
     },
     audit: {

@@ -24,7 +24,7 @@ const errors: ErrorFormat = {
 const answerErrors: ErrorFormat = { ...errors, statuses: [409, 504] };
 const headers = ['Idempotency-Key', 'X-Natter-Session', 'Prefer'] as const;
 const stream = 'text/event-stream';
-const asking = ['forbidden', 'not_found', 'unsupported', 'quarantined'] as const;
+const asking = ['forbidden', 'not_found', 'unsupported', 'quarantined', 'damaged'] as const;
 
 const readResponse = async ({ context, caller }: Call, id: string) => {
   const found = await findResponse(context, caller.principal, id, { field: 'id', code: 'response_not_found' });

@@ -39,7 +39,7 @@ export const rpcOperations: readonly Operation[] = [
       },
       problems: [
         ...(['forbidden', 'send_denied', 'not_found', 'session_unknown', 'session_busy', 'session_retained'] as const),
-        ...(['introspection_disabled', 'refused', 'quarantined'] as const),
+        ...(['introspection_disabled', 'not_resendable', 'refused', 'quarantined', 'damaged'] as const),
       ],
       handle: async (context, request, reply) => {
         queryOf(noQuery, request);

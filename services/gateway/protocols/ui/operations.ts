@@ -25,7 +25,7 @@ export const uiOperations: readonly Operation[] = [
         },
       },
       problems: [
-        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined'] as const),
+        ...(['forbidden', 'not_found', 'unsupported', 'session_busy', 'quarantined', 'damaged'] as const),
         ...(['approval_forbidden', 'approval_unknown', 'approval_resolved', 'approval_expired'] as const),
       ],
       handle: async (context, request, reply) => {
@@ -48,7 +48,7 @@ export const uiOperations: readonly Operation[] = [
     http: {
       ...{ method: 'get', path: '/v1/ui/chat/:id/stream', query: noQuery, hasNoHead: true },
       answers: { 200: stream, 204: [] },
-      problems: ['forbidden', 'not_found', 'quarantined'],
+      problems: ['forbidden', 'not_found', 'quarantined', 'damaged'],
       handle: async (context, request, reply) => {
         queryOf(noQuery, request);
         const key = chatKey(context, request, (request.params as { id: string }).id, 'id');

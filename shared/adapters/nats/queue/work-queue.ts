@@ -77,6 +77,13 @@ class NatsWorkQueue<T extends { readonly traceparent?: string | undefined }> imp
     return { seq, duplicate };
   }
 
+  async resend(bytes: Uint8Array, id: string): Promise<{ seq: number; duplicate: boolean }> {
+    const { subjectOf, keyOf, decode } = this.#binding;
+    const subject = subjectOf(keyOf(decode(bytes)));
+    const { seq, duplicate = false } = await this.#send(subject, bytes, { 'Nats-Msg-Id': escapeText(id) });
+    return { seq, duplicate };
+  }
+
   async schedule(name: string, at: number, message: T): Promise<void> {
     const { timerSubjectOf, dueSubject, keyOf, encode } = this.#binding;
     await this.#send(timerSubjectOf(keyOf(message), name), encode(message), schedule(at, dueSubject));

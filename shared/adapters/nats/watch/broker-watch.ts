@@ -32,9 +32,9 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
     if (connectionProblems(connection).length > 0) return; // The connection's own problems are clearer, and a request would only time out.
     found = await guard.look().then(() => [], unreadable);
     const problem = guard.problem();
-    if (problem !== null && !regressed) log?.fatal({ problem }, 'the event log went back: writing has stopped');
+    if (problem?.certain && !regressed) log?.fatal({ problem: problem.text }, 'the event log went back: writing has stopped');
     if (problem === null && regressed) log?.warn('the event log is back: writing continues');
-    regressed = problem !== null;
+    regressed = problem?.certain ?? false;
   };
   const keepLooking = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -56,7 +56,9 @@ export const watchBroker = async (options: BrokerWatchOptions): Promise<BrokerWa
   return {
     problems: () => {
       const regression = guard.problem();
-      return regression === null ? found : [...found, new HealthProblem('log_went_back', regression)];
+      if (regression === null) return found;
+      const code = regression.certain ? 'log_went_back' : 'starting';
+      return [...found, new HealthProblem(code, regression.text)];
     },
     stop: () => stopping.abort(),
   };

@@ -15,7 +15,7 @@ export interface StoreWatchOptions {
   readonly topology: Topology;
   /** Where the probe is written. */
   readonly probe: string;
-  /** Timeout of the first probe, which the start of a process waits for. */
+  /** Also that of an append. */
   readonly requestTimeoutMs: number;
   readonly clock: Clock;
   /** What the supervisor of a managed broker knows. */
@@ -24,8 +24,12 @@ export interface StoreWatchOptions {
 
 /** Of each kind of request there is one in this time: one a second in all. */
 const pauseMs = 2_000;
-/** A write that is not stored for so long will not be: a stalled disk has come back by then. */
+/** A write that is not stored for so long will not be: a stalled disk has come back by then, and so has a stalled process of ours. */
 const unstoredMs = 4_000;
+/** Timeout of a probe at most: shorter, so that one late answer is no failure. */
+const probeMs = 2_000;
+/** After so long without another failure it is unknown how writes end. */
+const staleMs = 10_000;
 /** While a cluster elects a leader, lists are incomplete and writes fail. */
 const electionMs = 10_000;
 /** One page of a disk: a smaller message may find room in the last page of a full one. */
@@ -33,6 +37,13 @@ const probeBytes = 4_096;
 
 /** What a failed write says nothing about the store with. */
 const beside: readonly BrokerFailure[] = ['conflict', 'missing', 'too_large', 'closed', 'empty'];
+
+/** What does not get stored: when the first of these writes began, and when the last one ended. */
+interface Unstored {
+  readonly since: number;
+  readonly at: number;
+  readonly failure: BrokerFailure;
+}
 
 /**
  * Keeps looking whether the broker has our streams and consumers as the topology wants them, and whether it can store. One for a process
@@ -47,8 +58,8 @@ export class StoreWatch {
   readonly #inbox: ReplyInbox;
   readonly #stopping = new AbortController();
   readonly #electionMs: number;
-  /** What does not get stored, and since when. */
-  readonly #unstored = new Map<'probe' | 'append', { readonly since: number; readonly failure: BrokerFailure }>();
+  readonly #unstored = new Map<'probe' | 'append', Unstored>();
+  #connectedAt = Number.NEGATIVE_INFINITY;
   #unlistedSince: number | null = null;
   #found: readonly HealthProblem[] = [new HealthProblem('starting', 'the broker has not been checked yet')];
 
@@ -62,9 +73,9 @@ export class StoreWatch {
   static async start(options: StoreWatchOptions): Promise<StoreWatch> {
     const watch = new StoreWatch(options);
     // Without one stored message there is no reason for patience.
-    await Promise.all([watch.#look(), watch.#probe(options.requestTimeoutMs, Number.NEGATIVE_INFINITY)]);
+    await Promise.all([watch.#look(), watch.#probe(Number.NEGATIVE_INFINITY)]);
     void watch.#repeat(() => watch.#look());
-    void watch.#repeat(() => watch.#probe(unstoredMs));
+    void watch.#repeat(() => watch.#probe(watch.#now()));
     void watch.#followConnection();
     return watch;
   }
@@ -77,7 +88,7 @@ export class StoreWatch {
 
   /** Tells how an append to the event log ended; `null`: it was stored. */
   appended(failure: BrokerFailure | null): void {
-    this.#note('append', failure, this.#now());
+    this.#note('append', failure, this.#now() - this.#options.requestTimeoutMs);
   }
 
   stop(): void {
@@ -86,8 +97,9 @@ export class StoreWatch {
 
   // ---------------------------------------------------------------------------------------------- writes
 
-  async #probe(timeoutMs: number, since = this.#now()): Promise<void> {
+  async #probe(since: number): Promise<void> {
     if (!this.#isConnected()) return;
+    const timeoutMs = Math.min(this.#options.requestTimeoutMs, probeMs);
     const stored = this.#inbox.ask(this.#options.probe, new Uint8Array(probeBytes), { timeoutMs });
     const failure = await stored.then(() => null, failureOf);
     if (this.#isConnected()) this.#note('probe', failure, since);
@@ -95,13 +107,17 @@ export class StoreWatch {
 
   #note(what: 'probe' | 'append', failure: BrokerFailure | null, since: number): void {
     if (failure === null) this.#unstored.delete(what);
-    else if (!beside.includes(failure)) this.#unstored.set(what, { since: this.#unstored.get(what)?.since ?? since, failure });
+    // What began at another connection tells nothing about this one.
+    if (failure === null || beside.includes(failure) || since < this.#connectedAt) return;
+    this.#unstored.set(what, { since: this.#unstored.get(what)?.since ?? since, at: this.#now(), failure });
   }
 
   #writeProblems(): readonly HealthProblem[] {
     const now = this.#now();
     const patienceMs = Math.max(unstoredMs, this.#electionMs);
-    const late = [...this.#unstored.values()].filter(({ failure, since }) => failure === 'full' || now - since >= patienceMs);
+    const late = [...this.#unstored.values()].filter(
+      ({ failure, since, at }) => now - at < staleMs && (failure === 'full' || at - since >= patienceMs),
+    );
     if (late.some(({ failure }) => failure === 'full'))
       return [new HealthProblem('storage_full', 'the broker refuses to store more: a limit of its storage is reached')];
     if (late.length === 0) return [];
@@ -187,7 +203,9 @@ export class StoreWatch {
         this.#unstored.clear();
         this.#found = [new HealthProblem('broker_away', 'the broker was away and is being checked')];
       }
-      if (type === 'reconnect') await this.#look();
+      if (type !== 'reconnect') continue;
+      this.#connectedAt = this.#now();
+      await this.#look();
     }
   }
 }

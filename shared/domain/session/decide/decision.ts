@@ -12,6 +12,7 @@ export type RefusalCode =
   | 'session_retained'
   | 'fork_invalid'
   | 'precondition_failed'
+  | 'not_damaged'
   | 'approval_unknown'
   | 'approval_resolved'
   | 'approval_expired'

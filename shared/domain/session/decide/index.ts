@@ -9,6 +9,7 @@ import { type Decision, type Given, refuse, type SessionView, sessionMoved } fro
 import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
+import { repairHistory } from './repair.ts';
 import { recordResult, startCall } from './tools.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
@@ -44,6 +45,7 @@ export const handlers: Handlers = {
   request_approval: requestApproval,
   resolve_approval: resolveApproval,
   expire_approval: expireApproval,
+  repair_history: repairHistory,
 };
 
 type CommandTyped<T extends CommandType> = { readonly [K in T]: CommandOf<K> }[T];

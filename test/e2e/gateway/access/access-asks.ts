@@ -15,6 +15,7 @@ import {
 } from './access-callers.ts';
 import {
   approvals,
+  deadLetters,
   letterOf,
   memories,
   nothing,
@@ -104,6 +105,7 @@ const encoded = ({ key }: Place): string => encodeURIComponent(key);
 const ofNone = ({ key }: Place): string => `${Buffer.from(key).toString('base64url')}.x`;
 const ifUnchanged = { headers: () => ({ 'if-match': '"999999"' }) };
 const longAgo = '2001-01-01';
+const seqOf = ({ id }: Place) => ({ seq: Number(id) });
 const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
 const answered = ({ id }: Place) => {
   const part = { type: 'dynamic-tool', toolName: 'exec', toolCallId: 'c', input: {}, state: 'approval-responded' };
@@ -174,6 +176,8 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/reset': route({}, unknownYet),
   'POST /v1/sessions/:key/compact': route(),
   'POST /v1/sessions/:key/checkpoint': route(),
+  'GET /v1/sessions/:key/damage': route(),
+  'POST /v1/sessions/:key/repair': body({ reason: 'x' }),
   'POST /v1/sessions/:key/fork': route(),
   'POST /v1/sessions/:key/fork, long ago': body({ atTime: longAgo }),
   'PATCH /v1/sessions/:key': body({ displayName: 'x' }),
@@ -246,6 +250,14 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/asyncapi.json': route({}, plain),
   'GET /metrics': route({}, plain),
   'GET /v1/audit': route({}, plain),
+  'GET /v1/dead-letters': route({}, plain),
+  'GET /v1/dead-letters/:seq': route({}, { world: deadLetters }),
+  'POST /v1/dead-letters/:seq/resend': route({}, { world: deadLetters }),
+  'DELETE /v1/dead-letters/:seq': route({ query: '?reason=spam' }, { world: deadLetters }),
+  'rpc deadLetters.list': rpc(none, plain),
+  'rpc deadLetters.get': rpc(seqOf, { world: deadLetters }),
+  'rpc deadLetters.resend': rpc(seqOf, { world: deadLetters }),
+  'rpc deadLetters.discard': rpc((place) => ({ ...seqOf(place), reason: 'spam' }), { world: deadLetters }),
   'GET /v1/tokens': route({}, plain),
   'POST /v1/tokens': route({ given: () => ({ role: 'read-only' }) }, plain),
   'POST /v1/tokens/:id/rotate': route({}, { world: tokens }),

@@ -7,6 +7,7 @@ import type { Name } from './access-rig.ts';
  *
  * `a` Ann's own session · `b` Ann's and Bob's · `c` Bob's on another channel · `d` strangers' · `g` was Ann's, deleted · `n` never was ·
  * `e` never was, and Eve may begin it · `p` remembered of Ann · `q` of Bob · `s` by the agent · `y` how all of the system is · `t` a token
+ * `l` a dead letter
  *
  * `403ab`: those are answered 403. `403` alone: everything is, in the same words. `-`: nothing is there. `=`: as the cell to the left.
  */
@@ -33,6 +34,7 @@ GET /v1/sessions/:key                          200  abcd         =      =       
 GET /v1/sessions/:key/messages                 200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/messages, paged          200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/commits                  200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
+GET /v1/sessions/:key/damage                   200  abcdg        =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/sessions/:key/commits/stored           200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state                    200  abcd         =      =       ab         bc         -       ab           c            b       ab         -         -        -
 GET /v1/sessions/:key/state, long ago          200  404abcd      =      =       404ab      404bc      -       404ab        404c         404b    404ab      -         -        -
@@ -63,6 +65,7 @@ POST /v1/sessions/:key/stop                    200  abcdgne      =      403     
 POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     ab         bc         404e    ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/compact                 202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/checkpoint              202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/repair                  200  409abcdgne   =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/sessions/:key/fork                    200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/fork, long ago          200  404abcd      =      403     404ab      404bc      -       404ab        404c         404b    404ab      403       403      403
 PATCH /v1/sessions/:key                        200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
@@ -118,6 +121,14 @@ GET /v1/openapi.json                           200  ok           =      =       
 GET /v1/asyncapi.json                          200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /metrics                                   200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /v1/audit                                  200  ok           =      404     404        404        404     404          404          404     404        404       404      404
+GET /v1/dead-letters                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/dead-letters/:seq                      200  l            =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/dead-letters/:seq/resend              200  l            =      403     403        403        403     403          403          403     403        403       403      403
+DELETE /v1/dead-letters/:seq                   200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.list                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.get                            200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.resend                         200  l            =      403     403        403        403     403          403          403     403        403       403      403
+rpc deadLetters.discard                        200  l            =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/tokens                                 200  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens                                201  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens/:id/rotate                     200  403          t      403     403        403        403     403          403          403     403        403       403      403

@@ -4,6 +4,7 @@ import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
+import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { pathOf } from '../setup.ts';
 import type { GatewayRig } from './access-rig.ts';
 
@@ -124,6 +125,22 @@ export const tokens: World = {
   async make({ as }, letter) {
     const { body } = await as.owner('POST', '/v1/tokens', { body: { role: 'read-only' } });
     return { letter, key: '', id: body.id };
+  },
+};
+
+/** Messages that nobody could process, made for the question. */
+export const deadLetters: World = {
+  letters: 'l',
+  async make({ ports }, letter, cell) {
+    const id = `dead-${cell}`;
+    const message = { messageId: id, text: 'hi', sender: { id: 'ann' } };
+    const data = { type: 'append_message', sessionId: 's', message } as const;
+    const key = 'agent:main:dead' as SessionKey;
+    const command = { id, key, at: 1, correlationId: id, causationId: id, actor: 'test', data };
+    const subject = 'natter.command.7.agent:main:dead';
+    await ports.deadLetters.put({ id, service: 'session', reason: 'test', subject, at: 1, bytes: encodeCommand(command) });
+    const found = (await ports.deadLetters.list(100)).find((one) => one.id === id);
+    return { letter, key: '', id: `${found?.seq}` };
   },
 };
 

@@ -135,7 +135,7 @@ describe('GET /v1/sessions/{key}', () => {
     expect(past.body).toMatchObject({ status: 404, code: 'not_found', field: 'at' });
   });
 
-  test('a history that cannot be folded is quarantined alone', async () => {
+  test('F13: a history with a hole is damaged alone', async () => {
     const { call, ports } = await startWorld();
     await say(call, 'hello');
     const hole = {
@@ -155,7 +155,7 @@ describe('GET /v1/sessions/{key}', () => {
     expect(encodeCommit(hole as never).byteLength).toBeGreaterThan(0);
     await ports.events.append(hole as never, 0);
     const { status, body } = await call('GET', pathOf('agent:main:broken', '/state'));
-    expect({ status, code: body.code }).toEqual({ status: 409, code: 'quarantined' });
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'damaged' });
     expect((await say(call, 'still here')).body.status).toBe('ok');
   });
 });

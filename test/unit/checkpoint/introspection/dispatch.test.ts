@@ -4,10 +4,11 @@ import { requestsOf, startDispatch } from '../../../../services/checkpoint/intro
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import type { CheckpointRequest } from '../../../../shared/domain/session/envelope.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
+import type { LogWitness } from '../../../../shared/domain/session/log-witness.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import type { Ports } from '../../../../shared/ports/index.ts';
-import { commitTo, keyOf, recorded, userMessage } from '../../../support/domain/commits.ts';
+import { commitTo, keyOf, recorded, seenAt, userMessage } from '../../../support/domain/commits.ts';
 import { until } from './rig.ts';
 
 /** Time that runs 20 times as fast. */
@@ -84,14 +85,16 @@ describe('A7/80: requests for introspection are found in the log', () => {
         ...ports.checkpoints,
         publish: (message: CheckpointRequest) => failing(() => ports.checkpoints.publish(message)),
       },
-      cursors: { get: ports.cursors.get, put: (name: string, seq: number) => failing(() => ports.cursors.put(name, seq)) },
+      cursors: { ...ports.cursors, put: (name: string, seen: LogWitness) => failing(() => ports.cursors.put(name, seen)) },
     };
     await speak(0, 20);
     await consume();
     const dispatch = start('one', failingPorts);
     await speak(20, 40);
     const { lastSeq } = await ports.events.info();
-    await until(async () => expect(await ports.cursors.get('checkpoint-requests')).toBe(lastSeq));
+    await until(async () =>
+      expect(await ports.cursors.get('checkpoint-requests')).toMatchObject({ seq: lastSeq, digest: expect.any(String) }),
+    );
     await until(async () => expect(await ports.checkpoints.lag()).toBe(0));
     expect(handled.map(({ key }) => key).sort()).toEqual([...Array(40).keys()].map((index) => `agent:main:k${index}`).sort());
     expect(calls).toBeGreaterThan(40);
@@ -115,7 +118,7 @@ describe('A7/80: requests for introspection are found in the log', () => {
 
   test('a log that was recreated is not read on, and it is said (I13)', async () => {
     const { ports, handled, speak, consume, start } = open();
-    await ports.cursors.put('checkpoint-requests-incarnation', 99);
+    await ports.cursors.put('checkpoint-requests', { ...seenAt(1), incarnation: 99 });
     await consume();
     await speak(0, 1);
     const dispatch = start('one');

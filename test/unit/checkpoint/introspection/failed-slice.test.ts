@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../shared/domain/prompt/model-request.ts';
 import type { EventOf } from '../../../../shared/domain/session/events.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
+import { seenAt } from '../../../support/domain/commits.ts';
 import { answerOf, failure, openRoom, rangesOf, reply, scripted } from './rig.ts';
 
 const dm = 'agent:main:irc:dm:ann';
@@ -115,7 +116,7 @@ describe('A7/80: a slice that nobody can introspect', () => {
     await room.askFor(dm);
     await room.settled();
     await first.stop(1_000);
-    await room.ports.cursors.put('checkpoint-requests', 0);
+    await room.ports.cursors.put('checkpoint-requests', seenAt(0));
     await room.start(model, 'two');
     await room.settled();
     expect(failedRanges(await room.eventsOf(dm, 'introspection_failed'))).toEqual(['1-1']);

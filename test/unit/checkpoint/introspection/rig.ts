@@ -134,7 +134,7 @@ export const openRoom = async (given: { memories?: Ports['memory']; config?: obj
     settled: async (): Promise<void> => {
       const { lastSeq } = await ports.events.info();
       await until(async () => {
-        if ((await ports.cursors.get('checkpoint-requests')) < lastSeq) throw new Error('not dispatched');
+        if ((await ports.cursors.get('checkpoint-requests')).seq < lastSeq) throw new Error('not dispatched');
         if ((await ports.checkpoints.lag()) > 0) throw new Error('not done');
       });
     },

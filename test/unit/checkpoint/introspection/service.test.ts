@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { Model } from '../../../../shared/ports/model.ts';
+import { seenAt } from '../../../support/domain/commits.ts';
 import { answerOf, clock, failure, memoriesFrom, openRoom, rangesOf, reply, scripted, until, watched } from './rig.ts';
 
 const dm = 'agent:main:irc:dm:ann';
@@ -56,7 +57,7 @@ describe('A7/80-84: what was said since the last introspection is introspected o
     await room.settled();
     await first.stop(1_000);
     const before = await room.commitsOf(dm);
-    await room.ports.cursors.put('checkpoint-requests', 0);
+    await room.ports.cursors.put('checkpoint-requests', seenAt(0));
     const [request] = await room.eventsOf(dm, 'checkpoint_requested');
     const { seq } = before.find(({ events }) => events.includes(request as never)) ?? before[1]!;
     const { sessionId = '', reason = 'manual', fromRev = 1, toRev = 1 } = request ?? {};
@@ -109,10 +110,11 @@ describe('A7/80-84: what was said since the last introspection is introspected o
       ...{
         append: events.append,
         last: (key) => events.last(key),
+        count: (key) => events.count(key),
         page: (options) => events.page(options),
         raw: (options) => events.raw(options),
       },
-      ...{ follow: (options) => events.follow(options), info: () => events.info() },
+      ...{ follow: (options) => events.follow(options), info: () => events.info(), view: (seq) => events.view(seq) },
       read: async function* (key, options) {
         for await (const commit of events.read(key, options)) {
           read += 1;

@@ -4,8 +4,11 @@ import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import { fold, fromPlain, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../../shared/wire/snapshot.ts';
+import { processSnapshotKey } from '../../../../shared/wire/snapshot-key.ts';
 import { type Domain, holdsFor, type Intent, play } from '../../../support/domain/arbitraries.ts';
 import { given, key, tell } from '../../../support/domain/given.ts';
+
+const ours = processSnapshotKey();
 
 const talked = ['post m1 @100', 'reply m1/1 1 @100'] as const;
 const again = (id: string) => [`post ${id} @100`, `reply ${id}/1 1 @100`] as const;
@@ -119,7 +122,7 @@ describe('a range whose introspection failed (A7/80, 84)', () => {
 
   test('I4: is in the snapshot', () => {
     const { state } = tell(...failed);
-    const read = decodeSnapshot(key, encodeSnapshot(key, toPlain(state)));
+    const read = decodeSnapshot(key, encodeSnapshot(key, toPlain(state), ours), ours);
     expect(read && toPlain(fromPlain(read)).position.covered).toEqual(state.position.covered);
   });
 

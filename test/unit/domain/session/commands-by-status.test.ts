@@ -260,6 +260,15 @@ const table = `
   inactive | fork s2 2       | session_reset s1 to s2 g2 from 2
   inactive | fork s2 3       | refused: fork_invalid
   deleted  | fork s2 1       | refused: session_unknown
+
+  unknown  | repair disk     | refused: not_damaged
+  idle     | repair disk     | refused: not_damaged
+  running  | repair disk     | refused: not_damaged
+  queued   | repair disk     | refused: not_damaged
+  calling  | repair disk     | refused: not_damaged
+  awaiting | repair disk     | refused: not_damaged
+  inactive | repair disk     | refused: not_damaged
+  deleted  | repair disk     | refused: not_damaged
 `;
 
 const rows = table

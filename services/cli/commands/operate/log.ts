@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import { NatterError } from '../../../../shared/kit/errors.ts';
+import { atBroker, type CommonOptions } from '../../access.ts';
+import { isConfirmed } from '../../confirm.ts';
+import { example } from '../../example.ts';
+import { installationIn } from '../../installation.ts';
+import { operatorOf } from '../../operator.ts';
+import type { LogLoss } from '../../runtime/log-loss.ts';
+import { asJson, type World } from '../../terminal.ts';
+
+interface AcceptOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly reason?: string;
+  readonly json?: boolean;
+}
+
+/** Sessions that are named; the count is of all. */
+const namedSessions = 10;
+
+const linesOf = ({ problems, lastSeq, keptThrough, reached, sessions }: LogLoss): string[] => [
+  ...problems.map((problem) => `${pc.red('problem')}  ${problem}`),
+  `the log ends at ${lastSeq}, is as it was seen up to ${keptThrough}, and had reached ${reached}`,
+  `lost     ${keptThrough + 1} to ${reached}`,
+  `sessions ${sessions.length} with a state that is lost${sessions.length === 0 ? '' : `: ${sessions.slice(0, namedSessions).join(', ')}`}${sessions.length > namedSessions ? ', …' : ''}`,
+];
+
+const advice =
+  'restart every process that ran when the log was lost (natter status names them); those that were started since go on by themselves';
+
+/** `natter log accept`: lets writing go on although the log has lost its end (I13). */
+export const logCommand = (program: Command, world: World): void => {
+  const log = program
+    .command('log')
+    .description('decide about an event log that has lost its end; needs the broker')
+    .addHelpText('after', example('log accept --reason "the disk is gone, and there is no copy"'));
+
+  log
+    .command('accept')
+    .description('show what the event log has lost, accept that it is lost for good, and let writing continue')
+    .option('--reason <text>', 'why; it stays in the audit trail')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('log accept --reason "the disk is gone, and there is no copy"'))
+    .action(async (_: unknown, command: Command) => {
+      const { yes, reason = '', json, ...common } = command.optsWithGlobals<AcceptOptions>();
+      if (reason.trim() === '' || reason.length > 200)
+        throw new NatterError('invalid', '--reason: say why in 1 to 200 characters; the audit trail keeps it');
+      const config = atBroker(world, common);
+      // Loaded on demand: the broker client is large.
+      const { existingBroker } = await import('../../runtime/broker.ts');
+      const { acceptLoss, findLoss, withLog } = await import('../../runtime/log-loss.ts');
+      await withLog(config, existingBroker(config, installationIn(config.dataDir)), async (resources) => {
+        const loss = await findLoss(resources);
+        if (loss === null) return world.terminal.note('the log has everything that was seen of it: there is nothing to accept');
+        if (!json) for (const line of linesOf(loss)) world.terminal.out(line);
+        if (!yes && !(await isConfirmed(world, 'Is this lost for good?', 'accept')))
+          return world.terminal.note('nothing was changed');
+        const givenUpThrough = await acceptLoss(resources, loss, { actor: operatorOf(world), reason });
+        if (json) return world.terminal.out(asJson({ ...loss, givenUpThrough }, 2));
+        world.terminal.out(`accepted; the next commit gets a sequence after ${givenUpThrough}, so that none is used twice`);
+        world.terminal.out(pc.yellow(advice));
+      });
+    });
+};

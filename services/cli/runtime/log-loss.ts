@@ -1,0 +1,147 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { createIndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
+import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
+import { type LogWitness, nothingSeen, regression } from '../../../shared/domain/session/log-witness.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import { hasCode } from '../../../shared/kit/errors.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { bucketNames } from '../../../shared/wire/topology.ts';
+import { type BrokerAddress, withBroker } from './broker.ts';
+
+/** What the log has lost, as far as anything remembers it (I13). */
+export interface LogLoss {
+  /** How it shows, one line for each witness. */
+  readonly problems: readonly string[];
+  readonly lastSeq: number;
+  /** The log is what was seen up to this sequence. */
+  readonly keptThrough: number;
+  /** The greatest sequence that anything has seen. */
+  readonly reached: number;
+  /** Sessions with a newer state in the index than in the log. */
+  readonly sessions: readonly SessionKey[];
+}
+/** Sequences that are given up beyond the last one that was seen: what one second may have written before anybody said so. */
+export const unseenMargin = 10_000;
+
+/** The digest of no commit: a witness with it agrees with no log. */
+const undecided = 'undecided';
+
+/** Who accepts the loss, and why: the audit trail keeps both. */
+export interface Acceptance {
+  readonly actor: string;
+  readonly reason: string;
+}
+interface Resources {
+  readonly config: Config;
+  readonly connection: NatsConnection;
+  readonly ports: Ports;
+}
+
+/** Opens what a loss is judged and accepted with, for `work`. Throws `NatterError('unavailable')` if the broker cannot be reached. */
+export const withLog = <T>(config: Config, address: BrokerAddress, work: (resources: Resources) => Promise<T>): Promise<T> =>
+  withBroker(config, address, 'natter log', async (connection) => {
+    const ports = await openNats(config, { ...address, name: 'natter log', clock: systemClock });
+    try {
+      return await work({ config, connection, ports });
+    } finally {
+      await ports.close();
+    }
+  });
+
+const bucketOf = ({ config, connection }: Omit<Resources, 'ports'>, name: 'witness' | 'index') =>
+  openKvStore({ connection, bucket: bucketNames(config.prefix)[name], requestTimeoutMs: config.nats.requestTimeoutMs });
+const witnessOf = async (resources: Omit<Resources, 'ports'>): Promise<WritersWitness> =>
+  createWritersWitness(await bucketOf(resources, 'witness'));
+
+/** Compares the log with everything that remembers it; `null` if it has all of that. */
+export const findLoss = async (resources: Resources): Promise<LogLoss | null> => {
+  const { events, index } = resources.ports;
+  const { lastSeq } = await events.info();
+  const witnesses = await witnessesOf(resources);
+  const compared = await Promise.all(
+    [...witnesses].map(async ([name, seen]) => ({ name, seen, view: await events.view(seen.seq) })),
+  );
+  const problems = compared.flatMap(({ name, seen, view }) => {
+    const problem = regression(seen, view);
+    return problem === null ? [] : [`${name}: ${problem}`];
+  });
+  if (problems.length === 0) return null;
+  const known = compared.filter(({ seen, view }) => seen.digest !== null && view.digest !== null);
+  const isSame = ({ seen, view }: (typeof known)[number]): boolean => seen.digest === view.digest;
+  const firstOther = Math.min(...known.filter((one) => !isSame(one)).map(({ seen }) => seen.seq));
+  const same = known.filter((one) => isSame(one) && one.seen.seq < firstOther).map(({ seen }) => seen.seq);
+  const keptThrough = firstOther === Number.POSITIVE_INFINITY ? lastSeq : Math.max(0, ...same);
+  const view = await index.watch();
+  const ahead = [...view.rows()].filter(({ seq }) => seq > keptThrough);
+  await view.close();
+  const reached = Math.max(...[...witnesses.values(), ...ahead].map(({ seq }) => seq));
+  return { problems, lastSeq, keptThrough, reached, sessions: ahead.map(({ key }) => key) };
+};
+
+const witnessesOf = async (resources: Resources): Promise<Map<string, LogWitness>> => {
+  const { cursors, index, memory } = resources.ports;
+  const writers = await (await witnessOf(resources)).read();
+  const positions = { index: await index.position(), memory: await memory.position() };
+  return new Map<string, LogWitness>([
+    ['the session hosts', writers],
+    ...[...(await cursors.all())].map(([name, seen]) => [`the reader ${name}`, seen] as const),
+    ...Object.entries(positions).map(([name, seq]) => [`the ${name}`, { ...nothingSeen, seq }] as const),
+  ]);
+};
+
+/**
+ * Accepts a loss: nothing that was given out for a lost commit is used again, and no cursor, row or witness is ahead of the log. First it is
+ * recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the last sequence
+ * that is given up.
+ */
+export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
+  const { config, connection, ports } = resources;
+  const { audit, clock, cursors, events, memory } = ports;
+  const { keptThrough, reached } = loss;
+  const through = reached + unseenMargin;
+  const detail = `the log is kept up to ${keptThrough} and had reached ${reached}; ${through} is given up; reason: ${reason}`;
+  await audit.append({ v: 1, at: clock.now(), kind: 'log_loss_accepted', actor, outcome: 'ok', detail });
+  const witness = await witnessOf(resources);
+  // Who alone has seen the end of the log may be lowered before this is done.
+  await witness.raise({ incarnation: null, seq: reached, digest: undecided, accepted: (await witness.read()).accepted });
+  await putBackIndex(resources, loss);
+  if ((await memory.position()) > keptThrough) await memory.reset();
+  for (const [name, seen] of await cursors.all()) {
+    const seq = Math.min(seen.seq, keptThrough);
+    const { incarnation, digest } = await events.view(seq);
+    await cursors.put(name, { incarnation, seq, digest });
+  }
+  const { requestTimeoutMs: timeoutMs } = config.nats;
+  await giveUpPlaces(connection, { subjects: subjectsUnder(config.prefix), after: loss.lastSeq, through, timeoutMs });
+  // Last: the processes that wait for it go on.
+  const { lastSeq } = await events.info();
+  const { incarnation, digest } = await events.view(lastSeq);
+  await witness.accept({ incarnation, seq: lastSeq, digest });
+  return lastSeq;
+};
+
+/** Gives each row that is ahead of the log the state that the log has. */
+const putBackIndex = async (resources: Resources, { sessions, keptThrough }: LogLoss): Promise<void> => {
+  const { events } = resources.ports;
+  const repair = createIndexRepair(await bucketOf(resources, 'index'));
+  for (const key of sessions) await repair.replace(key, await rowOf(events, key));
+  await repair.lower(keptThrough);
+};
+
+const rowOf = async (events: EventLog, key: SessionKey): Promise<IndexRow | null> => {
+  let row: IndexRow | null = null;
+  try {
+    for await (const commit of events.read(key)) row = summarize(row, commit);
+  } catch (error) {
+    if (!hasCode(error, 'quarantined') && !hasCode(error, 'invalid')) throw error;
+  }
+  return row;
+};

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { SnapshotKey } from '../../../shared/wire/snapshot-key.ts';
+import type { Installation } from '../installation.ts';
+
+/**
+ * The key of `nats.snapshotKeyFile`, else that of the data directory, made at the first start. Nothing where no file can be written: then the
+ * process believes its own snapshots only. Throws `NatterError('invalid')` for a file that has no key.
+ */
+export const snapshotKeyFor = (
+  { nats: { snapshotKeyFile } }: Pick<Config, 'nats'>,
+  installation: Installation,
+): { readonly snapshotKey?: SnapshotKey } => {
+  if (snapshotKeyFile === undefined) {
+    const pem = installation.snapshotKey(() => SnapshotKey.newPem());
+    return pem === null ? {} : { snapshotKey: SnapshotKey.from(pem) };
+  }
+  try {
+    return { snapshotKey: SnapshotKey.from(readFileSync(snapshotKeyFile, 'utf8')) };
+  } catch (error) {
+    const message = `nats.snapshotKeyFile: ${errorMessage(error)}; make one with "openssl genpkey -algorithm ed25519"`;
+    throw new NatterError('invalid', message, { field: 'nats.snapshotKeyFile' });
+  }
+};

@@ -1,0 +1,60 @@
+import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
+import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
+import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { type DamageSurvey, surveyDamage } from '../../../shared/runtime/damage-survey.ts';
+import { commitFenced } from './commit.ts';
+import type { Origin, Outcome } from './outcome.ts';
+import type { SessionServices } from './session-services.ts';
+
+/** A person's decision to go on with a damaged session. */
+export type RepairEnvelope = CommandEnvelope & { readonly data: CommandOf<'repair_history'> };
+
+export const isRepairCommand = (envelope: CommandEnvelope): envelope is RepairEnvelope => envelope.data.type === 'repair_history';
+
+/**
+ * Records the decision: one commit from which the session goes on (F13), fenced like any other. `null` if the session has no gap: then it
+ * is a command like others. Throws as `surveyDamage`.
+ */
+export const repairSession = async (
+  envelope: RepairEnvelope,
+  origin: Origin,
+  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing }, stopping: signal, newId }: RepairServices,
+): Promise<Outcome | null> => {
+  const survey = await surveyDamage(ports, envelope.key);
+  if (survey.gaps.length === 0) return null;
+  const commit = repairCommit(envelope, origin, survey, newId);
+  const result = await commitFenced(ports.events, commit, survey.fenceSeq, { clock: ports.clock, patienceMs, fencing, signal });
+  switch (result.kind) {
+    case 'committed':
+      return { kind: 'accepted', seq: result.seq, rev: commit.rev };
+    case 'refused':
+      return { kind: 'refused', code: 'too_large', message: result.message };
+    case 'fenced':
+      return { kind: 'stale' };
+    case 'uncommitted':
+      return result;
+  }
+};
+
+type RepairServices = Pick<SessionServices, 'commitPatienceMs' | 'safetyToggles' | 'stopping' | 'newId'> & {
+  readonly ports: Pick<Ports, 'events' | 'snapshots' | 'clock'>;
+};
+
+const repairCommit = (
+  { id, key, at, correlationId, actor, data: { reason } }: RepairEnvelope,
+  origin: Origin,
+  { gaps, last, newestRev, known }: DamageSurvey,
+  newId: () => string,
+): Commit => {
+  const [first] = gaps;
+  const toRev = Math.max(...gaps.map((gap) => gap.toRev ?? newestRev));
+  const gap = { reason: first?.reason ?? 'missing', fromRev: first?.fromRev ?? toRev, toRev };
+  const events = repairEvents({ gap, known, by: actor, reason, sessionId: newId() });
+  const { sessionId, epoch } = events.reduce(evolve, initialState.machine).context;
+  return {
+    ...{ v: 2, id: newId(), key, rev: newestRev + 1, prev: last.digest, sessionId, epoch, at, correlationId },
+    ...{ causationId: id, actor, command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null }, events },
+  };
+};

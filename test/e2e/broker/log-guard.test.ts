@@ -1,0 +1,180 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
+import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { LogGuard } from '../../../shared/adapters/nats/watch/log-guard.ts';
+import { configSchema } from '../../../shared/domain/config/schema.ts';
+import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
+import { eventStoreOf } from '../../support/event-store.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
+
+/** What processes that are gone have seen of the log stops those after them (I13): a real broker whose files change while it does not run. */
+const config = configSchema.parse({ nats: { partitions: 1, requestTimeoutMs: 1_000 } });
+const subjects = subjectsUnder(config.prefix);
+let server: TestServer;
+let store: ReturnType<typeof eventStoreOf>;
+beforeEach(async () => {
+  server = await startServer();
+  store = eventStoreOf(server);
+  await provisionFor(server, { partitions: 1 });
+});
+afterEach(() => server.stop());
+
+/** A process at the broker. */
+const open = async (): Promise<Ports> => {
+  const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+  afterwards(() => ports.close());
+  return ports;
+};
+/** The log without its guard, and the witness of the writers. */
+const openUnguarded = async (): Promise<{ events: EventLog; witness: WritersWitness; remove(seq: number): Promise<unknown> }> => {
+  const connection = await openConnection({ servers: server.url, name: 'unguarded', requestTimeoutMs: 1_000 });
+  afterwards(() => connection.close());
+  const bucket = await openKvStore({ connection, bucket: 'natter_witness', requestTimeoutMs: 1_000 });
+  const manager = await jetstreamManager(connection);
+  return {
+    events: new NatsEventLog({ connection, subjects, clock: systemClock, requestTimeoutMs: 1_000 }),
+    witness: createWritersWitness(bucket),
+    remove: (seq) => manager.streams.deleteMessage('NATTER_EVENTS', seq),
+  };
+};
+/** Appends the first commit of a new key and returns its sequence, or why it was not stored. */
+const append = async (events: EventLog, id?: string): Promise<number | string> => {
+  const result = await events.append(commitTo(freshKey(), id === undefined ? {} : { id }), 0);
+  return result.kind === 'stored' ? result.seq : `${result.kind}: ${result.kind === 'unknown' ? result.cause : result.message}`;
+};
+/** A process writes commits and ends. */
+const written = async (...ids: readonly string[]): Promise<void> => {
+  const ports = await openNats(config, { name: 'writer', clock: systemClock, servers: server.url });
+  for (const id of ids) expect(await append(ports.events, id)).toEqual(expect.any(Number));
+  await ports.close();
+};
+const whileStopped = async (change: () => Promise<void>): Promise<void> => {
+  await server.kill9();
+  await change();
+  await server.restart();
+};
+const said = (ports: Ports, problem: RegExp) => vi.waitFor(() => expect(ports.problems().join()).toMatch(problem), 5_000);
+const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+
+/** Nothing is written, and the log stays as it is. */
+const writesNothing = async ({ events }: Ports): Promise<void> => {
+  const before = await events.info();
+  expect(await append(events)).toMatch(/^unknown: .*writing is stopped/);
+  expect(await events.info()).toEqual(before);
+};
+
+describe('the log is not the one that earlier processes have seen', () => {
+  test('an older copy was put back: nothing is written until the newer one is', async () => {
+    await written('one');
+    await whileStopped(() => store.copyAs('older'));
+    await written('two', 'three');
+    await whileStopped(async () => {
+      await store.copyAs('newer');
+      await store.putBack('older');
+    });
+    const ports = await open();
+    expect(ports.problems()).not.toEqual([]);
+    await said(ports, /^the event log ends at 1, but had reached 3/);
+    await writesNothing(ports);
+
+    await whileStopped(() => store.putBack('newer'));
+    await wellAgain(ports);
+    expect(await append(ports.events)).toBe(4);
+  });
+
+  test('the broker cut its end off, because of one flipped bit', async () => {
+    await written('a-first-commit', 'a-second-commit', 'a-third-commit');
+    await whileStopped(() => store.flipBitAt('a-second-commit'));
+    const ports = await open();
+    await said(ports, /^the event log ends at 1, but had reached 3/);
+    await writesNothing(ports);
+  });
+
+  test('it is as long as before and has another commit there', async () => {
+    await written('one');
+    await whileStopped(() => store.copyAs('older'));
+    await written('two');
+    await whileStopped(() => store.putBack('older'));
+    const { events } = await openUnguarded();
+    expect(await append(events, 'another')).toBe(2);
+    const ports = await open();
+    await said(ports, /^the event log was exchanged: 2 is another commit/);
+    await writesNothing(ports);
+  });
+
+  test('it was created anew', async () => {
+    await written('one');
+    await whileStopped(() => store.moveAwayAs('old'));
+    await provisionFor(server, { partitions: 1 });
+    const ports = await open();
+    await said(ports, /^the event log ends at 0, but had reached 1/);
+    const { events } = await openUnguarded();
+    expect(await append(events, 'another')).toBe(1);
+    await said(ports, /^the event log was recreated/);
+    await writesNothing(ports);
+  });
+
+  test('a reader has seen more than the writers could say', async () => {
+    await written('one');
+    const reader = await open();
+    await reader.cursors.put('delivery', seenAt(5));
+    const ports = await open();
+    await said(ports, /^the event log ends at 1, but had reached 5/);
+    await writesNothing(ports);
+  });
+
+  test('a writer that is killed has said how far it came, at most a second ago', async () => {
+    const ports = await open();
+    await append(ports.events);
+    const { witness } = await openUnguarded();
+    await vi.waitFor(async () => expect(await witness.read()).toMatchObject({ seq: 1, digest: expect.any(String) }), 3_000);
+  });
+
+  test('counter-test: without the lasting witness the sequences are used again', async () => {
+    await written('one');
+    await whileStopped(() => store.copyAs('older'));
+    await written('two', 'three');
+    await whileStopped(() => store.putBack('older'));
+    const { events } = await openUnguarded();
+    const forgetful = { read: async () => ({ ...nothingSeen, accepted: 0 }), raise: async () => {}, accept: async () => {} };
+    const cursors = { all: async () => new Map() };
+    const guard = new LogGuard({ events, clock: systemClock, witness: forgetful, cursors });
+    expect(await append(guard.guarded())).toBe(2);
+  });
+});
+
+describe('no false alarm', () => {
+  test('the last commit was erased, and a log that had nothing was created anew', async () => {
+    await whileStopped(() => store.moveAwayAs('empty'));
+    await provisionFor(server, { partitions: 1 });
+    await written('one', 'two');
+    const { remove } = await openUnguarded();
+    await remove(2);
+    const ports = await open();
+    expect(ports.problems()).toEqual([]);
+    expect(await append(ports.events)).toBe(3);
+  });
+
+  test('the witness is never lowered, and a person alone may replace it', async () => {
+    const { witness } = await openUnguarded();
+    const seen = (seq: number, accepted: number) => ({ incarnation: 1, seq, digest: `of ${seq}`, accepted });
+    await Promise.all([7, 9, 8].map((seq) => witness.raise(seen(seq, 0))));
+    expect(await witness.read()).toEqual(seen(9, 0));
+    await witness.accept({ incarnation: 2, seq: 5, digest: null });
+    await witness.raise(seen(99, 0));
+    expect(await witness.read()).toEqual({ incarnation: 2, seq: 5, digest: null, accepted: 1 });
+    await witness.raise(seen(6, 1));
+    expect(await witness.read()).toEqual(seen(6, 1));
+  });
+});

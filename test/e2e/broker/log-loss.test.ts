@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
+import { openNats } from '../../../shared/adapters/nats/open.ts';
+import { summarize } from '../../../shared/domain/projections/summary.ts';
+import { systemClock } from '../../../shared/kit/clock.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { loadConfig } from '../../../shared/runtime/config/load.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { commitTo, freshKey, seenAt } from '../../support/domain/commits.ts';
+import { eventStoreOf } from '../../support/event-store.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
+
+/** `natter log accept`: what was given out for lost commits, and what stands ahead of the log (I13). */
+const config = loadConfig({ env: {}, home: '/nowhere' });
+const [kept, lost] = [freshKey('agent:main:kept'), freshKey('agent:main:lost')];
+let server: TestServer;
+beforeEach(async () => {
+  server = await startServer();
+  await provisionFor(server, { partitions: 1 });
+});
+afterEach(() => server.stop());
+
+const open = async (): Promise<Ports> => {
+  const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+  afterwards(() => ports.close());
+  return ports;
+};
+const append = async ({ events }: Ports, key: typeof kept, rev: number, expectedSeq = 0): Promise<number> => {
+  const result = await events.append(commitTo(key, { rev }), expectedSeq);
+  if (result.kind !== 'stored') throw new Error(JSON.stringify(result));
+  return result.seq;
+};
+/** A log of one commit whose second and third are lost; `ports` is of a process that has seen all three and still runs. */
+const lostItsEnd = async () => {
+  const store = eventStoreOf(server);
+  const ports = await open();
+  await append(ports, kept, 1);
+  await server.kill9();
+  await store.copyAs('older');
+  await server.restart();
+  await vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+  await append(ports, kept, 2, 1);
+  await append(ports, lost, 1);
+  const rows = await Promise.all([kept, lost].map(async (key) => summarize(null, (await ports.events.last(key))!)));
+  await ports.index.put(rows, 3);
+  await ports.memory.put({ entries: [], gone: [] }, 3);
+  const { incarnation, digest } = await ports.events.view(3);
+  await ports.cursors.put('delivery', { incarnation, seq: 3, digest });
+  await server.kill9();
+  await store.putBack('older');
+  await server.restart();
+  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/had reached 3/), 5_000);
+  return ports;
+};
+const address = () => ({ servers: server.url });
+const found = (): Promise<LogLoss | null> => withLog(config, address(), findLoss);
+const accepted = async (): Promise<number> =>
+  withLog(config, address(), async (resources) => {
+    const loss = await findLoss(resources);
+    if (loss === null) throw new Error('there is no loss');
+    return acceptLoss(resources, loss, { actor: 'operator:olga', reason: 'no copy is left' });
+  });
+
+test('it is shown what is lost and who has seen it', async () => {
+  await lostItsEnd();
+  const loss = await found();
+  expect(loss).toMatchObject({ lastSeq: 1, keptThrough: 1, reached: 3 });
+  expect(loss?.sessions.toSorted()).toEqual([kept, lost]);
+  expect(loss?.problems.map((problem) => problem.split(':')[0]).toSorted()).toEqual(
+    ['the index', 'the memory', 'the reader delivery', 'the session hosts'].toSorted(),
+  );
+});
+
+test('one that was interrupted is done again: until then the log counts as gone back', async () => {
+  await lostItsEnd();
+  const subjects = subjectsUnder(config.prefix);
+  await withLog(config, address(), async ({ connection, ports }) => {
+    await giveUpPlaces(connection, { subjects, after: 1, through: 4, timeoutMs: 1_000 });
+    await ports.cursors.put('delivery', seenAt(1));
+  });
+  const ports = await open();
+  await vi.waitFor(() => expect(ports.problems().join()).toMatch(/exchanged/), 5_000);
+  expect(await found()).toMatchObject({ reached: 3 });
+  await accepted();
+  await vi.waitFor(() => expect(ports.problems()).toEqual([]), 5_000);
+});
+
+test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {
+  const ran = await lostItsEnd();
+  const end = await accepted();
+  expect(end).toBeGreaterThanOrEqual(3 + unseenMargin);
+  expect(await found()).toBeNull();
+
+  const ports = await open();
+  expect(ports.problems()).toEqual([]);
+  const { incarnation, digest } = await ports.events.view(1);
+  expect(await ports.cursors.get('delivery')).toEqual({ incarnation, seq: 1, digest });
+  expect([await ports.index.position(), await ports.memory.position()]).toEqual([1, 0]);
+  expect(await ports.index.get(kept)).toMatchObject({ seq: 1, rev: 1 });
+  expect(await ports.index.get(lost)).toBeNull();
+  expect(await append(ports, kept, 2, 1)).toBe(end + 1);
+  const { commits } = await ports.events.page({ after: 0, limit: 10 });
+  expect(commits.map(({ seq }) => seq)).toEqual([1, end + 1]);
+  expect((await ports.events.raw({ after: 1, limit: 10 })).messages.map(({ seq }) => seq)).toEqual([end + 1]);
+  expect((await ports.audit.page({ limit: 10 })).records).toMatchObject([
+    { kind: 'log_loss_accepted', actor: 'operator:olga', detail: expect.stringMatching(/had reached 3;.*no copy is left/) },
+  ]);
+
+  await vi.waitFor(() => expect(ran.problems().join()).toMatch(/restart it/), 5_000);
+  expect(await ran.events.append(commitTo(freshKey()), 0)).toMatchObject({ kind: 'unknown' });
+});

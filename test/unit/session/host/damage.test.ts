@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { loadState } from '../../../../services/session/host/load.ts';
+import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
+import { toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { HistoryFold } from '../../../../shared/domain/session/history-fold.ts';
+import { homeKey, keyOf, type Rig, rig } from '../rig.ts';
+
+const other = keyOf('other');
+
+/** A session of five commits, and one beside it. */
+const told = async (): Promise<Rig> => {
+  const made = rig();
+  for (const row of ['post a', 'append b', 'send deny', 'post c', 'post d']) await made.take(row);
+  await made.take('post x', other);
+  return made;
+};
+const commitsOf = ({ system }: Rig, key = homeKey): RecordedCommit[] =>
+  system.events.stored().filter((commit) => commit.key === key);
+const seqOf = (made: Rig, rev: number): number => commitsOf(made).find((commit) => commit.rev === rev)?.seq ?? 0;
+/** The bit flips while nobody has the session in memory. */
+const spoil = (made: Rig, ...revs: number[]): void => {
+  const seqs = revs.map((rev) => seqOf(made, rev));
+  for (const seq of seqs) made.system.events.spoil(seq);
+  made.restart();
+};
+const texts = (made: Rig): string[] => made.events().flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []));
+/** I4: what the host goes on with is what the log says. */
+const expectReplay = async (made: Rig): Promise<void> => {
+  const replay = new HistoryFold();
+  for (const commit of commitsOf(made)) replay.take(commit);
+  expect(toPlain(replay.whole(homeKey))).toEqual(toPlain(await loadState(made.ports, homeKey)));
+};
+
+describe('F13: a session with commits that the store has lost', () => {
+  test.each([
+    ['the last', [5]],
+    ['one in the middle', [2]],
+    ['the first', [1]],
+    ['the last two', [4, 5]],
+    ['every one', [1, 2, 3, 4, 5]],
+  ])('is set aside alone and read-only until a person decides, then goes on: %s', async (_, revs) => {
+    const made = await told();
+    spoil(made, ...revs);
+    const left = commitsOf(made).length;
+    expect(await made.take('post e')).toMatchObject({ kind: 'dead', reason: expect.stringContaining('natter repair') });
+    expect(await made.take('stop')).toMatchObject({ kind: 'dead' });
+    expect(commitsOf(made)).toHaveLength(left);
+    expect(await made.take('post y', other)).toEqual({ kind: 'recorded' });
+    expect(made.host.quarantine.damaged).toEqual([homeKey]);
+    expect(made.host.quarantine.warnings()).toEqual([`1 session is damaged; see natter repair ${homeKey}`]);
+
+    expect(await made.take('repair a bad disk')).toEqual({ kind: 'recorded' });
+    expect(made.host.quarantine.size).toBe(0);
+    const [repair] = commitsOf(made).slice(left);
+    expect(repair?.rev).toBe(6);
+    expect(repair?.events[0]).toMatchObject({
+      ...{ type: 'history_damaged', fromRev: Math.min(...revs), toRev: Math.max(...revs) },
+      ...{ reason: 'a bad disk', by: 'test' },
+    });
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    expect(texts(made).at(-1)).toBe('You said: text of f');
+    await expectReplay(made);
+    made.restart();
+    expect(await made.take('post g')).toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+  });
+
+  test('is found while it is in memory: at the next commit nothing is written over what is there', async () => {
+    const made = await told();
+    made.system.events.spoil(seqOf(made, 5));
+    expect(await made.take('post e')).toMatchObject({ kind: 'dead' });
+    expect(commitsOf(made).map(({ rev }) => rev)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('keeps what is known: settings, the conversation, the people; a turn or an approval of before is void', async () => {
+    const made = await told();
+    spoil(made, 5);
+    await made.take('repair x');
+    const state = await loadState(made.ports, homeKey);
+    expect(state.machine.value).toBe('idle');
+    expect(state.machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
+    expect(state.machine.context).toMatchObject({ turn: null, approval: null, queue: [], generation: 2, epoch: 1 });
+    const from = commitsOf(made)[0]?.seq ?? 0;
+    expect(state.position).toMatchObject({ contextSeq: from, skips: [{ after: seqOf(made, 4), until: state.position.seq }] });
+  });
+
+  test('whose snapshot stands beyond the damage works on; a full replay tells, and the repair continues from the snapshot', async () => {
+    const made = await told();
+    await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    spoil(made, 3);
+    expect(await made.take('post e')).toEqual({ kind: 'recorded' });
+    await made.take('repair x');
+    expect((await loadState(made.ports, homeKey)).machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
+    await expectReplay(made);
+  });
+
+  test('whose end is gone without a trace is known by its snapshot: it is not an empty or a shorter session', async () => {
+    const made = await told();
+    await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
+    made.system.events.forget(homeKey, seqOf(made, 4));
+    made.restart();
+    await expect(loadState(made.ports, homeKey)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining('revs 4 to 5 are missing'),
+    });
+    await made.take('repair x');
+    expect(commitsOf(made).at(-1)).toMatchObject({ rev: 6, events: [{ type: 'history_damaged', fromRev: 4, toRev: 5 }, {}, {}] });
+    expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+  });
+
+  test('that is whole has nothing to repair; a repeated decision takes effect once (I2)', async () => {
+    const made = await told();
+    expect(await made.take('repair x')).toEqual({ kind: 'done' });
+    spoil(made, 5);
+    const left = commitsOf(made).length;
+    await made.take('repair x');
+    await made.take('repair x');
+    expect(commitsOf(made)).toHaveLength(left + 1);
+  });
+
+  test('C9: can still be erased', async () => {
+    const made = await told();
+    spoil(made, 2);
+    await made.take('repair x');
+    expect(await made.take('delete erased')).toEqual({ kind: 'recorded' });
+    await expectReplay(made);
+  });
+});
