@@ -57,7 +57,7 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
  * True for a stored message that is the broker's answer to somebody's direct read. The broker answers to whatever subject is asked
  * for, and does not look whether the asker may publish there (2.15.1): who may write and read one stream can have its bytes stored in
  * any other. Such a message has the headers of that answer, besides the `own` ones that a direct read puts on it now. No message of
- * ours has them. It counts as empty: nobody has written it (F5, ADR 19).
+ * ours has them. It counts as empty: nobody has written it (ADR 19).
  */
 export const isStrayAnswer = (headers: MsgHdrs | undefined, own: 0 | 1): boolean =>
   headers !== undefined && headers.values('Nats-Stream').length > own;

@@ -18,7 +18,7 @@ import { portsOn, provisionFor } from '../../support/system.ts';
 
 /**
  * The broker answers to any subject that is asked for: a user who may not write the log asks for bytes of its own to be answered into it.
- * The broker stores them (2.15.1); nobody may believe them (F5).
+ * The broker stores them (2.15.1); nobody may believe them (ADR 19).
  */
 const config = configSchema.parse({ nats: { partitions: 1 } });
 const subjects = subjectsUnder('natter');

@@ -20,7 +20,7 @@ test('the table in docs/operate/broker.md is the one of the code', async () => {
   await expect(withRightsTable(text)).toMatchFileSnapshot(page.pathname);
 });
 
-test('only session hosts write the log, and only the gateway tokens (F5)', () => {
+test('only session hosts write the log, and only the gateway tokens (ADR 19)', () => {
   expect(publishing('natter.event.turn_started.agent.main.main')).toEqual(['session']);
   expect(publishing('natter.event.lost')).toEqual(['session', 'operator']);
   expect(publishing('$KV.natter_tokens.token.x')).toEqual(['gateway']);
