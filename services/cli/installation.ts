@@ -52,6 +52,7 @@ export const installationIn = (dataDir: string) => {
     gateway: join(dataDir, 'gateway.json'),
     broker: join(dataDir, 'broker.json'),
     log: join(dataDir, 'natter.log'),
+    erasures: join(dataDir, 'erasures.jsonl'),
     snapshotKey: join(dataDir, 'snapshot-key.pem'),
   };
   return {

@@ -14,6 +14,7 @@ export const brokerUsers = [
   'gateway',
   'operator',
   'backup',
+  'restorer',
   'reader',
   'connector',
 ] as const;
@@ -28,9 +29,9 @@ export const inboxPrefixOf = (user: string): string => `_INBOX_${user}`;
  * - `r` read the stream, `c` see its state and how far its consumers are
  * - `t` take messages from the consumers and acknowledge them
  * - `p` purge, `d` delete single messages
- * - `m` make and change the stream and its consumers; `s` take a snapshot of it, `x` restore one
+ * - `m` make and change the stream and its consumers, `k` remove it; `s` take a snapshot of it, `x` restore one
  */
-export type Verb = 'w' | 'h' | 'r' | 'c' | 't' | 'p' | 'd' | 'm' | 's' | 'x';
+export type Verb = 'k' | 'w' | 'h' | 'r' | 'c' | 't' | 'p' | 'd' | 'm' | 's' | 'x';
 
 /** Something on the broker: subjects, and the stream that they are stored in. */
 export interface Resource {
@@ -44,63 +45,89 @@ export interface Resource {
 const grants = {
   inbound: {
     ...{ provisioner: 'm', session: 'c', router: 'wtc', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
-    ...{ operator: 'crhx', backup: 'crs' },
+    ...{ operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   },
   'inbound of one channel': { connector: 'w' },
   commands: {
     ...{ provisioner: 'm', session: 'wtcpd', router: 'wc', checkpoint: 'wc', delivery: 'wc', gateway: 'wc' },
-    ...{ operator: 'wcrhdx', backup: 'crs' },
+    ...{ operator: 'wcrhd', backup: 'crsh', restorer: 'mkxcrd' },
   },
   checkpoints: {
     ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'wtc', delivery: 'c', gateway: 'wc' },
-    ...{ operator: 'crx', backup: 'crs' },
+    ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of inbound': {
     ...{ provisioner: 'm', session: 'c', router: 'tc', checkpoint: 'c', delivery: 'c', gateway: 'c' },
-    ...{ operator: 'crx', backup: 'crs' },
+    ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   'timers of commands': {
     ...{ provisioner: 'm', session: 'wtc', router: 'c', checkpoint: 'c', delivery: 'c', gateway: 'wc' },
-    ...{ operator: 'crpx', backup: 'crs' },
+    ...{ operator: 'crp', backup: 'crs', restorer: 'mkxcrp' },
   },
   'timers of checkpoints': {
     ...{ provisioner: 'm', session: 'c', router: 'c', checkpoint: 'tc', delivery: 'c', gateway: 'c' },
-    ...{ operator: 'crx', backup: 'crs' },
+    ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
+  'timers of all': { backup: 'h' },
   events: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
-    ...{ operator: 'crhpdx', backup: 'crs', reader: 'rh' },
+    ...{ operator: 'crhpd', backup: 'crs', restorer: 'mkxcrwpd', reader: 'rh' },
   },
   'places of lost events': { operator: 'w' },
   'notices of stored events': { session: 'wh', checkpoint: 'h', delivery: 'h', gateway: 'h', operator: 'h', reader: 'h' },
-  deliveries: { provisioner: 'm', delivery: 'wr', operator: 'crhdx', backup: 'crs' },
+  deliveries: { provisioner: 'm', delivery: 'wr', operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   'deliveries of one channel': { connector: 'h' },
   'dead letters': {
     ...{ provisioner: 'm', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'crd' },
-    ...{ operator: 'crhdx', backup: 'crs' },
+    ...{ operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   },
-  audit: { provisioner: 'm', gateway: 'wr', operator: 'wcrx', backup: 'crs' },
-  snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcrx', backup: 'crs' },
-  'index rows': { provisioner: 'm', session: 'rh', checkpoint: 'wrh', gateway: 'rh', operator: 'wcrx', backup: 'crs' },
+  audit: { provisioner: 'm', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  'index rows': {
+    provisioner: 'm',
+    session: 'rh',
+    checkpoint: 'wrh',
+    gateway: 'rh',
+    operator: 'wcr',
+    backup: 'crs',
+    restorer: 'mkxcr',
+  },
   'position of the index': { checkpoint: 'w', operator: 'w' },
   cursors: { session: 'r', router: 'r', checkpoint: 'wr', delivery: 'wr', gateway: 'r', operator: 'wr' },
   witness: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
-    ...{ operator: 'wcrx', backup: 'crs' },
+    ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcr' },
   },
-  memory: { provisioner: 'm', session: 'rh', checkpoint: 'wrh', gateway: 'rh', operator: 'wcrdx', backup: 'crs' },
+  memory: {
+    provisioner: 'm',
+    session: 'rh',
+    checkpoint: 'wrh',
+    gateway: 'rh',
+    operator: 'wcrd',
+    backup: 'crs',
+    restorer: 'mkxcrwd',
+  },
   'health of processes': {
     ...{ provisioner: 'm', session: 'wr', router: 'wr', checkpoint: 'wr', delivery: 'wr', gateway: 'wr' },
-    ...{ operator: 'crx', backup: 'crs' },
+    ...{ operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   },
   leases: { checkpoint: 'wh', delivery: 'wh' },
   'members of inbound': { router: 'wh' },
   'members of commands': { session: 'wh' },
   'members of checkpoints': { checkpoint: 'wh' },
-  tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crhx', backup: 'crs' },
+  tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   tickets: { gateway: 'w' },
   probes: {
-    ...{ provisioner: 'mw', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'w', operator: 'w' },
+    ...{
+      provisioner: 'mw',
+      session: 'w',
+      router: 'w',
+      checkpoint: 'w',
+      delivery: 'w',
+      gateway: 'w',
+      operator: 'w',
+      restorer: 'mkw',
+    },
   },
   'live text': { session: 'w', gateway: 'h', operator: 'h', reader: 'h' },
   'requests for live text': { session: 'h', gateway: 'w' },
@@ -140,6 +167,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'timers of inbound': timers('inbound'),
     'timers of commands': timers('commands'),
     'timers of checkpoints': timers('checkpoints'),
+    'timers of all': { subjects: [`${prefix}.timer.*.*.*`] },
     events: { stream: streams.events, subjects: [`${prefix}.event.>`] },
     'places of lost events': { stream: streams.events, subjects: [subjects.lost] },
     'notices of stored events': { subjects: [`${prefix}.stored.>`] },

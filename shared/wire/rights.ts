@@ -34,6 +34,8 @@ const requestsOf = (verb: Verb, { stream = '', consumer }: Resource): readonly s
         ...[info, `STREAM.CREATE.${stream}`, `STREAM.UPDATE.${stream}`, ...list],
         ...(consumer === undefined ? [] : [`CONSUMER.CREATE.${stream}.${consumer}.>`]),
       ];
+    case 'k':
+      return [`STREAM.DELETE.${stream}`];
     case 's':
       return [`STREAM.SNAPSHOT.${stream}`];
     case 'x':

@@ -11,6 +11,13 @@ import type { CustodyState } from '../ports/custody-log.ts';
  * subject its `:` separate tokens, so that people can subscribe by prefix.
  */
 
+const queueKinds: ReadonlyMap<string, QueueName> = new Map([
+  ['command', 'commands'],
+  ['inbound', 'inbound'],
+  ['checkpoint', 'checkpoints'],
+]);
+const queueNames: ReadonlySet<string> = new Set(queueKinds.values());
+
 /** A text as one token of a subject: `:` is escaped too. */
 export const subjectToken = (text: string): string => escapeText(text).replaceAll(':', '%3A');
 const token = subjectToken;
@@ -32,6 +39,9 @@ export interface Subjects {
   readonly prefix: string;
   /** Where a command is published; the stream stores it under its partition. */
   command(key: string): string;
+  /** All commands as published, and where the stream stores one of them. */
+  readonly publishedCommands: string;
+  storedCommand(published: string, partitions: number): string;
   storedCommands(partition: number): string;
   /** The subject filter for a key's stored commands, in any partition. */
   storedCommandsOf(key: string): string;
@@ -40,6 +50,8 @@ export interface Subjects {
   checkpoint(key: string): string;
   /** Where a scheduled message waits: one subject per queue, key and name. */
   timer(queue: QueueName, key: string, name: string): string;
+  /** Everything scheduled, and everything cancelled. */
+  readonly publishedTimers: string;
   /** Everything scheduled for a key. */
   timersOf(queue: QueueName, key: string): string;
   /** Where the broker puts a scheduled message when it is due. */
@@ -60,6 +72,8 @@ export interface Subjects {
   live(key: SessionKey): string;
   /** Where a late reader of live text asks for what it missed. */
   readonly join: string;
+  /** The queue that a message with this subject waits in, or in whose timers; `null` for other messages. */
+  queueOf(subject: string): { readonly queue: QueueName; readonly timed: boolean } | null;
   /** Where each process proves that the broker can store. */
   readonly probe: string;
   /** The key of an event subject. */
@@ -81,12 +95,18 @@ export const subjectsUnder = (prefix: string): Subjects => {
   return {
     prefix,
     command: (key) => `${prefix}.command.${escapeText(key)}`,
+    publishedCommands: `${prefix}.command.*`,
+    storedCommand: (published, partitions) => {
+      const name = published.slice(`${prefix}.command.`.length);
+      return `${prefix}.command.${partitionOf(partitions, name)}.${name}`;
+    },
     storedCommands: (partition) => `${prefix}.command.${partition}.*`,
     storedCommandsOf: (key) => `${prefix}.command.*.${escapeText(key)}`,
     inbound: (channel, conversation) => `${prefix}.inbound.${token(channel)}.${token(conversation)}`,
     storedInbound: (partition) => `${prefix}.inbound.${partition}.*.*`,
     checkpoint: (key) => `${prefix}.checkpoint.${escapeText(key)}`,
     timer: (queue, key, name) => `${prefix}.timer.${queue}.${token(key)}.${token(name)}`,
+    publishedTimers: `${prefix}.timer.*.*.*`,
     timersOf: (queue, key) => `${prefix}.timer.${queue}.${token(key)}.*`,
     due: (queue) => `${prefix}.due.${queue}`,
     event: (headline, key) => `${prefix}.event.${headline}.${path(key)}`,
@@ -100,6 +120,13 @@ export const subjectsUnder = (prefix: string): Subjects => {
     audit: (kind) => `${prefix}.audit.${kind}`,
     live: (key) => `${prefix}.live.${path(key)}`,
     join: `${prefix}.join`,
+    queueOf: (subject) => {
+      const [kind, queue] = subject.startsWith(`${prefix}.`) ? subject.slice(prefix.length + 1).split('.') : [];
+      if (kind === 'timer' || kind === 'due')
+        return queueNames.has(queue ?? '') ? { queue: queue as QueueName, timed: true } : null;
+      const waitsIn = queueKinds.get(kind ?? '');
+      return waitsIn === undefined ? null : { queue: waitsIn, timed: false };
+    },
     probe: `${prefix}.probe`,
     keyOfEvent: (subject) =>
       unescapeText(

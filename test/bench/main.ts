@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { backup } from './backup.ts';
 import { contextOfLongSession } from './context.ts';
 import { deltaLatency } from './deltas.ts';
 import { gateway } from './gateway.ts';
@@ -15,8 +16,8 @@ import { toolTurns, waitingTurns } from './tools.ts';
 import { latency, turnsPerSecond } from './turns.ts';
 
 /**
- * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search --setup always,default --seconds 8]`: whole-process
- * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once. Figures are of this machine and this run; trust the
+ * `npm run bench [-- --only turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search,backup --setup always,default --seconds 8]`: whole-process
+ * measurements against real nats-servers; `routing`, `list`, `skills` and `memory-search` need none and run once, and so does `backup`, with two of its own. Figures are of this machine and this run; trust the
  * ratios. Nothing here is a test.
  */
 const { values } = parseArgs({
@@ -24,7 +25,7 @@ const { values } = parseArgs({
     only: {
       type: 'string',
       default:
-        'turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search',
+        'turns,latency,session,memory,ownership,tools,waiting,deltas,gateway,context,log,routing,list,skills,memory-search,backup',
     },
     setup: { type: 'string', default: 'always,default,cluster' },
     seconds: { type: 'string', default: '8' },
@@ -45,7 +46,13 @@ const scenarios: Record<string, (setup: SetupName, seconds: number) => Promise<R
   context: contextOfLongSession,
   log: eventLog,
 };
-const alone: Record<string, () => Promise<Row[]>> = { routing, list: sessionsList, skills, 'memory-search': memorySearch };
+const alone: Record<string, () => Promise<Row[]>> = {
+  routing,
+  list: sessionsList,
+  skills,
+  'memory-search': memorySearch,
+  backup,
+};
 
 for (const name of values.only.split(',')) {
   const [scenario, single] = [scenarios[name], alone[name]];

@@ -4,9 +4,11 @@ import type { World } from '../terminal.ts';
 import { approvalsCommand } from './approvals-and-memory/approvals.ts';
 import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
+import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
 import { logCommand } from './operate/log.ts';
+import { restoreCommand } from './operate/restore.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
 import { upCommand } from './run/up.ts';
@@ -47,7 +49,10 @@ const groups = [
   },
   { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
   { title: 'Skills', commands: [skillsCommand] },
-  { title: 'Operate', commands: [statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand] },
+  {
+    title: 'Operate',
+    commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
+  },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];
 

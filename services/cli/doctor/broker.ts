@@ -66,7 +66,7 @@ export const store = ({ problems: [problem] }: Pick<BrokerReport, 'problems'>): 
 
 /** The log still has everything that was seen of it (I13). */
 export const logEnd = ({ lastSeq, losses }: Pick<BrokerReport, 'lastSeq' | 'losses'>): Finding => {
-  if (losses.length === 0) return ok('log', `${lastSeq} commits; nothing that was seen of it is missing`);
+  if (losses.length === 0) return ok('log', `ends at sequence ${lastSeq}; nothing that was seen of it is missing`);
   return fail(
     'log',
     `log_went_back: ${losses.slice(0, 3).join('; ')}`,

@@ -8,6 +8,7 @@ import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
+import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
@@ -116,7 +117,7 @@ const contents = async (
       cursors: [
         // Its cursor stands at the last commit that sends something, so what it is behind is what it has in hand.
         { name: 'delivery', seq: delivery, behind: deliveryBehind(processes, lastSeq - delivery) },
-        { name: 'index', seq: index, behind: Math.max(0, lastSeq - index) },
+        { name: 'index', seq: index, behind: await commitsBehind(ports.events, index) },
       ],
       queues: [
         { name: 'commands', count: commands },

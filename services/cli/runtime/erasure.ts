@@ -18,6 +18,8 @@ export interface ErasureRequest {
   readonly key: SessionKey;
   readonly actor: string;
   readonly reason: string;
+  /** Called with the time of the commit that records the erasure, before anything is removed. */
+  readonly recorded: (erasure: { readonly key: SessionKey; readonly at: number }) => Promise<void>;
 }
 /** The outcome of an erasure. */
 export interface ErasureReport extends Erased {
@@ -68,25 +70,30 @@ const eraseAfter = async (
   last: RecordedCommit,
 ): Promise<ErasureReport> => {
   const resumed = isErasure(last);
-  const seq = resumed ? last.seq : await recordErasure(ports, request);
+  const { seq, at } = resumed ? last : await recordErasure(ports, request);
+  await request.recorded({ key: request.key, at });
   const erased = await eraser.erase(request.key, seq);
   return { key: request.key, seq, resumed, ...erased, indexed: await isIndexed(ports, request.key, seq) };
 };
 
-/** Makes the session record that it is erased. Resolves with the sequence of that commit. */
-const recordErasure = async (ports: Ports, { key, actor, reason }: ErasureRequest): Promise<number> => {
+/** Makes the session record that it is erased. Resolves with sequence and time of that commit. */
+const recordErasure = async (
+  ports: Ports,
+  { key, actor, reason }: ErasureRequest,
+): Promise<Pick<RecordedCommit, 'seq' | 'at'>> => {
   const { answers, clock, commands, events } = ports;
   const id = uuidv7();
   const answer = answers.wait(id, answerMs);
-  const envelope = { id, key, at: clock.now(), correlationId: id, causationId: id, actor, answerTo: answers.address };
+  const at = clock.now();
+  const envelope = { id, key, at, correlationId: id, causationId: id, actor, answerTo: answers.address };
   await commands.publish({ ...envelope, data: { type: 'delete_session', mode: 'erased', reason } });
   const reply = await answer;
-  if (reply?.outcome === 'accepted' && reply.seq !== undefined) return reply.seq;
+  if (reply?.outcome === 'accepted' && reply.seq !== undefined) return { seq: reply.seq, at };
   if (reply?.outcome === 'refused')
     throw new NatterError('unavailable', `${key} cannot be erased: ${reply.message ?? reply.code}`);
   // The answer may be lost; then the log decides.
   const last = await events.last(key);
-  if (last?.command.id === id) return last.seq;
+  if (last?.command.id === id) return last;
   throw new NatterError(
     'unavailable',
     `no session host answered within ${answerMs / 1_000} s; nothing was removed yet. Start one and erase again`,

@@ -92,7 +92,11 @@ export const startHosts = ({ count, program, programArguments, env, logFile, clo
     pids: () => slots.flatMap(({ child }) => child?.pid ?? []),
     problems: () =>
       slots.some(({ ready }) => ready) ? [] : [new HealthProblem('starting', `none of ${count} session hosts is ready`)],
-    warnings: () => slots.flatMap(({ ready }, index) => (ready ? [] : [`session host ${index + 1} of ${count} is not ready`])),
+    // The others do its work meanwhile.
+    warnings: () => {
+      const late = slots.flatMap(({ ready }, index) => (ready ? [] : [`session host ${index + 1} of ${count} is not ready`]));
+      return late.length < count ? late : [];
+    },
     metrics: () => ({ hosts_ready: slots.filter(({ ready }) => ready).length, host_restarts_total: restarts }),
     stop: async (deadlineMs) => {
       stopping.abort();

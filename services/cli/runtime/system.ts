@@ -11,13 +11,13 @@ import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { type ServiceName, workerNames } from '../worker-names.ts';
-import { type Broker, provisionBroker, secretsOfBroker, startBroker } from './broker.ts';
+import { type Broker, provisionBroker, secretsOfBroker, startBroker, topologyFor } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
-import { reportHealth } from './health.ts';
+import { reportHealth } from './health/report.ts';
+import { type Supervision, superviseStore } from './health/supervise.ts';
 import { type Hosts, startHosts } from './hosts.ts';
 import { openSkills } from './skills.ts';
 import { snapshotKeyFor } from './snapshot-key.ts';
-import { type Supervision, superviseStore } from './supervise.ts';
 
 export interface SystemOptions {
   readonly world: World;
@@ -67,7 +67,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
   };
   try {
     const broker = await startProvisionedBroker(options, running);
-    running.supervision = await superviseStore(options.config.current(), broker, options);
+    running.supervision = await supervise(options, broker);
     const hosts = await startWorkers(options, running, broker);
     const { gateway, ports } = await startOwnGateway(options, running, broker);
     const services = (): Service[] => [...running.workers, gateway];
@@ -87,6 +87,18 @@ const startProvisionedBroker = async ({ world, config, installation, log }: Syst
   const created = await provisionBroker(config.current(), broker.as('provisioner'));
   if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
   return broker;
+};
+
+const supervise = ({ config, clock, log }: SystemOptions, broker: Broker): Promise<Supervision> => {
+  const current = config.current();
+  return superviseStore({
+    config: current,
+    broker: broker.as('provisioner'),
+    topology: topologyFor(current),
+    supervised: () => broker.problems(),
+    clock,
+    log,
+  });
 };
 
 /** Each service has connections of its own, named after it, and is a user of its own on the broker. */

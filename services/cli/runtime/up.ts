@@ -13,7 +13,7 @@ import { gatewayToken, type Installation, installationIn } from '../installation
 import type { World } from '../terminal.ts';
 import { chat } from './chat.ts';
 import { openConfig } from './configuration.ts';
-import { untilReady, watchProblems } from './health.ts';
+import { untilReady, watchProblems } from './health/report.ts';
 import { type System, startSystem } from './system.ts';
 
 export interface UpOptions extends CommonOptions {

@@ -1,6 +1,7 @@
 import { Gauge, Histogram, Registry } from 'prom-client';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { type Metric, metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
 
@@ -66,8 +67,9 @@ export class GatewayMetrics {
       this.#ask(inbound.lag(), (messages) => queues.set({ queue: 'inbound' }, messages)),
       this.#ask(checkpoints.lag(), (messages) => queues.set({ queue: 'checkpoints' }, messages)),
       this.#ask(deadLetters.count(), (letters) => dead.set(letters)),
-      this.#ask(Promise.all([events.info(), index.position()]), ([{ lastSeq }, position]) =>
-        lag.set(Math.max(0, lastSeq - position)),
+      this.#ask(
+        index.position().then((position) => commitsBehind(events, position)),
+        (behind) => lag.set(behind),
       ),
     ]);
     return registry.getMetricsAsJSON();

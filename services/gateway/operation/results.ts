@@ -31,16 +31,6 @@ export const problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Decide by `code`, which never changes its meaning.' });
 
-export const health = z.object({
-  status: z.enum(['alive', 'ready', 'unavailable']),
-  version: z.string().optional(),
-  problems: z.array(z.string()).optional(),
-  details: z
-    .array(z.object({ code: z.enum(healthCodes), message: z.string(), fix: z.string() }))
-    .optional()
-    .describe('the same problems with their codes and what to do'),
-});
-
 const goingOn = z.object({ runId: id, status: z.enum(['accepted', 'scheduled', 'queued', 'running']) });
 const cameTo = [
   z.object({ runId: id, status: z.literal('awaiting_approval'), approvalId: id }),

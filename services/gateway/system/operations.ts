@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import { dangers } from '../../../shared/domain/routing/dm-safety.ts';
-import { type Readiness, readinessOf } from '../../../shared/kit/health-problem.ts';
+import { healthCodes, type Readiness, readinessOf } from '../../../shared/kit/health-problem.ts';
 import { type Call, method, type Operation, operation } from '../operation/operation.ts';
-import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
 import { listRows, shownRows } from '../sessions/list-rows.ts';
 import { overviewOf } from './overview.ts';
@@ -12,6 +11,16 @@ import { overviewOf } from './overview.ts';
 /** How the process and the system are doing: for people, orchestrators and Prometheus. */
 
 const recentSessions = 5;
+
+const health = z.object({
+  status: z.enum(['alive', 'ready', 'unavailable']),
+  version: z.string().optional(),
+  problems: z.array(z.string()).optional(),
+  details: z
+    .array(z.object({ code: z.enum(healthCodes), message: z.string(), fix: z.string() }))
+    .optional()
+    .describe('the same problems with their codes and what to do'),
+});
 
 /**
  * Whether the system is ready, the most recent sessions and when each is reset next (A12/128, A4/43). The owner is also told where the data
@@ -50,7 +59,7 @@ export const systemOperations: readonly Operation[] = [
     summary: 'Liveness: the process is running',
     http: route({
       ...{ method: 'get', path: '/livez', isOpen: true },
-      answers: { 200: results.health },
+      answers: { 200: health },
       examples: { answer: { status: 'alive', version: '0.1.0' } },
       input: () => null,
     }),
@@ -60,7 +69,7 @@ export const systemOperations: readonly Operation[] = [
     summary: 'Readiness: whether the gateway can serve, and why not',
     http: route({
       ...{ method: 'get', path: '/readyz', isOpen: true },
-      answers: { 200: results.health, 503: results.health },
+      answers: { 200: health, 503: health },
       examples: { answer: { status: 'ready', problems: [], details: [] } },
       input: () => null,
       send: (reply, readiness: Readiness) =>

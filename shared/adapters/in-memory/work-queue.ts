@@ -87,8 +87,7 @@ export class InMemoryWorkQueue<T> implements WorkQueue<T> {
     this.#share();
     return {
       owned: () => [...member.held].sort((left, right) => left - right),
-      problems: () => member.problems(),
-      warnings: () => [],
+      ...{ problems: () => member.problems(), warnings: () => [] },
       close: (drainMs = 10_000) => this.#close(member, drainMs),
     };
   }

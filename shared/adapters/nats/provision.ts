@@ -11,7 +11,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
 import type { StreamSpec, Topology } from '../../wire/topology.ts';
 import { failureOf, toNatterError } from './broker-errors.ts';
-import { consumerConfig, type NewStream, streamConfig } from './stream-config.ts';
+import { consumerConfig, type NewStream, restoringMark, streamConfig } from './stream-config.ts';
 
 /**
  * One setting on the broker that differs from the topology. `resource` is like `NATTER_EVENTS` or `NATTER_COMMANDS/partition-3`.
@@ -75,16 +75,18 @@ const requestsAtOnce = 16;
 
 /**
  * Brings the broker in line with the topology: creates what is missing, reports differences, destroys nothing. With `update` it
- * also changes what can be changed safely. Idempotent, and safe in several processes at once. Throws `unavailable`, or
- * `unsupported` when the broker does not accept a setting we need.
+ * also changes what can be changed safely. A restore that is not finished is a difference, unless it is the caller's own (`restoring`).
+ * Idempotent, and safe in several processes at once. Throws `unavailable`, or `unsupported` when the broker does not accept a
+ * setting we need.
  */
 export const provision = async (
   connection: NatsConnection,
   topology: Topology,
-  options: { update?: boolean } = {},
+  options: { update?: boolean; restoring?: boolean } = {},
 ): Promise<ProvisionReport> => {
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
-  const work: Work = { manager, update: options.update ?? false, created: [], updated: [], drift: [] };
+  const { update = false, restoring = false } = options;
+  const work: Work = { manager, update, restoring, created: [], updated: [], drift: [] };
   for (const spec of topology.streams) await ensureStream(work, spec);
   for (const spec of topology.streams) await ensureConsumers(work, topology, spec);
   return { created: work.created, updated: work.updated, drift: work.drift };
@@ -113,7 +115,7 @@ export const missingConsumers = async (
  */
 export const heal = async (connection: NatsConnection, topology: Topology): Promise<readonly string[]> => {
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 5_000 });
-  const work: Work = { manager, update: false, created: [], updated: [], drift: [] };
+  const work: Work = { manager, update: false, restoring: false, created: [], updated: [], drift: [] };
   const missing = await missingStreams(manager, topology);
   for (const spec of topology.streams.filter(({ name }) => !missing.includes(name))) await ensureConsumers(work, topology, spec);
   return work.created;
@@ -122,6 +124,7 @@ export const heal = async (connection: NatsConnection, topology: Topology): Prom
 interface Work {
   readonly manager: JetStreamManager;
   readonly update: boolean;
+  readonly restoring: boolean;
   readonly created: string[];
   readonly updated: string[];
   readonly drift: Drift[];
@@ -134,6 +137,13 @@ const ensureStream = async (work: Work, spec: StreamSpec): Promise<void> => {
   const created = { ...wanted, ...(spec.sequencesRise && { first_seq: Date.now() * 1_000 }) };
   const info = found ?? (await persistently(`create the stream ${spec.name}`, () => orExisting(streams, created)));
   if (found === null) work.created.push(spec.name);
+  if (!work.restoring && info.config.metadata?.[restoringMark] !== undefined)
+    work.drift.push({
+      resource: spec.name,
+      field: 'restore',
+      wanted: 'finished',
+      found: 'not finished: run "natter restore" again',
+    });
   const isSafe = (drift: Drift): boolean => isUpdatable(drift) || (spec.bounds !== undefined && isMissingBound(drift));
   await settle(work, spec.name, wanted, info.config, (config) => streams.update(spec.name, config), isSafe);
 };

@@ -4,6 +4,9 @@ import { type ConsumerSpec, pinGroup, type StreamSpec } from '../../wire/topolog
 
 /** Translates streams and consumers of the topology to the broker's configuration. */
 
+/** In the metadata of a stream whose restore from a backup is not finished. */
+export const restoringMark = 'natter_restoring';
+
 /** The configuration of a new stream. */
 export type NewStream = Partial<StreamConfig> & { name: string };
 

@@ -12,6 +12,7 @@ export const auditKinds = [
   'dead_letter_discarded',
   'history_repaired',
   'config_reloaded',
+  'log_restored',
   'log_loss_accepted',
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];

@@ -56,6 +56,7 @@ const requests: readonly [RegExp, string, 'consumer'?][] = [
   [/^\$JS\.API\.DIRECT\.GET\.(\w+)(?:\.probe)?$/, 'r'],
   [/^\$JS\.API\.STREAM\.(?:CREATE|UPDATE)\.(\w+)$/, 'm'],
   [/^\$JS\.API\.STREAM\.PURGE\.(\w+)$/, 'p'],
+  [/^\$JS\.API\.STREAM\.DELETE\.(\w+)$/, 'k'],
   [/^\$JS\.API\.STREAM\.MSG\.DELETE\.(\w+)$/, 'd'],
   [/^\$JS\.API\.STREAM\.SNAPSHOT\.(\w+)$/, 's'],
   [/^\$JS\.SNAPSHOT\.ACK\.(\w+)\.probe$/, 's'],

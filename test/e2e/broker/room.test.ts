@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, expect, test, vi } from 'vitest';
 import { hasRoom } from '../../../services/cli/broker/room.ts';
 import { startServer } from '../../support/nats.ts';
-import { mountDisk } from '../../support/small-disk.ts';
+import { mountDisk } from './small-disk.ts';
 
 const megabytes = (count: number): number => count * 1024 ** 2;
 const disk = mountDisk(megabytes(200));

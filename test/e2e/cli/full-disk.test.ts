@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { mountDisk } from '../../support/small-disk.ts';
+import { mountDisk } from '../broker/small-disk.ts';
 import { type Call, callerOf, pathOf, ready } from '../gateway/setup.ts';
 
 /** The whole product on a disk that becomes full and gets room again (F26). The disk is a tmpfs, which only root can mount. */

@@ -13,7 +13,7 @@ import { doctorCommand } from '../../../services/cli/commands/operate/doctor.ts'
 import { statusCommand } from '../../../services/cli/commands/operate/status.ts';
 import type { Finding } from '../../../services/cli/doctor/finding.ts';
 import { installationIn } from '../../../services/cli/installation.ts';
-import { reportHealth } from '../../../services/cli/runtime/health.ts';
+import { reportHealth } from '../../../services/cli/runtime/health/report.ts';
 import { type System, startSystem } from '../../../services/cli/runtime/system.ts';
 import type { World } from '../../../services/cli/terminal.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';

@@ -101,7 +101,7 @@ describe('natter erase', () => {
     const key = freshKey('agent:main:erase');
     await session(key);
     const killed = { erase: () => Promise.reject(new Error('killed')) };
-    const request = { key, actor: 'operator:olga', reason: 'test' };
+    const request = { key, actor: 'operator:olga', reason: 'test', recorded: async () => {} };
     await expect(eraseSession(system.ports, killed, request)).rejects.toThrow('killed');
     const [erasure] = (await historyOf(key)).slice(-1);
     expect((await historyOf(key)).length).toBeGreaterThan(1);

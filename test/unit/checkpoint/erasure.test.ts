@@ -65,7 +65,7 @@ describe('an erasure', () => {
     const { system, ports, key, record } = await story();
     await record(2);
     const audit = { ...ports.audit, append: () => Promise.reject(new NatterError('unavailable', 'away')) };
-    const request = { key, actor: 'operator:me', reason: 'asked for' };
+    const request = { key, actor: 'operator:me', reason: 'asked for', recorded: async () => {} };
     await expect(eraseSession({ ...ports, audit }, system.eraser, request)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await ports.commands.lag()).toBe(0);
     expect((await ports.events.last(key))?.rev).toBe(2);

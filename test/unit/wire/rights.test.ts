@@ -21,16 +21,17 @@ test('the table in docs/operate/broker.md is the one of the code', async () => {
 });
 
 test('only session hosts write the log, and only the gateway tokens (ADR 19)', () => {
-  expect(publishing('natter.event.turn_started.agent.main.main')).toEqual(['session']);
-  expect(publishing('natter.event.lost')).toEqual(['session', 'operator']);
+  expect(publishing('natter.event.turn_started.agent.main.main')).toEqual(['session', 'restorer']);
+  expect(publishing('natter.event.lost')).toEqual(['session', 'operator', 'restorer']);
   expect(publishing('$KV.natter_tokens.token.x')).toEqual(['gateway']);
-  expect(publishing('natter.audit.token_created')).toEqual(['gateway', 'operator']);
+  expect(publishing('natter.audit.token_created')).toEqual(['gateway', 'operator', 'restorer']);
 });
 
 test('only the provisioner makes streams, and consumers only of queues: a consumer delivers to any subject (ADR 2)', () => {
   for (const { name } of streams) {
     for (const request of [`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`])
-      expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, ['provisioner']]);
+      expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, ['provisioner', 'restorer']]);
+    expect(publishing(`$JS.API.STREAM.DELETE.${name}`)).toEqual(['restorer']);
     const never = [
       'STREAM.DELETE.%',
       'CONSUMER.DELETE.%.x',
@@ -43,7 +44,7 @@ test('only the provisioner makes streams, and consumers only of queues: a consum
     const isQueue = /^NATTER_(INBOUND|COMMANDS|CHECKPOINTS|TIMERS)$/.test(name);
     expect([name, publishing(`$JS.API.CONSUMER.CREATE.${name}.commands.natter.x`)]).toEqual([
       name,
-      isQueue ? ['provisioner'] : [],
+      isQueue ? ['provisioner', 'restorer'] : [],
     ]);
   }
 });
@@ -53,8 +54,11 @@ test('what was done can be removed by its session host and by an operator, and t
     publishing(`$JS.API.STREAM.PURGE.${stream}`),
     publishing(`$JS.API.STREAM.MSG.DELETE.${stream}`),
   ];
-  expect(removing('NATTER_COMMANDS')).toEqual([['session'], ['session', 'operator']]);
-  expect(removing('NATTER_EVENTS')).toEqual([['operator'], ['operator']]);
+  expect(removing('NATTER_COMMANDS')).toEqual([['session'], ['session', 'operator', 'restorer']]);
+  expect(removing('NATTER_EVENTS')).toEqual([
+    ['operator', 'restorer'],
+    ['operator', 'restorer'],
+  ]);
   expect(removing('NATTER_AUDIT')).toEqual([[], []]);
 });
 

@@ -3,6 +3,7 @@ import pc from 'picocolors';
 import { type SessionKey, sessionKeyProblem } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
+import type { ListedErasure } from '../../backup/erasure-list.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
 import { installationIn } from '../../installation.ts';
@@ -57,11 +58,14 @@ export const eraseCommand = (program: Command, world: World): void => {
       // Loaded on demand: the broker client is large.
       const { existingBroker } = await import('../../runtime/broker.ts');
       const { eraseSession, lastCommit, withEraser } = await import('../../runtime/erasure.ts');
-      await withEraser(config, existingBroker(config, installationIn(config.dataDir)), async (ports, eraser) => {
+      const { listErasure } = await import('../../backup/erasure-list.ts');
+      const installation = installationIn(config.dataDir);
+      const recorded = (erasure: ListedErasure): Promise<void> => listErasure(installation, erasure);
+      await withEraser(config, existingBroker(config, installation), async (ports, eraser) => {
         const { rev, at } = await lastCommit(ports, key);
         const question = `Erase ${key} permanently? It has ${rev} commits, the last one at ${timeText(at, zoneOf(world, common))}.`;
         if (!yes && !(await isConfirmed(world, question, 'erase'))) return world.terminal.note('nothing was erased');
-        const erased = await eraseSession(ports, eraser, { key, actor: operatorOf(world), reason });
+        const erased = await eraseSession(ports, eraser, { key, actor: operatorOf(world), reason, recorded });
         if (json) return world.terminal.out(asJson(erased, 2));
         report(world, erased);
       });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { untilReady, watchProblems } from '../../../../services/cli/runtime/health.ts';
+import { untilReady, watchProblems } from '../../../../services/cli/runtime/health/report.ts';
 import { startSession } from '../../../../services/session/main.ts';
 import { openInMemory } from '../../../../shared/adapters/in-memory/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
-import { type HealthProblem, readinessOf } from '../../../shared/kit/health-problem.ts';
-import type { Config } from '../../../shared/runtime/config/load.ts';
-import type { Service } from '../../../shared/runtime/service.ts';
-import { metricsOf, pageOf, pageType } from '../../../shared/runtime/telemetry/metrics.ts';
-import { isOwnName, notOwnName } from '../../gateway/main.ts';
+import { errorMessage, NatterError } from '../../../../shared/kit/errors.ts';
+import { type HealthProblem, readinessOf } from '../../../../shared/kit/health-problem.ts';
+import type { Config } from '../../../../shared/runtime/config/load.ts';
+import type { Service } from '../../../../shared/runtime/service.ts';
+import { metricsOf, pageOf, pageType } from '../../../../shared/runtime/telemetry/metrics.ts';
+import { isOwnName, notOwnName } from '../../../gateway/main.ts';
 
 export interface HealthServerOptions {
   /** Its host, and the names that probes may use. */

@@ -1,10 +1,10 @@
-import { healthTimes } from '../../../shared/adapters/kv/presence.ts';
-import type { Clock } from '../../../shared/kit/clock.ts';
-import { errorMessage } from '../../../shared/kit/errors.ts';
-import { readinessOf } from '../../../shared/kit/health-problem.ts';
-import type { Logger } from '../../../shared/kit/log.ts';
-import type { HealthReport, Presence } from '../../../shared/ports/presence.ts';
-import type { Service } from '../../../shared/runtime/service.ts';
+import { healthTimes } from '../../../../shared/adapters/kv/presence.ts';
+import type { Clock } from '../../../../shared/kit/clock.ts';
+import { errorMessage } from '../../../../shared/kit/errors.ts';
+import { readinessOf } from '../../../../shared/kit/health-problem.ts';
+import type { Logger } from '../../../../shared/kit/log.ts';
+import type { HealthReport, Presence } from '../../../../shared/ports/presence.ts';
+import type { Service } from '../../../../shared/runtime/service.ts';
 
 type Watched = Pick<Service, 'name' | 'problems' | 'warnings'>;
 

@@ -1,0 +1,111 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { createPresence } from '../../../shared/adapters/kv/presence.ts';
+import { failureOf, toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
+import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
+import { driftText, provision } from '../../../shared/adapters/nats/provision.ts';
+import { restoringMark, streamConfig } from '../../../shared/adapters/nats/stream-config.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
+import type { Config } from '../../../shared/runtime/config/load.ts';
+import { bucketNames, type Topology } from '../../../shared/wire/topology.ts';
+import { archivesOf } from './archives.ts';
+import type { CheckedBackup } from './check-backup.ts';
+import { compareWithBackup } from './compare.ts';
+import { backedUp, type LogEntry, type Manifest } from './manifest.ts';
+import { makeFromSnapshot } from './snapshot.ts';
+
+export interface RestoreOptions {
+  readonly connection: NatsConnection;
+  readonly config: Config;
+  readonly topology: Topology;
+  readonly folder: string;
+  readonly backup: CheckedBackup;
+  /** Called before each stream. */
+  progress(stream: string): void;
+}
+
+/**
+ * Makes the streams of a backup in a broker that has none, and checks them. Caches, cursors and witnesses are not restored: those of another
+ * life of the log are removed, and the services make them anew. Until `finishRestore` the streams carry a mark, with which nothing starts, and
+ * which lets an interrupted restore be run again. Throws `NatterError`: `invalid` if the broker or the settings do not fit, `unavailable`.
+ */
+export const restoreStreams = async (options: RestoreOptions): Promise<LogEntry> => {
+  const { connection, config, topology, folder, backup, progress } = options;
+  const { manifest } = backup;
+  refuseOther(config, manifest);
+  const manager = await managerOf(connection, config);
+  await makeRoom(options, manager);
+  const archiveOf = archivesOf(folder, backup);
+  for (const spec of topology.streams) {
+    const entry = manifest.streams.find(({ name }) => name === spec.name);
+    if (entry === undefined) continue;
+    progress(spec.name);
+    const { state, pieces } = await archiveOf(entry);
+    const settings = { ...streamConfig(spec), metadata: { [restoringMark]: manifest.id } };
+    await makeFromSnapshot(connection, { config: settings, state }, pieces());
+  }
+  const { drift } = await provision(connection, topology, { restoring: true });
+  const [first] = drift;
+  if (first !== undefined) throw new NatterError('unsupported', driftText(first));
+  const { log, problems } = await compareWithBackup(connection, config, folder, manifest);
+  if (problems.length > 0)
+    throw new NatterError('unavailable', ['the broker does not have what is in the backup:', ...problems].join('\n  '));
+  return log;
+};
+
+/** Takes the mark off: from now on the services start. */
+export const finishRestore = async ({ connection, config, topology }: RestoreOptions): Promise<void> => {
+  const manager = await managerOf(connection, config);
+  for (const { name } of topology.streams) {
+    const { config: found } = await manager.streams.info(name);
+    if (found.metadata?.[restoringMark] === undefined) continue;
+    const { [restoringMark]: _, ...metadata } = found.metadata;
+    await manager.streams.update(name, { ...found, metadata });
+  }
+};
+
+const managerOf = (connection: NatsConnection, { nats }: Config): Promise<JetStreamManager> =>
+  jetstreamManager(connection, { checkAPI: false, timeout: nats.requestTimeoutMs });
+
+/** Subjects contain the prefix, stored ones the partition. */
+const refuseOther = ({ prefix, nats }: Config, manifest: Manifest): void => {
+  if (manifest.prefix !== prefix)
+    throw new NatterError('invalid', `the backup is of prefix "${manifest.prefix}", the configuration says "${prefix}"`, {
+      field: 'prefix',
+    });
+  if (manifest.partitions !== nats.partitions)
+    throw new NatterError('invalid', `the backup has ${manifest.partitions} partitions; set nats.partitions to that`, {
+      field: 'nats.partitions',
+    });
+};
+
+/** Refuses a broker that holds truth, except what an interrupted restore left, or that is at work; then removes the rest. */
+const makeRoom = async (
+  { connection, config, topology: { streams } }: RestoreOptions,
+  manager: JetStreamManager,
+): Promise<void> => {
+  const truth = new Set(backedUp(config.prefix));
+  const found: string[] = [];
+  for (const { name } of streams) {
+    const info = await manager.streams.info(name).catch((error: unknown) => {
+      if (failureOf(error) === 'missing') return null;
+      throw toNatterError(error, `describe ${name}`);
+    });
+    if (info === null) continue;
+    const unfinished = info.config.metadata?.[restoringMark] !== undefined;
+    if (truth.has(name) && info.state.messages > 0 && !unfinished)
+      throw new NatterError(
+        'invalid',
+        `the broker has ${info.state.messages} messages in ${name}; restore into an empty broker (move its store away first), nothing was changed`,
+      );
+    found.push(name);
+  }
+  const { hosts } = bucketNames(config.prefix);
+  if (found.includes(`KV_${hosts}`)) {
+    const { requestTimeoutMs } = config.nats;
+    const [running] = await createPresence(await openKvStore({ connection, bucket: hosts, requestTimeoutMs })).list();
+    if (running !== undefined)
+      throw new NatterError('invalid', `${running.process} is running; stop all of Natter, wait ten seconds and restore again`);
+  }
+  for (const name of found) await manager.streams.delete(name);
+};
