@@ -77,9 +77,8 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.inbound\.(\*|probe)\.(\*|probe)$/, 'inbound', 'inbound of one channel'],
   [/^natter\.command\.(\*|probe)$/, 'commands'],
   [/^natter\.checkpoint\.(\*|probe)$/, 'checkpoints'],
-  [/^natter\.timer\.inbound\./, 'timers of inbound'],
-  [/^natter\.timer\.commands\./, 'timers of commands'],
-  [/^natter\.timer\.checkpoints\./, 'timers of checkpoints'],
+  [/^natter\.timer\.(inbound|commands|checkpoints)\./, 'timers of %', 'timers of all'],
+  [/^natter\.timer\.(?:\*|probe)\./, 'timers of all'],
   [/^natter\.event\.(?!lost)/, 'events'],
   [/^natter\.event\.lost$/, 'events', 'places of lost events'],
   [/^natter\.stored\./, 'notices of stored events'],
@@ -208,11 +207,14 @@ test('one right too much is found, by this matrix and by natter broker check', a
   const found = await refusedTo(server, 'router');
   const wanted = refusedByTable('router', 'router');
   expect(found.publish).not.toEqual(wanted.publish);
-  expect(wanted.publish.filter((subject) => !found.publish.includes(subject))).toEqual(['natter.event.probe']);
+  expect(wanted.publish.filter((subject) => !found.publish.includes(subject))).toEqual([
+    'natter.event.lost',
+    'natter.event.probe',
+  ]);
   const config = loadConfig({ env: { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir }, home: server.storeDir });
   const problems = usersIn(server.usersDir).map(async (user) => [user.name, await checkUser(config, server.url, user)]);
   expect(Object.fromEntries(await Promise.all(problems))).toEqual({
     ...Object.fromEntries(names.map((name) => [name, []])),
-    router: ['may, but must not publish natter.event.probe'],
+    router: ['natter.event.probe', 'natter.event.lost'].map((subject) => `may, but must not publish ${subject}`),
   });
 });

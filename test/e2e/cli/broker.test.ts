@@ -63,6 +63,7 @@ test('the configuration is one that nats-server takes; its users may do what the
     'operator',
     'provisioner',
     'reader',
+    'restorer',
     'router',
     'session',
   ];

@@ -32,13 +32,7 @@ test('only the provisioner makes streams, and consumers only of queues: a consum
     for (const request of [`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`])
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, ['provisioner', 'restorer']]);
     expect(publishing(`$JS.API.STREAM.DELETE.${name}`)).toEqual(['restorer']);
-    const never = [
-      'STREAM.DELETE.%',
-      'CONSUMER.DELETE.%.x',
-      'CONSUMER.CREATE.%',
-      'CONSUMER.CREATE.%.x',
-      'CONSUMER.DURABLE.CREATE.%.x',
-    ];
+    const never = ['CONSUMER.DELETE.%.x', 'CONSUMER.CREATE.%', 'CONSUMER.CREATE.%.x', 'CONSUMER.DURABLE.CREATE.%.x'];
     for (const request of never.map((each) => each.replace('%', name)))
       expect([request, publishing(`$JS.API.${request}`)]).toEqual([request, []]);
     const isQueue = /^NATTER_(INBOUND|COMMANDS|CHECKPOINTS|TIMERS)$/.test(name);
