@@ -1,5 +1,5 @@
 import { MemoryFold } from '../../services/checkpoint/memory/fold.ts';
-import { SearchIndex } from '../../shared/adapters/kv/memory-search-index.ts';
+import { SearchIndex } from '../../shared/adapters/kv/memory/memory-search-index.ts';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../shared/domain/memory/memory-scope.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';

@@ -7,7 +7,7 @@ import { InMemoryKeyValue } from '../../shared/adapters/in-memory/kv-store.ts';
 import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../shared/adapters/kv/leases.ts';
-import { createMemoryStore } from '../../shared/adapters/kv/memory-store.ts';
+import { createMemoryStore } from '../../shared/adapters/kv/memory/memory-store.ts';
 import { createPresence } from '../../shared/adapters/kv/presence.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';

@@ -15,9 +15,14 @@ type LoadPorts = Pick<Ports, 'clock' | 'events' | 'snapshots'>;
  * at the end, where a snapshot is the witness (F13); and `quarantined` and `unavailable`.
  */
 export const loadState = async (ports: LoadPorts, key: SessionKey): Promise<SessionState> => {
-  const [snapshot, last] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
+  const [found, seen] = await Promise.all([ports.snapshots.get(key).catch(() => null), ports.events.last(key)]);
+  // One of a session without any commit stands on nothing.
+  const snapshot = found?.position.seq ? found : null;
+  const isAhead = (last: RecordedCommit | null): boolean => snapshot !== null && snapshot.position.seq > (last?.seq ?? 0);
+  // The session's last host may have written both in between; the leader has what a snapshot stands on.
+  const last = isAhead(seen) ? await ports.events.last(key) : seen;
   const through = last?.seq ?? 0;
-  if (snapshot !== null && snapshot.position.seq > through) throw damaged(key, lostAfter(last, snapshot));
+  if (snapshot !== null && isAhead(last)) throw damaged(key, lostAfter(last, snapshot));
   if (snapshot !== null) {
     const state = await fromSnapshot(ports, snapshot, { key, through, last }).catch((error: unknown) => {
       if (error instanceof NatterError && error.code === 'unavailable') throw error;

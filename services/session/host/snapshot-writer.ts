@@ -25,8 +25,9 @@ export class SnapshotWriter {
     return rev % limits.snapshotCommits === 0;
   }
 
-  /** Never rejects: the log has it all. */
+  /** Never rejects: the log has it all. Nothing is written of a session without commits. */
   async write(session: SessionActor): Promise<void> {
+    if (session.state.position.rev === 0) return;
     try {
       await this.#snapshots.put(session.key, toPlain(session.state));
       this.written++;

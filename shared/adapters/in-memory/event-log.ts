@@ -11,15 +11,10 @@ import type { AppendResult, EventLog, FollowOptions, LogInfo, StoredCommit } fro
 import { digestOf, encodeCommit } from '../../wire/codec.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { type FollowedLog, followLog } from '../streams/follow.ts';
-import {
-  commitOf,
-  commitOrNull,
-  type MessageBatch,
-  type OnBad,
-  type StoredMessage,
-  storedCommit,
-} from '../streams/stored-message.ts';
+import type { MessageBatch, OnBad, StoredMessage } from '../streams/stored-message.ts';
+import { commitOf, commitOrNull, storedCommit } from '../streams/stored-message.ts';
 import { type CallOutcome, type Faults, type FaultyCall, noFaults } from './faults.ts';
+import { type KeptMessage, KeptMessages } from './kept-messages.ts';
 
 export interface InMemoryEventLogOptions {
   readonly clock: Clock;
@@ -31,17 +26,7 @@ export interface InMemoryEventLogOptions {
   readonly onBad?: OnBad;
 }
 
-interface KeptMessage extends StoredMessage {
-  readonly key: string;
-  readonly headline: EventType;
-}
-interface Write {
-  readonly id: string;
-  readonly key: SessionKey;
-  readonly headline: EventType;
-  readonly data: Uint8Array;
-  readonly expectedSeq: number;
-}
+type Write = Pick<Commit, 'id' | 'key'> & { headline: EventType; data: Uint8Array; expectedSeq: number };
 
 const subjects = subjectsUnder('natter');
 /** As in `topology.ts`. */
@@ -55,15 +40,11 @@ export class InMemoryEventLog implements EventLog {
   readonly #timeoutMs: number;
   readonly #onBad: OnBad;
   readonly #incarnation: number;
-  /** Message `i` has the sequence `i + 1`; `null` if purged. */
-  readonly #messages: (KeptMessage | null)[] = [];
-  readonly #lastByKey = new Map<string, KeptMessage>();
+  readonly #kept = new KeptMessages();
   readonly #recent = new Map<string, Pick<KeptMessage, 'seq' | 'time'>>();
   /** Replicated: by key, the id of the write that the replicas are agreeing on. */
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
-  /** Sequences of messages that are stored, but can no longer be read. */
-  readonly #unreadable = new Set<number>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
 
   constructor(options: InMemoryEventLogOptions) {
@@ -94,15 +75,15 @@ export class InMemoryEventLog implements EventLog {
 
   async last(key: SessionKey): Promise<RecordedCommit | null> {
     await this.#reach('last');
-    const message = this.#lastByKey.get(key);
-    if (message !== undefined && this.#unreadable.has(message.seq))
+    const message = this.#kept.lastOf(key);
+    if (message !== undefined && !this.#kept.isReadable(message))
       throw new NatterError('damaged', `the last commit of ${key} cannot be read; see "natter repair ${key}"`);
     return message === undefined ? null : this.#commitOf(message);
   }
 
   async count(key: SessionKey): Promise<number> {
     await this.#reach('last');
-    return this.#messages.filter((message) => message?.key === key).length;
+    return this.#kept.of(key).length;
   }
 
   async *read(key: SessionKey, options: { after?: number; upTo?: number } = {}): AsyncGenerator<RecordedCommit> {
@@ -160,11 +141,11 @@ export class InMemoryEventLog implements EventLog {
 
   async info(): Promise<LogInfo> {
     await this.#reach('info');
-    return { firstSeq: this.#messages.findIndex(Boolean) + 1, lastSeq: this.#messages.length, incarnation: this.#incarnation };
+    return { ...this.#kept.ends(), incarnation: this.#incarnation };
   }
 
   async view(seq: number): Promise<LogView> {
-    return { ...(await this.info()), digest: digestOrNull(this.#messages[seq - 1]) };
+    return { ...(await this.info()), digest: this.#kept.digestAt(seq) };
   }
 
   /** Stores any bytes under a key, as a program with publish rights could. Returns their sequence. For tests. */
@@ -174,30 +155,22 @@ export class InMemoryEventLog implements EventLog {
 
   /** The commits stored after a sequence, regardless of faults. For tests. */
   stored(after = 0): RecordedCommit[] {
-    return this.#messages
-      .slice(after)
-      .flatMap((message) => (message && !this.#unreadable.has(message.seq) && this.#commitOrNull(message)) || []);
+    return this.#kept.readable(after).flatMap((message) => this.#commitOrNull(message) ?? []);
   }
 
   /** Makes a message unreadable, as a flipped bit on the disk does. For tests. */
   spoil(seq: number): void {
-    this.#unreadable.add(seq);
+    this.#kept.spoil(seq);
   }
 
   /** Loses a key's messages from a sequence on, without a trace. For tests. */
   forget(key: SessionKey, from: number): void {
-    const ours = this.#messages.filter((message) => message?.key === key);
-    for (const message of ours) if (message !== null && message.seq >= from) this.#messages[message.seq - 1] = null;
-    const last = ours.findLast((message) => message !== null && message.seq < from);
-    if (last) this.#lastByKey.set(key, last);
-    else this.#lastByKey.delete(key);
+    this.#kept.forget(key, from);
   }
 
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
-    const purged = this.#messages.filter((message) => message?.key === key && message.seq < before);
-    for (const message of purged) if (message !== null) this.#messages[message.seq - 1] = null;
-    return purged.length;
+    return this.#kept.purge(key, before);
   }
 
   /** Checks in the broker's order: only a replicated stream checks the id before the expected sequence. */
@@ -205,7 +178,7 @@ export class InMemoryEventLog implements EventLog {
     const repeat = this.#repeatOf(id);
     if (this.#replicated && this.#inFlight.get(key) === id) return unknown('unknown: 10158 the same id is being written');
     if (this.#replicated && repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
-    if (this.#lastSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
+    if (this.#kept.fencedSeqOf(key) !== expectedSeq) return unknown('conflict: 10071 wrong last sequence');
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
@@ -216,12 +189,6 @@ export class InMemoryEventLog implements EventLog {
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });
     return { kind: 'stored', seq: message.seq, digest: digestOf(data) };
-  }
-
-  /** As the broker's fence sees it: a message that it cannot read counts as none. */
-  #lastSeqOf(key: SessionKey): number {
-    const seq = this.#lastByKey.get(key)?.seq ?? 0;
-    return this.#unreadable.has(seq) ? 0 : seq;
   }
 
   /** Decodes each message once: a simulation reads the same commits thousands of times. */
@@ -243,19 +210,17 @@ export class InMemoryEventLog implements EventLog {
 
   #store(headline: EventType, key: SessionKey, data: Uint8Array): KeptMessage {
     const subject = subjects.event(headline, key);
-    const message = { subject, seq: this.#messages.length + 1, time: this.#clock.now(), data, key, headline };
-    this.#messages.push(message);
-    this.#lastByKey.set(key, message);
+    const message = this.#kept.add({ subject, time: this.#clock.now(), data, key, headline });
     for (const watcher of this.#watchers) watcher(message);
     return message;
   }
 
   async #batch(after: number, count: number, wanted: (message: KeptMessage) => boolean): Promise<MessageBatch> {
     const { fault, behind } = await this.#reach('read');
-    const end = this.#messages.length - (this.#replicated && fault === 'stale' ? behind : 0);
+    const end = this.#kept.ends().lastSeq - (this.#replicated && fault === 'stale' ? behind : 0);
     const messages: KeptMessage[] = [];
-    for (const message of this.#messages.slice(after, Math.max(after, end))) {
-      if (message === null || this.#unreadable.has(message.seq) || !wanted(message)) continue;
+    for (const message of this.#kept.readable(after, Math.max(after, end))) {
+      if (!wanted(message)) continue;
       if (messages.length === Math.min(count, limits.readCommits)) return { messages, more: true };
       messages.push(message);
     }
@@ -277,5 +242,4 @@ export class InMemoryEventLog implements EventLog {
   }
 }
 
-const digestOrNull = (message?: KeptMessage | null): string | null => (message ? digestOf(message.data) : null);
 const unknown = (cause: string): AppendResult => ({ kind: 'unknown', cause });

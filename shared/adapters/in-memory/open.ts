@@ -6,7 +6,7 @@ import type { Ports } from '../../ports/index.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
-import { createMemoryStore } from '../kv/memory-store.ts';
+import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';

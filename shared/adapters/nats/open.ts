@@ -8,7 +8,7 @@ import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
-import { createMemoryStore } from '../kv/memory-store.ts';
+import { createMemoryStore } from '../kv/memory/memory-store.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import type { SnapshotKey } from '../kv/snapshot-key.ts';

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../domain/keys/session-key.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
-import { goneKey, goneMark, memoryItemOf, memoryPart, positionKey } from '../kv/memory-item.ts';
+import { goneKey, goneMark, memoryItemOf, memoryPart, positionKey } from '../kv/memory/memory-item.ts';
 
 /** Entries per read, and how long the projection may take to reach the erasure. */
 const readEntries = 1_000;

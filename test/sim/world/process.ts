@@ -3,7 +3,7 @@ import { createCursors } from '../../../shared/adapters/kv/cursors.ts';
 import { openIndexView } from '../../../shared/adapters/kv/index-view.ts';
 import type { KeyValue } from '../../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../../shared/adapters/kv/leases.ts';
-import { createMemoryStore } from '../../../shared/adapters/kv/memory-store.ts';
+import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';

@@ -12,7 +12,10 @@ const chatter = '[3461] 2026/11/22 23:56:34.611651 [INF]   Max Storage:     480.
 const listen = () => {
   let now = 0;
   const unstored = new UnstoredWrites(() => now);
-  return { unstored, wait: (ms: number) => void (now += ms) };
+  const wait = (ms: number): void => {
+    now += ms;
+  };
+  return { unstored, wait };
 };
 
 test('a stream that is frozen by a full disk stays so until the server was started anew (F26)', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadState } from '../../../../services/session/host/load.ts';
 import { InMemoryEventLog } from '../../../../shared/adapters/in-memory/event-log.ts';
 import type { PlainState } from '../../../../shared/domain/session/evolve.ts';
-import { toPlain } from '../../../../shared/domain/session/evolve.ts';
+import { initialState, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { encodeCommit } from '../../../../shared/wire/codec.ts';
 import { VirtualClock } from '../../../sim/world/virtual-clock.ts';
 import { commitTo, turnStarted, unrecorded } from '../../../support/domain/commits.ts';
@@ -40,6 +40,34 @@ describe('loading a session', () => {
     const whole = await load(made);
     await made.ports.snapshots.put(homeKey, forge(whole));
     expect(await load(made)).toEqual(whole);
+  });
+
+  test('a snapshot of a session that had no commits yet says nothing: the log is read', async () => {
+    const made = await told();
+    const whole = await load(made);
+    await made.system.buckets.snapshots.put('nothing', null);
+    made.system.buckets.snapshots.recreate();
+    await made.ports.snapshots.put(homeKey, toPlain(initialState));
+    expect(await load(made)).toEqual(whole);
+  });
+
+  test('a snapshot that the last host wrote after the end of the log was read is no damage', async () => {
+    const made = await told();
+    const before = await made.ports.events.last(homeKey);
+    await made.take('append e');
+    const whole = await load(made);
+    await made.ports.snapshots.put(homeKey, whole);
+    let asked = 0;
+    const events = { ...made.ports.events, last: async () => (asked++ === 0 ? before : made.ports.events.last(homeKey)) };
+    const { append, count, read, page, raw, follow, info, view } = made.ports.events;
+    const log = made.ports.events;
+    Object.assign(
+      events,
+      Object.fromEntries(
+        Object.entries({ append, count, read, page, raw, follow, info, view }).map(([name, call]) => [name, call.bind(log)]),
+      ),
+    );
+    expect(toPlain(await loadState({ ...made.ports, events }, homeKey))).toEqual(whole);
   });
 
   test('waits for a replica that is behind: the state is the leader’s (R3)', async () => {

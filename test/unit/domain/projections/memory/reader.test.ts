@@ -3,7 +3,7 @@ import { memorySection, workingMemorySection } from '../../../../../services/ses
 import { MemoryReader } from '../../../../../services/session/memory/reader.ts';
 import { memoryTools } from '../../../../../services/session/tools/memory.ts';
 import { openInMemory } from '../../../../../shared/adapters/in-memory/open.ts';
-import { SearchIndex } from '../../../../../shared/adapters/kv/memory-search-index.ts';
+import { SearchIndex } from '../../../../../shared/adapters/kv/memory/memory-search-index.ts';
 import { configSchema } from '../../../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../../../shared/domain/keys/session-key.ts';
 import type { MemoryEntry } from '../../../../../shared/domain/memory/memory-entry.ts';

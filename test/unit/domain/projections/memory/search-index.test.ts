@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SearchIndex } from '../../../../../shared/adapters/kv/memory-search-index.ts';
-import { termsOf } from '../../../../../shared/adapters/kv/memory-words.ts';
+import { SearchIndex } from '../../../../../shared/adapters/kv/memory/memory-search-index.ts';
+import { termsOf } from '../../../../../shared/adapters/kv/memory/memory-words.ts';
 import { limits } from '../../../../../shared/kit/limits.ts';
 import { memoryOf } from '../../../../support/memories.ts';
 

@@ -1,8 +1,8 @@
 import Database from 'libsql';
-import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
-import { newestFirst } from '../../domain/memory/order.ts';
-import { limits } from '../../kit/limits.ts';
-import type { MemoryScopes, MemoryView } from '../../ports/memory-store.ts';
+import type { MemoryEntry } from '../../../domain/memory/memory-entry.ts';
+import { newestFirst } from '../../../domain/memory/order.ts';
+import { limits } from '../../../kit/limits.ts';
+import type { MemoryScopes, MemoryView } from '../../../ports/memory-store.ts';
 import { indexed, termsOf } from './memory-words.ts';
 
 /** Changes written in one transaction. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../kit/clock.ts';
-import type { MemoryView } from '../../ports/memory-store.ts';
-import { openBucketCopy } from './bucket-copy.ts';
-import type { Entry, KeyValue } from './key-value.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import type { MemoryView } from '../../../ports/memory-store.ts';
+import { openBucketCopy } from '../bucket-copy.ts';
+import type { Entry, KeyValue } from '../key-value.ts';
 import { memoryItemOf, memoryPart } from './memory-item.ts';
 
 /** A live, searchable copy of memory. Rejects with `unavailable` when the first load fails. */

@@ -1,10 +1,10 @@
-import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
-import type { Clock } from '../../kit/clock.ts';
-import { NatterError } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
-import type { MemoryStore } from '../../ports/memory-store.ts';
-import { memoryCodec, positionCodec } from '../../wire/records.ts';
-import type { KeyValue } from './key-value.ts';
+import type { MemoryEntry } from '../../../domain/memory/memory-entry.ts';
+import type { Clock } from '../../../kit/clock.ts';
+import { NatterError } from '../../../kit/errors.ts';
+import { limits } from '../../../kit/limits.ts';
+import type { MemoryStore } from '../../../ports/memory-store.ts';
+import { memoryCodec, positionCodec } from '../../../wire/records.ts';
+import type { KeyValue } from '../key-value.ts';
 import { entryKey, goneKey, goneMark, memoryItemOf, positionKey } from './memory-item.ts';
 import { createMemoryView } from './memory-view.ts';
 

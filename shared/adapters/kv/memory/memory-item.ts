@@ -1,7 +1,7 @@
-import type { MemoryEntry } from '../../domain/memory/memory-entry.ts';
-import { memoryCodec, positionCodec } from '../../wire/records.ts';
-import { bucketKey } from '../../wire/subjects.ts';
-import type { Entry } from './key-value.ts';
+import type { MemoryEntry } from '../../../domain/memory/memory-entry.ts';
+import { memoryCodec, positionCodec } from '../../../wire/records.ts';
+import { bucketKey } from '../../../wire/subjects.ts';
+import type { Entry } from '../key-value.ts';
 
 /** One part for everything: a reader that has the position also has everything the position covers. */
 export const memoryPart = 'memory';

@@ -1,4 +1,4 @@
-import { limits } from '../../kit/limits.ts';
+import { limits } from '../../../kit/limits.ts';
 
 /** A letter, with its marks, of a script without spaces between words. */
 const letter = String.raw`(?=[\p{L}\p{N}])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]\p{M}*`;
