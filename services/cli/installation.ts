@@ -7,7 +7,7 @@ import type { Config } from '../../shared/runtime/config/load.ts';
 /** What a running `natter up` leaves for the other commands on this machine: files in the data directory that only the user can read. */
 const gatewayFile = z.object({ url: z.string(), token: z.string(), pid: z.number().optional() });
 export type GatewayFile = z.infer<typeof gatewayFile>;
-const brokerFile = z.object({ servers: z.string(), token: z.string().optional(), pid: z.number().optional() });
+const brokerFile = z.object({ servers: z.string(), pid: z.number().optional() });
 export type BrokerFile = z.infer<typeof brokerFile>;
 
 const read = <T>(path: string, schema: z.ZodType<T>): T | null => {
@@ -24,6 +24,9 @@ const writePrivate = (path: string, value: unknown): void => {
   writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(temporary, path);
 };
+
+/** Where the seeds of a managed broker's users are: one file for each. */
+export const usersFolder = (dataDir: string): string => join(dataDir, 'broker', 'users');
 
 /** The text of a file that is written once; of several processes that start together, one makes it. */
 const readOrMake = (path: string, make: () => string): string | null => {

@@ -15,7 +15,6 @@ import {
 } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import { decode, encode } from './codec.ts';
-import type { SnapshotKey } from './snapshot-key.ts';
 
 /** Increase it when the shape or meaning of `PlainState` changes: older snapshots are then ignored and the log is replayed. */
 const snapshotSchema = 8;
@@ -120,14 +119,21 @@ const frame = z.strictObject({
   state: z.instanceof(Uint8Array),
 });
 
+/** Signs snapshots, and knows those that it signed. */
+export interface SnapshotSigner {
+  /** Throws `NatterError('forbidden')` if it can only check. */
+  sign(bytes: Uint8Array): Uint8Array;
+  isOurs(bytes: Uint8Array, signature: Uint8Array): boolean;
+}
+
 /** What is signed: the session too, so that no snapshot serves for another. */
 const signedBytes = (key: SessionKey, state: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.from(`${snapshotSchema} ${key}\0`), state]);
 
-/** Encodes a snapshot as plain MessagePack `{ schema, key, signature, state }`. Throws as `SnapshotKey.sign`. */
-export const encodeSnapshot = (key: SessionKey, state: PlainState, snapshotKey: SnapshotKey): Uint8Array => {
+/** Encodes a snapshot as plain MessagePack `{ schema, key, signature, state }`. Throws as `SnapshotSigner.sign`. */
+export const encodeSnapshot = (key: SessionKey, state: PlainState, signer: SnapshotSigner): Uint8Array => {
   const bytes = encode(state);
-  const signature = snapshotKey.sign(signedBytes(key, bytes));
+  const signature = signer.sign(signedBytes(key, bytes));
   return encode({ schema: snapshotSchema, key, signature, state: bytes }, limits.commitBytes + 1024);
 };
 
@@ -135,10 +141,10 @@ export const encodeSnapshot = (key: SessionKey, state: PlainState, snapshotKey: 
  * The state in a snapshot of this key, or `null` on any doubt: another schema or key, not signed by us, or an invalid state (I4).
  * Never throws.
  */
-export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array, snapshotKey: SnapshotKey): PlainState | null => {
+export const decodeSnapshot = (key: SessionKey, bytes: Uint8Array, signer: SnapshotSigner): PlainState | null => {
   try {
     const { key: writtenFor, signature, state } = frame.parse(decode(bytes, limits.commitBytes + 1024));
-    if (writtenFor !== key || !snapshotKey.isOurs(signedBytes(key, state), signature)) return null;
+    if (writtenFor !== key || !signer.isOurs(signedBytes(key, state), signature)) return null;
     return plainState.parse(decode(state));
   } catch {
     return null;

@@ -18,8 +18,9 @@ const queueKinds: ReadonlyMap<string, QueueName> = new Map([
 ]);
 const queueNames: ReadonlySet<string> = new Set(queueKinds.values());
 
-/** One token: `:` is escaped too. */
-const token = (text: string): string => escapeText(text).replaceAll(':', '%3A');
+/** A text as one token of a subject: `:` is escaped too. */
+export const subjectToken = (text: string): string => escapeText(text).replaceAll(':', '%3A');
+const token = subjectToken;
 
 /**
  * A bucket key with one token per part: every UTF-8 byte outside `A-Za-z0-9_-` becomes `=XX`, because bucket keys may not contain

@@ -26,7 +26,7 @@ export const backup = async (): Promise<Row[]> => {
   const old = await startServer();
   const server = await startServer();
   try {
-    await provisionFor(old.url, { partitions });
+    await provisionFor(old, { partitions });
     await fill(old.url);
     const config = configAt(old.url);
     const options = { config, folder: dir, version: 'bench', erasures: [], now: Date.now, progress: () => {} };

@@ -57,13 +57,14 @@ export const startSystem = async (name: SetupName, settings: object = {}): Promi
   const connection = await openConnection({ servers: broker.url, name: 'bench', requestTimeoutMs: 10_000 });
   await provision(connection, topologyFor({ ...config, nats: { ...config.nats, url: undefined } }));
   await connection.close();
-  const ports = await openNats(config, { name: 'bench driver', clock: systemClock, servers: broker.url });
+  const ports = await openNats(config, { name: 'bench driver', clock: systemClock, ...broker.as('tester') });
   const workers: ChildProcess[] = [];
 
   const start: BenchSystem['start'] = async (service) => {
     const env = {
       ...process.env,
       NATS_URL: broker.url,
+      NATS_USERS_DIR: broker.usersDir,
       NATTER_DATA_DIR: dataDir,
       NATTER_LOG_LEVEL: 'warn',
       NATTER_CONFIG: configFile,

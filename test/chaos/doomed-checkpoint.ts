@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { startCheckpoint } from '../../services/checkpoint/main.ts';
+import { credentialsOf } from '../../services/cli/broker/users.ts';
 import { OfflineModel } from '../../shared/adapters/model/offline.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
@@ -14,7 +15,14 @@ import type { WorkQueue } from '../../shared/ports/work-queue.ts';
  * first of a kind; 0: never. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
  * that is none, and never answers about what is poison. Used by `test/e2e/checkpoint/doomed.ts`.
  */
-const { DOOM_AT = '0', DOOM_BY = 'SIGKILL', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
+const {
+  DOOM_AT = '0',
+  DOOM_BY = 'SIGKILL',
+  DOOM_PREFIX = 'natter',
+  DOOM_MEMBER = 'doomed',
+  NATS_URL = '',
+  NATS_USERS_DIR = '',
+} = process.env;
 
 let moments = 0;
 let underWay = 0;
@@ -67,7 +75,8 @@ const model: Model = {
 };
 
 const config = configSchema.parse({ prefix: DOOM_PREFIX, nats: { partitions: 1 } });
-const ports = await openNats(config, { name: DOOM_MEMBER, clock: systemClock, servers: NATS_URL });
+const address = { servers: NATS_URL, ...credentialsOf(NATS_USERS_DIR, 'checkpoint') };
+const ports = await openNats(config, { name: DOOM_MEMBER, clock: systemClock, ...address });
 const log = pino({ level: 'silent' });
 await startCheckpoint({ ports: doomedPorts(ports), log, member: DOOM_MEMBER, introspection: { config, env: {}, model } });
 process.send?.('ready');

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { pino } from 'pino';
+import { credentialsOf } from '../../services/cli/broker/users.ts';
 import { startSession } from '../../services/session/main.ts';
 import { openNats } from '../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../shared/domain/config/schema.ts';
@@ -15,7 +16,14 @@ import type { Tool, Tools } from '../../shared/ports/tools.ts';
  * durable write, each model step and each effect of a tool; 0: never. What its tools do is a line in the file `DOOM_EFFECTS`. Used by
  * `test/e2e/session/killed-anywhere.test.ts`.
  */
-const { DOOM_AT = '0', DOOM_EFFECTS = '', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '' } = process.env;
+const {
+  DOOM_AT = '0',
+  DOOM_EFFECTS = '',
+  DOOM_PREFIX = 'natter',
+  DOOM_MEMBER = 'doomed',
+  NATS_URL = '',
+  NATS_USERS_DIR = '',
+} = process.env;
 
 let moments = 0;
 const moment = (): void => {
@@ -74,7 +82,8 @@ const model: Model = {
 };
 
 const config = configSchema.parse({ prefix: DOOM_PREFIX, nats: { partitions: 1 } });
-const ports = await openNats(config, { name: DOOM_MEMBER, clock: systemClock, servers: NATS_URL });
+const address = { servers: NATS_URL, ...credentialsOf(NATS_USERS_DIR, 'session') };
+const ports = await openNats(config, { name: DOOM_MEMBER, clock: systemClock, ...address });
 const options = { config, log: pino({ level: 'silent' }), member: DOOM_MEMBER, env: {}, model, tools, recoveryEveryMs: 100 };
 await startSession({ ...options, ports: { ...ports, events: doomedLog(ports.events) } });
 process.send?.('ready');

@@ -65,9 +65,9 @@ export const startSystem = async ({ setup, hosts, maxAckPending }: SystemOptions
   const connection = await openConnection({ servers: broker.url, name: 'chaos', requestTimeoutMs: 5_000 });
   await provision(connection, topology);
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
-  const ports = await openNats(config, { name: 'chaos driver', clock: systemClock, servers: broker.url });
+  const ports = await openNats(config, { name: 'chaos driver', clock: systemClock, ...broker.as('tester') });
 
-  const environment = { NATS_URL: broker.url, NATTER_DATA_DIR: dataDir };
+  const environment = { NATS_URL: broker.url, NATS_USERS_DIR: broker.usersDir, NATTER_DATA_DIR: dataDir };
   const processes = Array.from({ length: hosts }, () => serviceProcess('session', environment));
   const checkpoint = serviceProcess('checkpoint', environment);
   const nodes = cluster?.nodes ?? (server === null ? [] : [server]);

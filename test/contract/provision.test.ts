@@ -191,9 +191,9 @@ describe.each([
       });
     });
 
-    test('I11: bounds the audit trail, the dead letters and the probe, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
+    test('I11: bounds the audit trail and the dead letters, and those alone, in age and size: a flood of one kind pushes out nothing but itself', async () => {
       for await (const { config } of manager.streams.list()) {
-        const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD', 'NATTER_PROBE'].includes(config.name);
+        const isBounded = ['NATTER_AUDIT', 'NATTER_DEAD'].includes(config.name);
         expect([config.name, config.max_age > 0, config.max_bytes > 0]).toEqual([config.name, isBounded, isBounded]);
       }
       await manager.streams.delete('NATTER_AUDIT');

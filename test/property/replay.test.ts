@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createActor, fromCallback, transition } from 'xstate';
+import { processSnapshotKey } from '../../shared/adapters/kv/snapshot-key.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
@@ -16,7 +17,6 @@ import {
 import { type MachineSnapshot, type StartTurn, sessionMachine, type TurnInput } from '../../shared/domain/session/machine.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';
-import { processSnapshotKey } from '../../shared/wire/snapshot-key.ts';
 import { holds, type Intent, intents, play } from '../support/domain/arbitraries.ts';
 import { unrecorded } from '../support/domain/commits.ts';
 import { key } from '../support/domain/given.ts';

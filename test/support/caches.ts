@@ -13,10 +13,10 @@ import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
 import { createTokens } from '../../shared/adapters/kv/tokens.ts';
 import { openAuditLog } from '../../shared/adapters/nats/audit-log.ts';
-import { openConnection } from '../../shared/adapters/nats/connection.ts';
+import { inboxOf, openConnection } from '../../shared/adapters/nats/connection.ts';
 import { openCustodyLog } from '../../shared/adapters/nats/custody-log.ts';
 import { openDeadLetters } from '../../shared/adapters/nats/dead-letters.ts';
-import { answersAddress, createEphemera } from '../../shared/adapters/nats/ephemera.ts';
+import { createEphemera } from '../../shared/adapters/nats/ephemera.ts';
 import { openKvStore } from '../../shared/adapters/nats/kv-store.ts';
 import { provision } from '../../shared/adapters/nats/provision.ts';
 import { createAnswers } from '../../shared/adapters/streams/answers.ts';
@@ -187,7 +187,7 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
       return hostOver({
         buckets: await bucketsOn(own),
         ephemera: createEphemera(own),
-        address: answersAddress(),
+        address: inboxOf(own),
         custody: await openCustodyLog({ connection: own, subjects, requestTimeoutMs }),
         deadLetters: await openDeadLetters({ connection: own, subjects, requestTimeoutMs }),
         audit: await openAuditLog({ connection: own, subjects, requestTimeoutMs }),

@@ -1,10 +1,11 @@
 import { cp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brokerAccount } from '../../shared/wire/rights.ts';
 import type { TestServer } from './nats.ts';
 
 /** The files of the event stream of a server that does not run: what a disk, a backup or an operator may do to them. */
 export const eventStoreOf = ({ storeDir }: TestServer) => {
-  const streams = join(storeDir, 'store', 'jetstream', '$G', 'streams');
+  const streams = join(storeDir, 'store', 'jetstream', brokerAccount, 'streams');
   const folder = join(streams, 'NATTER_EVENTS');
   const copyOf = (name: string): string => join(storeDir, `copy-${name}`);
   return {

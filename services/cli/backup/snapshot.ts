@@ -1,6 +1,7 @@
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { toNatterError } from '../../../shared/adapters/nats/broker-errors.ts';
+import { inboxOf } from '../../../shared/adapters/nats/connection.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import type { ArchiveState } from './archive.ts';
 
@@ -50,7 +51,7 @@ export const takeSnapshot = async (
   stream: string,
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<Snapshot> => {
-  const inbox = createInbox();
+  const inbox = inboxOf(connection);
   const subscription = connection.subscribe(inbox);
   const pieces = subscription[Symbol.asyncIterator]();
   try {

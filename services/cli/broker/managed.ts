@@ -1,13 +1,18 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../shared/kit/backoff.ts';
-import { errorMessage } from '../../../shared/kit/errors.ts';
+import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
+import { brokerAccount } from '../../../shared/wire/rights.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { usersFolder } from '../installation.ts';
 import { takeDataLock } from './data-lock.ts';
-import { type ServerProcess, startServerProcess } from './process.ts';
+import { type ServerProcess, serverConfigFile, startServerProcess } from './process.ts';
 import { hasRoom } from './room.ts';
 import { UnstoredWrites } from './unstored.ts';
+import { accountConfig, makeUsers, serverUsers, usersIn } from './users.ts';
 
 export interface ManagedServerOptions {
   /** Path of a nats-server that `resolveServer` accepted. */
@@ -18,8 +23,8 @@ export interface ManagedServerOptions {
   readonly port?: number;
   /** `always`, or a duration such as `2m`: what a power cut may take with it. */
   readonly syncInterval: string;
-  /** What a client must show. */
-  readonly token: string;
+  /** The prefix that its users have rights under. */
+  readonly prefix: string;
   readonly log: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
   /** The server died and is being started again. */
   readonly onExit?: (reason: string) => void;
@@ -61,6 +66,10 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
   let problem: string | null = null;
   const unstored = new UnstoredWrites(() => performance.now());
   let warnings: string[] = [];
+  const configFile = await prepare(options, folder).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
 
   const hear = (line: string): void => {
     const { level, text } = entryOf(line);
@@ -69,7 +78,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
     unstored.hear(line);
   };
   const start = async (port: number): Promise<ServerProcess> => {
-    const { binary, syncInterval, token } = options;
+    const { binary, syncInterval } = options;
     unstored.forget();
     warnings = [];
     const started = await startServerProcess({
@@ -77,7 +86,7 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       folder,
       port,
       syncInterval,
-      token,
+      configFile,
       log: hear,
     });
     await lock.noteServer(started.pid);
@@ -151,6 +160,31 @@ export const startManagedServer = async (options: ManagedServerOptions): Promise
       await lock.release();
     },
   };
+};
+
+/** Makes what the server needs: the seeds of its users, its configuration, and a store that their account finds. */
+const prepare = async ({ dataDir, prefix }: ManagedServerOptions, folder: string): Promise<string> => {
+  makeUsers(usersFolder(dataDir));
+  const account = accountConfig(serverUsers(usersIn(usersFolder(dataDir)), subjectsUnder(prefix)));
+  await moveToAccount(join(folder, 'store', 'jetstream'));
+  const file = join(folder, 'nats.conf');
+  await writeFile(file, `${await readFile(serverConfigFile(), 'utf8')}\n${account}`, { mode: 0o600 });
+  return file;
+};
+
+/** Before there were users, the streams were in the broker's default account, whose folder this is. */
+const defaultAccount = '$G';
+
+/** The server looks for an account's streams in the folder of its name. Moving it is one step, so that it is done or not. */
+const moveToAccount = async (store: string): Promise<void> => {
+  const [from, to] = [join(store, defaultAccount), join(store, brokerAccount)];
+  if (!existsSync(from)) return;
+  if (existsSync(to))
+    throw new NatterError(
+      'unavailable',
+      `${from} and ${to} both have streams: an older version of Natter was started here after a newer one; move one of them away`,
+    );
+  await rename(from, to);
 };
 
 type Level = 'debug' | 'warn' | 'error';

@@ -15,8 +15,8 @@ export interface ServerProcessOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly syncInterval: string;
-  /** Empty: whoever reaches the port may connect (tests only). */
-  readonly token: string;
+  /** `nats.conf` with the users added. */
+  readonly configFile: string;
   /** Further arguments, for a cluster. No secrets: a command line is public. */
   readonly arguments?: readonly string[];
   /** One line of the server's log. */
@@ -34,7 +34,7 @@ export interface ServerProcess {
 /** Least and most time a server gets to recover its store and listen; recovering five million subjects takes 6 s. */
 const readyMs = 60_000;
 
-/** Starts nats-server with `nats.conf` and waits until it listens. Throws `NatterError('unavailable')` with the log's end when it does not. */
+/** Starts nats-server and waits until it listens. Throws `NatterError('unavailable')` with the log's end when it does not. */
 export const startServerProcess = async (options: ServerProcessOptions): Promise<ServerProcess> => {
   const portsDir = join(options.folder, 'ports');
   await rm(portsDir, { recursive: true, force: true });
@@ -50,7 +50,8 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
       });
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    // Not "exit": the last lines of its log come before this.
+    child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
   const pid = child.pid;
   if (pid === undefined) throw new NatterError('unavailable', `nats-server cannot be started: ${await exited}`);
@@ -63,17 +64,16 @@ export const startServerProcess = async (options: ServerProcessOptions): Promise
   return { pid, port, exited, signal: (name) => void child.kill(name) };
 };
 
-/** The values of `nats.conf` go in the environment, quoted as the configuration's strings: a bare `12ab` would be read as a number. */
+/** The values of `nats.conf` go in the environment as JSON: a bare `12ab` would be read as a number. */
 const spawnServer = (options: ServerProcessOptions, portsDir: string, storeBytes: number): ChildProcess =>
   spawn(
     options.binary,
-    ['-c', configFile(), '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
+    ['-c', options.configFile, '-p', String(options.port || -1), '--ports_file_dir', portsDir, ...(options.arguments ?? [])],
     {
       // An own process group: Ctrl-C in a terminal reaches us alone, and we stop the server when its clients are gone.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        NATTER_BROKER_TOKEN: JSON.stringify(options.token),
         NATTER_BROKER_STORE: JSON.stringify(join(options.folder, 'store')),
         NATTER_BROKER_SYNC: JSON.stringify(options.syncInterval),
         NATTER_BROKER_STORE_BYTES: String(storeBytes),
@@ -82,7 +82,7 @@ const spawnServer = (options: ServerProcessOptions, portsDir: string, storeBytes
   );
 
 /** The nearest `nats.conf` above this file: the project root, from the sources and from `dist` alike. */
-const configFile = (): string => {
+export const serverConfigFile = (): string => {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; folder !== dirname(folder); folder = dirname(folder))
     if (existsSync(join(folder, 'nats.conf'))) return join(folder, 'nats.conf');

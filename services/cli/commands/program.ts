@@ -25,6 +25,7 @@ import { sessionsCommand } from './sessions/sessions.ts';
 import { tailCommand } from './sessions/tail.ts';
 import { verifyCommand } from './sessions/verify.ts';
 import { whyResetCommand } from './sessions/why-reset.ts';
+import { brokerCommand } from './setup/broker.ts';
 import { completionsCommand } from './setup/completions.ts';
 import { configCommand } from './setup/config.ts';
 import { natsCommand } from './setup/nats.ts';
@@ -52,7 +53,7 @@ const groups = [
     title: 'Operate',
     commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
   },
-  { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, completionsCommand] },
+  { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];
 
 /** The whole command line. `CommanderError` is thrown where commander would end the process. */

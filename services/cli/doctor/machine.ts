@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../../shared/domain/config/schema.ts';
+import { usersFolder } from '../installation.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Checks of this machine. */
@@ -55,9 +56,10 @@ export const snapshotKey = ({ nats }: Pick<Config, 'nats'>): Finding => {
 
 /** Files with secrets that other users can read (I12). The configuration may be elsewhere, and may have no secrets. */
 export const secretFiles = (dataDir: string, config?: { path: string; secrets: readonly string[] }): Finding => {
-  const own = ['natter.json', 'gateway.json', 'broker.json', 'snapshot-key.pem']
-    .map((name) => join(dataDir, name))
-    .filter(existsSync);
+  const users = usersFolder(dataDir);
+  const seeds = existsSync(users) ? readdirSync(users).map((name) => join(users, name)) : [];
+  const names = ['natter.json', 'gateway.json', 'broker.json', 'snapshot-key.pem'];
+  const own = [...names.map((name) => join(dataDir, name)).filter(existsSync), ...seeds];
   const files = [...own, ...(config && !own.includes(config.path) && hasSecrets(config) ? [config.path] : [])];
   const open = process.platform === 'win32' ? [] : files.filter((file) => (statSync(file).mode & 0o077) !== 0);
   return open.length === 0

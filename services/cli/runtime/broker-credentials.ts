@@ -9,11 +9,12 @@ import type { Config } from '../../../shared/runtime/config/load.ts';
  * The credentials that the configuration names for a broker of one's own. All files are read and checked now, and read again for each
  * connection. Throws `NatterError('invalid')` that names the field: a file is missing, unreadable, or not what it should be.
  */
-export const credentialsFor = ({ nats: { tls, credsFile, nkeySeedFile } }: Pick<Config, 'nats'>): BrokerCredentials => {
+export const credentialsFor = ({ nats: { tls, credsFile, nkeySeedFile, usersDir } }: Pick<Config, 'nats'>): BrokerCredentials => {
   if (tls !== undefined) checkTlsFiles(tls);
-  if (credsFile !== undefined && nkeySeedFile !== undefined) {
-    const field = 'nats.nkeySeedFile';
-    throw new NatterError('invalid', `${field}: nats.credsFile is set too; use one of them`, { field });
+  const [first, second] = Object.entries({ credsFile, nkeySeedFile, usersDir }).filter(([, path]) => path !== undefined);
+  if (first !== undefined && second !== undefined) {
+    const field = `nats.${second[0]}`;
+    throw new NatterError('invalid', `${field}: nats.${first[0]} is set too; use one of them`, { field });
   }
   return {
     ...(tls && { tls }),

@@ -10,6 +10,7 @@ import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
@@ -52,9 +53,12 @@ const nothing = {
   tokens: [],
 };
 
-/** Inspects the broker. Creates nothing except our missing consumers. Throws `NatterError('unavailable')`. */
-export const brokerReport = (config: Config, address: BrokerAddress): Promise<BrokerReport> =>
-  withBroker(config, address, 'natter doctor', async (connection) => {
+/**
+ * Inspects the broker, as its operator. Creates nothing except our missing consumers, which only the provisioner may. Throws
+ * `NatterError('unavailable')`.
+ */
+export const brokerReport = (config: Config, as: (user: BrokerUser) => BrokerAddress): Promise<BrokerReport> =>
+  withBroker(config, as('provisioner'), 'natter doctor', async (connection) => {
     const { requestTimeoutMs: timeout } = config.nats;
     const { version = 'unknown', jetstream: isEnabled = false } = connection.info ?? {};
     if (!isEnabled || !isNewEnough(version)) return { version, storage: null, skewMs: 0, missing: [], ...nothing };
@@ -67,7 +71,7 @@ export const brokerReport = (config: Config, address: BrokerAddress): Promise<Br
     return {
       ...{ version, storage, missing, restored: created, skewMs: await skewOf(manager, topology, missing) },
       drift: drift.map(driftText),
-      ...(await contents(config, address, connection)),
+      ...(await withBroker(config, as('operator'), 'natter doctor', (own) => contents(config, as('operator'), own))),
     };
   });
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
@@ -15,12 +14,14 @@ import { errorMessage, hasCode, NatterError } from '../../../shared/kit/errors.t
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { type Topology, topologyOf } from '../../../shared/wire/topology.ts';
 import { obtainServer } from '../broker/install.ts';
 import { startManagedServer } from '../broker/managed.ts';
 import { readmitLeftOut, settleStore } from '../broker/store.ts';
-import type { Installation } from '../installation.ts';
+import { credentialsOf } from '../broker/users.ts';
+import { type Installation, usersFolder } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import { credentialsFor } from './broker-credentials.ts';
 
@@ -28,12 +29,16 @@ import { credentialsFor } from './broker-credentials.ts';
 export interface BrokerAddress extends BrokerCredentials {
   readonly servers: string;
   readonly token?: string;
+  readonly inboxPrefix?: string;
   /** What it warned about since it started; only of a managed one that this process runs. */
   warnings?(): readonly string[];
 }
-/** The broker's address, and how to stop it if this process manages it. */
-export interface Broker extends BrokerAddress {
+/** The broker, and how to stop it if this process manages it. */
+export interface Broker {
+  readonly servers: string;
   readonly managed: boolean;
+  /** Its address for one of its users. */
+  as(user: BrokerUser): BrokerAddress;
   /** What only its supervisor knows; of a broker that is not managed nothing. */
   problems(): readonly HealthProblem[];
   stop(): Promise<void>;
@@ -47,18 +52,34 @@ export const topologyFor = ({ prefix, nats }: Pick<Config, 'prefix' | 'nats'>): 
     memoryConsumers: nats.replicas > 1 || nats.url === undefined,
   });
 
-/** The broker of `nats.url`; `null` if none is configured: then it is the managed one. Throws as `credentialsFor`. */
-const external = (config: Config): BrokerAddress | null => {
-  const { url, token } = config.nats;
-  return url === undefined ? null : { servers: url, ...(token !== undefined && { token }), ...credentialsFor(config) };
+/** Where the broker is: the configured one, or that of a running `natter up`. Throws `NatterError('unavailable')` if there is neither. */
+export const serversOf = ({ nats, dataDir }: Config, installation: Installation): string => {
+  const servers = nats.url ?? installation.broker()?.servers;
+  if (servers !== undefined) return servers;
+  throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${dataDir}, or set NATS_URL`);
 };
 
-/** The configured broker, or that of a running `natter up`. Throws as `credentialsFor`, and `'unavailable'` if there is neither. */
-export const existingBroker = (config: Config, installation: Installation): BrokerAddress => {
-  const address = external(config) ?? installation.broker();
-  if (address !== null) return address;
-  throw new NatterError('unavailable', `no broker; start "natter up" with the data directory ${config.dataDir}, or set NATS_URL`);
+/**
+ * That broker for one of its users. Throws as `serversOf`, as `credentialsFor`, and `'unavailable'` when the user's seed cannot be
+ * read.
+ */
+export const existingBroker = (config: Config, installation: Installation, user: BrokerUser = 'operator'): BrokerAddress => {
+  const { url, token, usersDir } = config.nats;
+  const servers = serversOf(config, installation);
+  if (url === undefined) return { servers, ...credentialsOf(usersFolder(config.dataDir), user) };
+  return {
+    servers,
+    ...(token !== undefined && { token }),
+    ...credentialsFor(config),
+    ...(usersDir !== undefined && credentialsOf(usersDir, user)),
+  };
 };
+
+/** What of an address nobody may see: neither a log nor an event. */
+export const secretsOfBroker = ({ token = '', nkeySeed = '' }: BrokerAddress): readonly string[] => [
+  token,
+  typeof nkeySeed === 'string' ? nkeySeed : nkeySeed(),
+];
 
 /** An error for a broker that cannot be reached, with its address, and a fix unless the problem has one; never with its password. */
 export const unreachable = ({ nats }: Config, { servers }: BrokerAddress, problem: string): NatterError => {
@@ -90,24 +111,29 @@ export const withBroker = async <T>(
 
 /** Starts the managed broker, or uses the configured one. Stores its address for other processes of this installation. */
 export const startBroker = async (world: World, config: Config, installation: Installation, log: Logger): Promise<Broker> => {
-  const address = external(config);
-  if (address !== null) return { ...address, managed: false, problems: () => [], stop: async () => {} };
+  const { url } = config.nats;
+  const own = (user: BrokerUser): BrokerAddress => existingBroker(config, installation, user);
+  if (url !== undefined) return { servers: url, managed: false, as: own, problems: () => [], stop: async () => {} };
   const { path } = await obtainServer(world.env, (line) => world.terminal.note(line));
-  const token = config.nats.token ?? installation.broker()?.token ?? randomBytes(32).toString('base64url');
   const server = await startManagedServer({
     binary: path,
     dataDir: config.dataDir,
     syncInterval: config.nats.syncInterval,
-    token,
+    prefix: config.prefix,
     log: (level, message) => log[level](message),
-    onRestart: (url) => void provisionAgain(config, { servers: url, token, warnings: () => server.warnings() }, log),
+    onRestart: () => void provisionAgain(config, as('provisioner'), log),
   });
-  installation.writeBroker({ servers: server.url, token, pid: process.pid });
+  const as = (user: BrokerUser): BrokerAddress => ({
+    servers: server.url,
+    warnings: () => server.warnings(),
+    ...credentialsOf(usersFolder(config.dataDir), user),
+  });
+  installation.writeBroker({ servers: server.url, pid: process.pid });
   const stop = async (): Promise<void> => {
     await server.stop();
     installation.removeBroker();
   };
-  return { servers: server.url, token, managed: true, problems: () => server.problems(), warnings: server.warnings, stop };
+  return { servers: server.url, managed: true, as, problems: () => server.problems(), stop };
 };
 
 const retries = { firstMs: 100, mostMs: 2_000 };
@@ -141,7 +167,7 @@ export const provisionBroker = (
     const [problem] = connectionProblems(connection);
     if (problem !== undefined) throw unreachable(config, broker, problem.message);
     const topology = topologyFor(config);
-    const isManaged = external(config) === null;
+    const isManaged = config.nats.url === undefined;
     if (isManaged) {
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: config.nats.requestTimeoutMs });
       const missing = await missingStreams(manager, topology);

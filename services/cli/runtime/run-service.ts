@@ -11,7 +11,7 @@ import { type CommonOptions, configOf } from '../access.ts';
 import { gatewayToken, type Installation, installationIn, isAlive } from '../installation.ts';
 import type { World } from '../terminal.ts';
 import type { ServiceName } from '../worker-names.ts';
-import { existingBroker } from './broker.ts';
+import { existingBroker, secretsOfBroker } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { openConfig } from './configuration.ts';
 import { reportHealth, untilReady, watchProblems } from './health/report.ts';
@@ -102,9 +102,9 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 const openResources = async (world: World, name: ServiceName, options: ServiceOptions): Promise<Resources> => {
   const config = configOf(world, options);
   const installation = installationIn(config.dataDir);
-  const broker = existingBroker(config, installation);
+  const broker = existingBroker(config, installation, name);
   const token = gatewayToken(config, installation);
-  const tokens = [token, broker.token ?? ''];
+  const tokens = [token, ...secretsOfBroker(broker)];
   const log = createLog({ level: config.log.level, name: 'natter', secrets: [...tokens, ...secretsOf(config, world.env)] });
   const live = openConfig(world, options, { start: config, load: () => configOf(world, options), log });
   const tracing = await startTracing(world.env, `natter-${name}`, log);

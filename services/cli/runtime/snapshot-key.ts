@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { SnapshotKey } from '../../../shared/adapters/kv/snapshot-key.ts';
 import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
-import { SnapshotKey } from '../../../shared/wire/snapshot-key.ts';
 import type { Installation } from '../installation.ts';
 
 /**

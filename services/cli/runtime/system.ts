@@ -10,8 +10,8 @@ import { terminalOutlet } from '../../delivery/outlets/terminal.ts';
 import { type Gateway, startGateway } from '../../gateway/main.ts';
 import type { Installation } from '../installation.ts';
 import type { World } from '../terminal.ts';
-import { workerNames } from '../worker-names.ts';
-import { type Broker, provisionBroker, startBroker, topologyFor } from './broker.ts';
+import { type ServiceName, workerNames } from '../worker-names.ts';
+import { type Broker, provisionBroker, secretsOfBroker, startBroker, topologyFor } from './broker.ts';
 import { startWorker, uniqueMember } from './compose.ts';
 import { reportHealth } from './health/report.ts';
 import { type Supervision, superviseStore } from './health/supervise.ts';
@@ -84,7 +84,7 @@ export const startSystem = async (options: SystemOptions): Promise<System> => {
 const startProvisionedBroker = async ({ world, config, installation, log }: SystemOptions, running: Running): Promise<Broker> => {
   const broker = await startBroker(world, config.current(), installation, log);
   running.broker = broker;
-  const created = await provisionBroker(config.current(), broker);
+  const created = await provisionBroker(config.current(), broker.as('provisioner'));
   if (created.length > 0) log.info({ created: created.length }, 'streams and consumers created');
   return broker;
 };
@@ -93,7 +93,7 @@ const supervise = ({ config, clock, log }: SystemOptions, broker: Broker): Promi
   const current = config.current();
   return superviseStore({
     config: current,
-    broker,
+    broker: broker.as('provisioner'),
     topology: topologyFor(current),
     supervised: () => broker.problems(),
     clock,
@@ -101,17 +101,16 @@ const supervise = ({ config, clock, log }: SystemOptions, broker: Broker): Promi
   });
 };
 
-/** Each service has connections of its own, named after it. */
+/** Each service has connections of its own, named after it, and is a user of its own on the broker. */
 const openPorts = async (
   { config, installation, clock, log }: SystemOptions,
   running: Running,
   broker: Broker,
-  name: string,
+  name: ServiceName,
 ): Promise<Ports> => {
-  const { managed: _, problems: __, warnings: ___, stop: ____, ...address } = broker;
   const { store } = running.supervision ?? {};
   const key = snapshotKeyFor(config.current(), installation);
-  const named = { name: `natter ${name}`, clock, log, ...address };
+  const named = { name: `natter ${name}`, clock, log, ...broker.as(name) };
   const ports = await openNats(config.current(), { ...named, ...key, ...(store && { store }) });
   running.ports.push(ports);
   return ports;
@@ -120,7 +119,7 @@ const openPorts = async (
 /** Starts the workers; resolves with the session hosts if they are child processes. */
 const startWorkers = async (options: SystemOptions, running: Running, broker: Broker): Promise<Hosts | null> => {
   const { world, config, log } = options;
-  const tokens = [options.token, broker.token ?? ''];
+  const tokens = [options.token, ...workerNames.flatMap((name) => secretsOfBroker(broker.as(name)))];
   const hosts = options.hosts < 2 ? null : startHostProcesses(options);
   if (hosts) running.workers.push(hosts);
   for (const name of workerNames) {

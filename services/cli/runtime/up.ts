@@ -38,7 +38,7 @@ export const up = async (world: World, options: UpOptions): Promise<void> => {
   const log = createLog({
     level: config.log.level,
     name: 'natter',
-    secrets: [token, installation.broker()?.token ?? '', ...secretsOf(config, world.env)],
+    secrets: [token, ...secretsOf(config, world.env)],
     destination: destination({ fd: logFile, sync: true }),
   });
   const live = openConfig(world, options, { start: config, load: () => settle(world, options).config, log });

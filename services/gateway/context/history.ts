@@ -58,7 +58,9 @@ export const pageOf = async <T>(
       position = commit.seq;
       if (commit.seq <= from) continue;
       const picked = await pick(commit);
-      if (gap !== null && (key !== undefined || picked.length > 0)) gaps.push({ key: commit.key, ...gap });
+      // A gap is told once, on the page of what follows it.
+      const isFull = items.length === limit && picked.length > 0;
+      if (gap !== null && !isFull && (key !== undefined || picked.length > 0)) gaps.push({ key: commit.key, ...gap });
       for (const { cursor, item } of picked) {
         if (items.length === limit) return { items, next: formatCursor(next), more: true, gaps };
         items.push(item);

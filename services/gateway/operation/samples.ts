@@ -51,7 +51,7 @@ export const commit = {
     digest: 'YwKBn0wIEqZDrZWgVTyhjw',
   },
 };
-export const damage = {
+export const damageSample = {
   key,
   gaps: [{ reason: 'missing', fromRev: 3, toRev: 3, afterSeq: 17, beforeSeq: 31 }],
   ...{ lastRev: 6, lastSeq: 41, known: { rev: 6, at, sessionId: 's-1', messages: 4 } },

@@ -54,7 +54,7 @@ export const repairOperations: readonly Operation[] = [
     http: sessionRoute({
       ...{ method: 'get', path: '/damage' },
       answers: { 200: results.damage },
-      examples: { answer: samples.damage },
+      examples: { answer: samples.damageSample },
       problems: [...reading, 'forbidden'],
       input: ({ key }) => ({ key }),
     }),

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
+import type { CommandAnswer, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
 export type Origin = { readonly seq: number; readonly incarnation: number } | null;
@@ -26,3 +27,19 @@ export const counterOf = {
 /** True when the session's history will always show that the command was handled. */
 export const isRecorded = (outcome: Outcome): boolean =>
   outcome.kind === 'accepted' || (outcome.kind === 'duplicate' && outcome.recorded);
+
+/** The answer to the sender of a command. */
+export const answerOf = ({ id: commandId }: CommandEnvelope, outcome: Outcome): CommandAnswer => {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { commandId, outcome: 'accepted', seq: outcome.seq, rev: outcome.rev };
+    case 'refused':
+      return { commandId, outcome: 'refused', code: outcome.code, message: outcome.message };
+    case 'nothing':
+    case 'duplicate':
+      return { commandId, outcome: outcome.kind };
+    case 'stale':
+    case 'uncommitted':
+      return { commandId, outcome: 'refused', code: 'unavailable', message: 'not recorded yet; it will be tried again' };
+  }
+};

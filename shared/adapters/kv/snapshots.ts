@@ -1,9 +1,9 @@
 import { limits } from '../../kit/limits.ts';
 import type { Snapshots } from '../../ports/snapshots.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../wire/snapshot.ts';
-import { processSnapshotKey, type SnapshotKey } from '../../wire/snapshot-key.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';
+import { processSnapshotKey, type SnapshotKey } from './snapshot-key.ts';
 
 /**
  * Snapshots in a bucket, the newest of each session. Reads may go to any replica: an older snapshot only means a longer replay

@@ -1,5 +1,6 @@
 import {
   type ConnectionOptions,
+  createInbox,
   credsAuthenticator,
   errors,
   type NatsConnection,
@@ -28,6 +29,8 @@ export interface BrokerCredentials {
 export interface ConnectionSettings extends BrokerCredentials {
   readonly servers: string;
   readonly token?: string;
+  /** How the subjects begin that answers come to. Default: `_INBOX`. */
+  readonly inboxPrefix?: string;
   /** Shown in the broker's connection list. */
   readonly name: string;
   readonly requestTimeoutMs: number;
@@ -174,6 +177,10 @@ export const connectionProblems = (connection: NatsConnection): readonly HealthP
   return [new HealthProblem('broker_unusable', 'the broker runs without JetStream', fix)];
 };
 
+/** A new subject for answers to this connection, under its prefix. */
+export const inboxOf = (connection: NatsConnection): string =>
+  createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);
+
 /** Never rejects. A drain waits for the broker, so it is bounded: a broker that is away must not hold up a shutdown. */
 export const closeConnection = async (connection: NatsConnection): Promise<void> => {
   if (connection.isClosed()) return;
@@ -181,9 +188,17 @@ export const closeConnection = async (connection: NatsConnection): Promise<void>
   await connection.close().catch(() => {});
 };
 
-const clientOptions = ({ servers, token, name, requestTimeoutMs, ...credentials }: ConnectionSettings): ConnectionOptions => ({
+const clientOptions = ({
+  servers,
+  token,
+  inboxPrefix,
+  name,
+  requestTimeoutMs,
+  ...credentials
+}: ConnectionSettings): ConnectionOptions => ({
   ...addressesAndCredentials(servers),
   ...(token === undefined ? {} : { token }),
+  ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
   ...credentialOptions(credentials),
   name,
   timeout: requestTimeoutMs,

@@ -38,7 +38,8 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
       return true;
     }
     more = true;
-    if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data: reply.data });
+    const data = isStrayAnswer(reply.headers, 1) ? nothing : reply.data;
+    if (whole) messages.push({ subject: fields.subject, seq: fields.seq, time: fields.time, data });
     return !whole;
   };
   const query = { seq: after + 1, batch: count, max_bytes: limits.readBytes, ...(subject && { next_by_subj: subject }) };
@@ -51,6 +52,16 @@ export const readBatch = async (inbox: ReplyInbox, request: BatchRequest): Promi
     throw new NatterError('unavailable', `the broker's answer to a read of ${stream} was cut off`);
   return { messages, more };
 };
+
+/**
+ * True for a stored message that is the broker's answer to somebody's direct read. The broker answers to whatever subject is asked
+ * for, and does not look whether the asker may publish there (2.15.1): who may write and read one stream can have its bytes stored in
+ * any other. Such a message has the headers of that answer, besides the `own` ones that a direct read puts on it now. No message of
+ * ours has them. It counts as empty: nobody has written it (ADR 19).
+ */
+export const isStrayAnswer = (headers: MsgHdrs | undefined, own: 0 | 1): boolean =>
+  headers !== undefined && headers.values('Nats-Stream').length > own;
+export const nothing = new Uint8Array();
 
 const endOfBatch = 204;
 const noSuchMessage = 404;

@@ -1,4 +1,4 @@
-import { createInbox, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Ephemera } from '../streams/ephemera.ts';
 
 /** Core NATS: no stream, no acknowledgement. */
@@ -17,6 +17,3 @@ export const createEphemera = (connection: NatsConnection): Ephemera => ({
     return () => subscription.unsubscribe();
   },
 });
-
-/** An address for `createAnswers`: an inbox under this service's prefix. */
-export const answersAddress = (inboxPrefix = '_INBOX'): string => createInbox(inboxPrefix);

@@ -4,7 +4,7 @@ import { bucketSubject } from '../../wire/subjects.ts';
 import type { Entry, KeyValue } from '../kv/key-value.ts';
 import { putEntry } from '../kv/put-entry.ts';
 import { toNatterError } from './broker-errors.ts';
-import { readBatch } from './direct-batch.ts';
+import { isStrayAnswer, readBatch } from './direct-batch.ts';
 import { ReplyInbox } from './reply-inbox.ts';
 import { onlyAfter, sendOnce } from './send-once.ts';
 
@@ -13,6 +13,11 @@ export interface KvStoreOptions {
   /** A provisioned bucket of `bucketNames`. */
   readonly bucket: string;
   readonly requestTimeoutMs: number;
+}
+
+interface Read {
+  readonly seq: number;
+  readonly data: Uint8Array;
 }
 
 /**
@@ -33,18 +38,22 @@ export const openKvStore = async ({ connection, bucket, requestTimeoutMs: timeou
       throw toNatterError(error, `${doing} ${bucket}`);
     }
   };
-  const entryOf = (key: string, message: { seq: number; data: Uint8Array } | null): Entry => ({
+  const entryOf = (key: string, message: Read | null, stray = false): Entry => ({
     key,
     revision: message?.seq ?? 0,
-    value: message === null || message.data.length === 0 ? null : message.data,
+    value: message === null || message.data.length === 0 || stray ? null : message.data,
   });
-  const read = async (key: string): Promise<Entry> =>
-    entryOf(key, await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) })));
+  const read = async (key: string): Promise<Entry> => {
+    const message = await orNatterError('read', manager.streams.getMessage(stream, { last_by_subj: subjectOf(key) }));
+    return entryOf(key, message, isStrayAnswer(message?.header, 0));
+  };
 
   return {
     read,
-    peek: async (key) =>
-      entryOf(key, await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }))),
+    peek: async (key) => {
+      const message = await orNatterError('read', manager.direct.getMessage(stream, { last_by_subj: subjectOf(key) }));
+      return entryOf(key, message, isStrayAnswer(message?.header, 1));
+    },
     put: (key, value, { fence, ttlMs } = {}) => {
       const doing = `write ${bucket}`;
       const headers = {

@@ -4,7 +4,6 @@ import type { Clock } from '../../kit/clock.ts';
 import { errorMessage } from '../../kit/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Ports } from '../../ports/index.ts';
-import type { SnapshotKey } from '../../wire/snapshot-key.ts';
 import { subjectsUnder } from '../../wire/subjects.ts';
 import { bucketNames, topologyOf } from '../../wire/topology.ts';
 import { createCursors } from '../kv/cursors.ts';
@@ -12,6 +11,7 @@ import { createLeases } from '../kv/leases.ts';
 import { createMemoryStore } from '../kv/memory-store.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
+import type { SnapshotKey } from '../kv/snapshot-key.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
 import { createTokens } from '../kv/tokens.ts';
 import { createWritersWitness } from '../kv/writers-witness.ts';
@@ -19,10 +19,10 @@ import { createAnswers } from '../streams/answers.ts';
 import { createLive } from '../streams/live.ts';
 import { tracedQueue } from '../streams/traced-queue.ts';
 import { openAuditLog } from './audit-log.ts';
-import { type BrokerCredentials, openConnections } from './connection.ts';
+import { type ConnectionSettings, inboxOf, openConnections } from './connection.ts';
 import { openCustodyLog } from './custody-log.ts';
 import { openDeadLetters } from './dead-letters.ts';
-import { answersAddress, createEphemera } from './ephemera.ts';
+import { createEphemera } from './ephemera.ts';
 import { NatsEventLog } from './event-log.ts';
 import { openKvStore } from './kv-store.ts';
 import { checkpointQueue, commandQueue, inboundQueue } from './queue/work-queue.ts';
@@ -30,13 +30,8 @@ import { watchBroker } from './watch/broker-watch.ts';
 import { LogGuard } from './watch/log-guard.ts';
 import { StoreWatch, type StoreWatchOptions } from './watch/store-watch.ts';
 
-export interface OpenOptions extends BrokerCredentials {
-  /** Shown in the broker's connection list. */
-  readonly name: string;
+export interface OpenOptions extends Omit<ConnectionSettings, 'requestTimeoutMs'> {
   readonly clock: Clock;
-  /** One URL, or several separated by commas. */
-  readonly servers: string;
-  readonly token?: string;
   /** The installation's. Default: one of this process, which believes no snapshots but its own. */
   readonly snapshotKey?: SnapshotKey;
   /** Logs what no caller learns: a message that is not a commit, a failing lease, a log that went back. */
@@ -89,8 +84,8 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
 
   const queue = { connection: consumers, subjects, topology, deadLetters, clock, requestTimeoutMs };
   const ephemera = createEphemera(consumers);
-  const answers = createAnswers(ephemera, clock, answersAddress());
-  const live = createLive(ephemera, subjects, answersAddress());
+  const answers = createAnswers(ephemera, clock, inboxOf(consumers));
+  const live = createLive(ephemera, subjects, inboxOf(consumers));
   const leaseFailed = (name: string, error: unknown): void =>
     log?.warn({ lease: name, problem: errorMessage(error) }, 'lease failed');
   const watch = await watchBroker({ connection: commits, guard, clock, ...(log && { log }) });

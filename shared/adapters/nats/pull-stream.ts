@@ -1,12 +1,7 @@
-import {
-  createInbox,
-  type Msg,
-  type NatsConnection,
-  NatsConnectionImpl,
-  nanos,
-  type Subscription,
-} from '@nats-io/transport-node';
+import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
 import { pinGroup } from '../../wire/topology.ts';
+import { inboxOf } from './connection.ts';
+import { isStrayAnswer, nothing } from './direct-batch.ts';
 
 /** One message as a consumer delivered it. */
 export interface Pulled {
@@ -81,7 +76,7 @@ export class PullStream {
     this.#pinMs = consumer.pinMs ?? Number.POSITIVE_INFINITY;
     this.#group = consumer.pinMs === undefined ? {} : { group: pinGroup };
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${consumer.stream}.${consumer.name}`;
-    this.#inbox = createInbox(connection instanceof NatsConnectionImpl ? connection.options.inboxPrefix : undefined);
+    this.#inbox = inboxOf(connection);
     this.#events = events;
     this.#monotonic = monotonic;
     this.#heardAt = monotonic();
@@ -186,7 +181,7 @@ export class PullStream {
     if (this.#remaining <= 0 && this.#ended === null) this.request();
     this.#events.message({
       subject: message.subject,
-      bytes: message.data,
+      bytes: isStrayAnswer(message.headers, 0) ? nothing : message.data,
       traceparent: message.headers?.get('traceparent') || undefined,
       ...positionOf(message.reply ?? ''),
       answer: (kind) => {

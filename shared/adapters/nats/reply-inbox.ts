@@ -1,6 +1,7 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
-import { createInbox, errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
+import { errors, type Msg, type MsgHdrs, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
 import { NatterError } from '../../kit/errors.ts';
+import { inboxOf } from './connection.ts';
 
 export interface RequestOptions {
   readonly timeoutMs: number;
@@ -24,7 +25,7 @@ interface ApiFailure {
  */
 export class ReplyInbox {
   readonly #connection: NatsConnection;
-  readonly #prefix = `${createInbox()}.`;
+  readonly #prefix: string;
   readonly #waiting = new Map<string, (reply: Msg) => void>();
   #requests = 0;
   readonly #gathers: boolean;
@@ -37,6 +38,7 @@ export class ReplyInbox {
    */
   constructor(connection: NatsConnection, { gathers = false } = {}) {
     this.#connection = connection;
+    this.#prefix = `${inboxOf(connection)}.`;
     this.#gathers = gathers;
     connection.subscribe(`${this.#prefix}*`, {
       callback: (error, reply) => {

@@ -31,11 +31,12 @@ export const createLive = (ephemera: Ephemera, subjects: Subjects, address: stri
     const bytes = orNull(() => joinCodec.encode({ key, answerTo }));
     if (bytes !== null) ephemera.publish(subjects.join, bytes);
   };
-  // Subscribes at once, so that in a cluster every server knows of it before there is a text to ask for.
-  const close = ephemera.subscribe(subjects.join, answer);
+  /** Only a process that runs steps has the right to hear who asks. Who asks too early gets the text from its first piece on. */
+  let close: (() => void) | null = null;
 
   return {
     publish: (key, delta) => {
+      close ??= ephemera.subscribe(subjects.join, answer);
       running.add(key, delta);
       tell(subjects.live(key), delta);
     },
@@ -57,7 +58,7 @@ export const createLive = (ephemera: Ephemera, subjects: Subjects, address: stri
       ask(key, answerTo);
       return reader.read(signal, end);
     },
-    close,
+    close: () => close?.(),
   };
 };
 

@@ -7,6 +7,8 @@ export const effects: Readonly<Record<string, string>> = {
   dataDir: "Where the managed broker's store, the tokens and the log are. Default: `~/.natter`.",
   'nats.url': 'An external broker, comma-separated for a cluster; nothing is started then.',
   'nats.token': 'Its token.',
+  'nats.usersDir':
+    'Folder with a seed for each user of an external broker, made by `natter broker config`; each service then connects with rights of its own ([broker](../operate/broker.md#rights)).',
   'nats.tls.caFile': "Certificates of the authorities that may sign its certificate, as PEM. Default: the system's.",
   'nats.tls.certFile': 'Our certificate for it, as PEM, if it asks for one.',
   'nats.tls.keyFile': 'The private key of that certificate, as PEM.',

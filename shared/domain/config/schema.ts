@@ -99,6 +99,8 @@ export const configSchema = z.strictObject({
         .optional(),
       credsFile: filePath.optional(),
       nkeySeedFile: filePath.optional(),
+      /** Folder with a seed for each user of an external broker, as `natter broker config` makes them. */
+      usersDir: filePath.optional(),
       /** Replicas of every stream: 1, 3 or 5. */
       replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(1),
       partitions: z.int().min(1).max(256).default(64),

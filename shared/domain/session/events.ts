@@ -21,6 +21,7 @@ import {
   turnTask,
   usage,
 } from '../values/types.ts';
+import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 
 /**
@@ -230,22 +231,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     /** The session that spawned the interrupted run and waits for its end. */
     deliverTo: deliveryTarget.optional(),
   }),
-  /**
-   * A person has decided to go on although commits are lost: what the session is continues from this commit alone. The first event of its
-   * commit; a reset follows. Ids, generation and epoch are the last that are known.
-   */
-  z.object({
-    type: z.literal('history_damaged'),
-    v: v1,
-    damage: z.enum(['missing', 'changed', 'unreadable']),
-    fromRev: z.int().min(1),
-    toRev: z.int().min(1),
-    by: id,
-    reason: z.string(),
-    sessionId: id,
-    generation: z.int().min(0),
-    epoch: z.int().min(0),
-  }),
+  historyDamaged,
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);
 export type SessionEvent = z.infer<typeof sessionEvent>;

@@ -38,6 +38,7 @@ const variables: readonly (readonly [variable: string, field: string, read: (tex
   ['NATS_KEY', 'nats.tls.keyFile', resolvedPath],
   ['NATS_CREDS', 'nats.credsFile', resolvedPath],
   ['NATS_NKEY', 'nats.nkeySeedFile', resolvedPath],
+  ['NATS_USERS_DIR', 'nats.usersDir', resolvedPath],
   ['NATTER_PREFIX', 'prefix', String],
   ['NATTER_DATA_DIR', 'dataDir', String],
   ['NATTER_HOST', 'gateway.host', String],
@@ -155,12 +156,13 @@ export const loadConfig = (source: ConfigSource): Config => {
 };
 
 const withAbsoluteFiles = ({ tls, ...nats }: Config['nats'], absolutely: (path: string) => string): Config['nats'] => {
-  const { credsFile, nkeySeedFile } = nats;
+  const { credsFile, nkeySeedFile, usersDir } = nats;
   return {
     ...nats,
     ...(tls && { tls: Object.fromEntries(Object.entries(tls).map(([name, path]) => [name, absolutely(path)])) }),
     ...(credsFile !== undefined && { credsFile: absolutely(credsFile) }),
     ...(nkeySeedFile !== undefined && { nkeySeedFile: absolutely(nkeySeedFile) }),
+    ...(usersDir !== undefined && { usersDir: absolutely(usersDir) }),
   };
 };
 

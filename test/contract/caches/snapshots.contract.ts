@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
+import { processSnapshotKey, SnapshotKey } from '../../../shared/adapters/kv/snapshot-key.ts';
 import { fromPlain, type PlainState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import { decode, encode } from '../../../shared/wire/codec.ts';
 import { encodeSnapshot } from '../../../shared/wire/snapshot.ts';
-import { processSnapshotKey, SnapshotKey } from '../../../shared/wire/snapshot-key.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker } from '../../support/caches.ts';
 import { freshKey } from '../../support/domain/commits.ts';

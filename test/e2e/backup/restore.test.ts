@@ -150,7 +150,7 @@ test('a restore lifts the witnesses: with those of the old log nothing becomes r
   await until(() => expect(good.problems()).toEqual([]));
   // The end of the log has moved on by millions of sequences, which is no work for anybody.
   await until(async () => {
-    const { cursors } = await brokerReport(configAt(server.url), { servers: server.url });
+    const { cursors } = await brokerReport(configAt(server.url), server.as);
     expect(cursors).toMatchObject([{ behind: 0 }, { name: 'index', behind: 0 }]);
   });
   await good.stop();

@@ -80,13 +80,17 @@ export const startServices = async (url: string, parts: readonly Part[] = all) =
 };
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
+/** The brokers of this file, for their users. */
+const known = new Map<string, TestServer>();
+const addressOf = (url: string, user: 'backup' | 'restorer') => known.get(url)?.as(user) ?? { servers: url };
+
 /** `before` is called before each stream is taken. */
 export const backUpTo = (
   folder: string,
   url: string,
   before: (stream: string) => Promise<void> | void = () => {},
 ): Promise<Manifest> =>
-  withBroker(configAt(url), { servers: url }, 'backup', (connection) =>
+  withBroker(configAt(url), addressOf(url, 'backup'), 'backup', (connection) =>
     backUp({ connection, config: configAt(url), folder, version: '0', erasures: [], now: Date.now, progress: before }),
   );
 
@@ -97,19 +101,20 @@ export const restoreFrom = async (
 ): Promise<RestoreReport> => {
   const config = configAt(url);
   const backup = await checkBackup(folder, config, erasures);
-  return runRestore({ config, address: { servers: url }, folder, backup, actor: 'operator:olga', progress: () => {} });
+  return runRestore({ config, address: addressOf(url, 'restorer'), folder, backup, actor: 'operator:olga', progress: () => {} });
 };
 
 /** An empty broker. */
 export const broker = async (): Promise<TestServer> => {
   const server = await startServer();
+  known.set(server.url, server);
   afterwards(server.stop);
   afterwards(() => rm(dataDirAt(server.url), { recursive: true, force: true }));
   return server;
 };
 export const provisioned = async (): Promise<TestServer> => {
   const server = await broker();
-  await provisionFor(server.url, { partitions });
+  await provisionFor(server, { partitions });
   return server;
 };
 export const running = async (server: TestServer, parts?: readonly Part[]): Promise<Services> => {

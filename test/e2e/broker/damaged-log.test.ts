@@ -29,6 +29,7 @@ describe.each([
 ])('a bit flips in %s', (_, text, lost, fromRev) => {
   let server: TestServer;
   let ports: Ports;
+  let hostPorts: Ports;
   let host: Service;
   let gateway: Gateway;
   const key = keyOf('agent:main:damaged');
@@ -37,19 +38,20 @@ describe.each([
   const log = pino({ level: 'silent' });
 
   const open = async () => {
-    ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
-    host = await startSession({ config, ports, log, member: randomUUID(), env: {}, recoveryEveryMs: 100 });
+    ports = await openNats(config, { name: 'test', clock: systemClock, ...server.as('tester') });
+    hostPorts = await openNats(config, { name: 'host', clock: systemClock, ...server.as('session') });
+    host = await startSession({ config, ports: hostPorts, log, member: randomUUID(), env: {}, recoveryEveryMs: 100 });
     gateway = await startGateway({ config: fixed(config), ports, log, token, version: 'test' });
     await ready(callerOf(gateway.url));
   };
   const close = async () => {
     await gateway.stop(1_000);
     await host.stop(2_000);
-    await ports.close();
+    await Promise.all([ports, hostPorts].map((each) => each.close()));
   };
   beforeAll(async () => {
     server = await startServer();
-    await provisionFor(server.url, { partitions: 1 });
+    await provisionFor(server, { partitions: 1 });
     await open();
     const texts = text === 'alone' ? ['alone'] : ['first', 'second', 'third'];
     for (const [at, said] of texts.entries()) {
@@ -135,7 +137,7 @@ describe.each([
     process.exitCode = undefined;
     expect(await natter('repair', key, '--yes', '--reason', 'a bad disk')).toContain('goes on');
     const repair = (await commitsOf(key)).at(-1);
-    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'owner' });
+    expect(repair?.events[0]).toMatchObject({ fromRev, toRev: fromRev, reason: 'a bad disk', by: 'token:api' });
     await post(key, 'and now?');
     await until(async () => expect(JSON.stringify((await commitsOf(key)).at(-1))).toContain('You said: and now?'));
     expect(host.metrics()).toMatchObject({ sessions_damaged: 0 });

@@ -1,14 +1,24 @@
 import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type JetStreamManager, jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ManagedServer, startManagedServer } from '../../../services/cli/broker/managed.ts';
 import { repairDescription } from '../../../services/cli/broker/store.ts';
+import { credentialsOf } from '../../../services/cli/broker/users.ts';
+import { usersFolder } from '../../../services/cli/installation.ts';
 import { provisionBroker, topologyFor, withBroker } from '../../../services/cli/runtime/broker.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { type Config, loadConfig } from '../../../shared/runtime/config/load.ts';
+import {
+  type BrokerUser,
+  brokerUsers,
+  grantOf,
+  type Resource,
+  type ResourceName,
+  resourcesOf,
+} from '../../../shared/wire/grants.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import type { StreamSpec } from '../../../shared/wire/topology.ts';
 import { testBinary } from '../../support/nats.ts';
 
@@ -19,7 +29,7 @@ let server: ManagedServer;
 
 const start = async (): Promise<void> => {
   const { path: binary } = await testBinary();
-  server = await startManagedServer({ binary, dataDir, syncInterval: 'always', token: '', log: () => {} });
+  server = await startManagedServer({ binary, dataDir, syncInterval: 'always', prefix: 'natter', log: () => {} });
 };
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-left-out-'));
@@ -32,13 +42,15 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-const broker = () => ({ servers: server.url, warnings: () => server.warnings() });
-const provision = (sync?: (folder: string) => Promise<void>) => provisionBroker(config, broker(), sync);
-const atBroker = <T>(work: (manager: JetStreamManager, connection: NatsConnection) => Promise<T>): Promise<T> =>
-  withBroker(config, broker(), 'test', async (connection) => work(await jetstreamManager(connection), connection));
+const brokerAs = (user: BrokerUser) => ({
+  ...{ servers: server.url, warnings: () => server.warnings() },
+  ...credentialsOf(usersFolder(dataDir), user),
+});
+const provision = (sync?: (folder: string) => Promise<void>) => provisionBroker(config, brokerAs('provisioner'), sync);
 const streams = (): Promise<Map<string, StreamInfo>> =>
-  atBroker(async (manager) => {
+  withBroker(config, brokerAs('operator'), 'test', async (connection) => {
     const found = new Map<string, StreamInfo>();
+    const manager = await jetstreamManager(connection, { checkAPI: false });
     for await (const info of manager.streams.list()) found.set(info.config.name, info);
     return found;
   });
@@ -51,15 +63,24 @@ const restart = async (meanwhile: () => Promise<void>): Promise<void> => {
 const specs = topologyFor(configSchema.parse({})).streams;
 const caches = specs.filter(({ cache }) => cache).map(({ name }) => name);
 const truths = specs.filter(({ cache }) => !cache).map(({ name }) => name);
-const subjectIn = ({ subjects: [subject = ''] }: StreamSpec): string => subject.replaceAll('*', 'x').replaceAll('>', 'x');
-/** Puts a message into each stream that takes it as it is. */
-const fill = (): Promise<void> =>
-  atBroker(async (_, connection) => {
-    const publisher = jetstream(connection);
-    for (const spec of specs) await publisher.publish(subjectIn(spec), 'kept');
-  });
+const resources = Object.entries(resourcesOf(subjectsUnder('natter'), 'x')) as [ResourceName, Resource][];
+/** Puts a message into a stream, as a user who may. */
+const fillOne = async ({ name }: StreamSpec): Promise<void> => {
+  for (const [resource, { stream, subjects }] of resources)
+    for (const user of brokerUsers) {
+      if (stream !== name || user === 'connector' || !grantOf(resource, user).includes('w')) continue;
+      const subject = subjects[0]?.replaceAll(/[*>]/g, 'x') ?? '';
+      return withBroker(config, brokerAs(user), 'test', async (connection) => {
+        await jetstream(connection).publish(subject, 'kept');
+      });
+    }
+  throw new Error(`nobody writes to ${name}`);
+};
+const fill = async (): Promise<void> => {
+  for (const spec of specs) await fillOne(spec);
+};
 
-const streamFolder = (name: string): string => join(dataDir, 'broker/store/jetstream/$G/streams', name);
+const streamFolder = (name: string): string => join(dataDir, 'broker/store/jetstream/NATTER/streams', name);
 const both = ['meta.inf', 'meta.sum'];
 const each = async (name: string, files: readonly string[], change: (path: string) => Promise<unknown>): Promise<void> => {
   for (const file of files) await change(join(streamFolder(name), file));

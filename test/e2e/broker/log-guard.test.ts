@@ -26,7 +26,7 @@ let store: ReturnType<typeof eventStoreOf>;
 beforeEach(async () => {
   server = await startServer();
   store = eventStoreOf(server);
-  await provisionFor(server.url, { partitions: 1 });
+  await provisionFor(server, { partitions: 1 });
 });
 afterEach(() => server.stop());
 
@@ -116,7 +116,7 @@ describe('the log is not the one that earlier processes have seen', () => {
   test('it was created anew', async () => {
     await written('one');
     await whileStopped(() => store.moveAwayAs('old'));
-    await provisionFor(server.url, { partitions: 1 });
+    await provisionFor(server, { partitions: 1 });
     const ports = await open();
     await said(ports, /^the event log ends at 0, but had reached 1/);
     const { events } = await openUnguarded();
@@ -157,7 +157,7 @@ describe('the log is not the one that earlier processes have seen', () => {
 describe('no false alarm', () => {
   test('the last commit was erased, and a log that had nothing was created anew', async () => {
     await whileStopped(() => store.moveAwayAs('empty'));
-    await provisionFor(server.url, { partitions: 1 });
+    await provisionFor(server, { partitions: 1 });
     await written('one', 'two');
     const { remove } = await openUnguarded();
     await remove(2);

@@ -19,7 +19,7 @@ const [kept, lost] = [freshKey('agent:main:kept'), freshKey('agent:main:lost')];
 let server: TestServer;
 beforeEach(async () => {
   server = await startServer();
-  await provisionFor(server.url, { partitions: 1 });
+  await provisionFor(server, { partitions: config.nats.partitions });
 });
 afterEach(() => server.stop());
 

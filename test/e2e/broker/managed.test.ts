@@ -1,16 +1,27 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { type NatsConnection, nkeys } from '@nats-io/transport-node';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ManagedServer, type ManagedServerOptions, startManagedServer } from '../../../services/cli/broker/managed.ts';
-import { connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { startServerProcess } from '../../../services/cli/broker/process.ts';
+import { credentialsOf } from '../../../services/cli/broker/users.ts';
+import { usersFolder } from '../../../services/cli/installation.ts';
+import { closeConnection, connectionProblems, openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { openDeadLetters } from '../../../shared/adapters/nats/dead-letters.ts';
+import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { hasCode } from '../../../shared/kit/errors.ts';
+import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
+import type { BrokerUser } from '../../../shared/wire/grants.ts';
+import { subjectsUnder } from '../../../shared/wire/subjects.ts';
+import { topologyOf } from '../../../shared/wire/topology.ts';
 import { testBinary } from '../../support/nats.ts';
 
-// Digits first and a quote inside: a token must reach the broker as it is.
-const token = '12ab"\\c$d';
+const subjects = subjectsUnder('natter');
+const topology = topologyOf(subjects, { replicas: 1, partitions: 2 });
+const letter: DeadLetter = { id: '1', service: 'router', reason: 'r', subject: 's', at: 1, bytes: Buffer.from('value') };
 let dataDir: string;
 let started: ManagedServer[];
 beforeEach(async () => {
@@ -24,40 +35,131 @@ afterEach(async () => {
 
 const start = async (change: Partial<ManagedServerOptions> = {}): Promise<ManagedServer> => {
   const { path: binary } = await testBinary();
-  const server = await startManagedServer({ binary, dataDir, syncInterval: 'always', token, log: () => {}, ...change });
+  const server = await startManagedServer({
+    binary,
+    dataDir,
+    syncInterval: 'always',
+    prefix: 'natter',
+    log: () => {},
+    ...change,
+  });
   started.push(server);
   return server;
 };
-const open = (server: ManagedServer, with_ = token) =>
-  openConnection({ servers: server.url, token: with_, name: 'test', requestTimeoutMs: 1_000 });
+const open = ({ url }: Pick<ManagedServer, 'url'>, user: BrokerUser) =>
+  openConnection({ servers: url, ...credentialsOf(usersFolder(dataDir), user), name: 'test', requestTimeoutMs: 1_000 });
+const lettersOn = (connection: NatsConnection) => openDeadLetters({ connection, subjects, requestTimeoutMs: 1_000 });
+const provisioned = async (server: ManagedServer) => {
+  const connection = await open(server, 'provisioner');
+  const report = await provision(connection, topology);
+  await connection.close();
+  return report;
+};
 
 test('after kill -9 the managed broker is back on its port with its data, and clients go on', async () => {
   const exits: string[] = [];
   const server = await start({ onExit: (reason) => exits.push(reason) });
-  const connection = await open(server);
-  const manager = await jetstreamManager(connection);
-  await manager.streams.add({ name: 'KEPT', subjects: ['kept'] });
-  await jetstream(connection).publish('kept', 'value');
+  await provisioned(server);
+  const [connection, reader] = [await open(server, 'router'), await open(server, 'operator')];
+  await (await lettersOn(connection)).put(letter);
   const pid = server.pid();
   process.kill(pid, 'SIGKILL');
   await vi.waitFor(() => expect(server.problems().join()).toMatch(/SIGKILL/));
   await vi.waitFor(() => expect(server.problems()).toEqual([]), 5_000);
-  await vi.waitFor(() => expect(connectionProblems(connection)).toEqual([]), 5_000);
+  await vi.waitFor(() => expect([connection, reader].flatMap(connectionProblems)).toEqual([]), 5_000);
   expect(exits).toEqual(['signal SIGKILL']);
   expect(server.pid()).not.toBe(pid);
-  expect((await manager.streams.getMessage('KEPT', { last_by_subj: 'kept' }))?.string()).toBe('value');
-  await connection.close();
+  expect(await (await lettersOn(reader)).list(1)).toMatchObject([{ reason: 'r' }]);
+  await Promise.all([connection, reader].map(closeConnection));
 });
 
-test('it listens on loopback, wants the token, and shows the token to nobody', async () => {
+test('it listens on loopback and takes nobody but its users, whose seeds are nowhere but in their files', async () => {
   const server = await start();
-  const refused = await openConnection({ servers: server.url, token: 'wrong', name: 'test', requestTimeoutMs: 300 });
-  expect(connectionProblems(refused).join()).toMatch(/authorization/i);
-  await refused.close();
-  const info = (await open(server).then(async (connection) => ({ ...connection.info, closed: await connection.close() }))) ?? {};
+  const nkeySeed = Buffer.from(nkeys.createUser().getSeed()).toString();
+  for (const credentials of [{}, { token: 'a-token' }, { nkeySeed }]) {
+    const refused = await openConnection({ servers: server.url, ...credentials, name: 'test', requestTimeoutMs: 300 });
+    expect(connectionProblems(refused).join()).toMatch(/authorization/i);
+    await refused.close();
+  }
+  const info =
+    (await open(server, 'reader').then(async (connection) => ({ ...connection.info, closed: await connection.close() }))) ?? {};
   expect(info).toMatchObject({ host: '127.0.0.1', auth_required: true });
-  expect(await readFile(`/proc/${server.pid()}/cmdline`, 'utf8').catch(() => '')).not.toContain('12ab');
-  expect((await stat(join(dataDir, 'broker'))).mode & 0o777).toBe(0o700);
+  const seeds = await readdir(usersFolder(dataDir));
+  expect(seeds).toContain('session.nk');
+  const process = (what: string) => readFile(`/proc/${server.pid()}/${what}`, 'utf8').catch(() => '');
+  const [environment, commandLine] = [await process('environ'), await process('cmdline')];
+  for (const name of seeds) {
+    const file = join(usersFolder(dataDir), name);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(environment + commandLine).not.toContain((await readFile(file, 'utf8')).trim());
+  }
+  for (const folder of [join(dataDir, 'broker'), usersFolder(dataDir)]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});
+
+test('a seed stays the same over restarts, and a damaged one is named', async () => {
+  const first = await start();
+  const file = join(usersFolder(dataDir), 'router.nk');
+  const seed = await readFile(file, 'utf8');
+  await first.stop();
+  const second = await start();
+  expect(await readFile(file, 'utf8')).toBe(seed);
+  await second.stop();
+  await writeFile(file, 'SUnothing');
+  expect(String(await start().catch((error: unknown) => error))).toMatch(/router\.nk: not the seed of a broker user/);
+  expect(await readdir(join(dataDir, 'broker'))).not.toContain('lock');
+});
+
+/** The broker as it was before it had users: one token, and everything in the default account. */
+const startWithToken = async (token: string) => {
+  const folder = join(dataDir, 'broker');
+  await mkdir(folder, { recursive: true });
+  const configFile = join(dataDir, 'former.conf');
+  const store = 'jetstream { store_dir: $NATTER_BROKER_STORE, sync_interval: $NATTER_BROKER_SYNC }';
+  await writeFile(configFile, `host: 127.0.0.1\nauthorization { token: ${JSON.stringify(token)} }\n${store}\n`);
+  const { path: binary } = await testBinary();
+  return startServerProcess({ binary, folder, configFile, port: 0, syncInterval: 'always', log: () => {} });
+};
+
+test('a data folder from before there were users starts under them with its data; its token opens nothing any more', async () => {
+  const token = 'the-former-token';
+  const former = await startWithToken(token);
+  const servers = `nats://127.0.0.1:${former.port}`;
+  const before = await openConnection({ servers, token, name: 'test', requestTimeoutMs: 1_000 });
+  await provision(before, topology);
+  await (await lettersOn(before)).put(letter);
+  const { created } = await (await jetstreamManager(before)).streams.info('NATTER_DEAD');
+  await before.close();
+  former.signal('SIGTERM');
+  await former.exited;
+
+  for (let times = 0; times < 2; times++) {
+    const server = await start();
+    expect(await provisioned(server)).toEqual({ created: [], updated: [], drift: [] });
+    const connection = await open(server, 'operator');
+    expect(await (await lettersOn(connection)).list(9)).toMatchObject([{ reason: 'r' }]);
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    expect((await manager.streams.info('NATTER_DEAD')).created).toBe(created);
+    await connection.close();
+    const refused = await openConnection({ servers: server.url, token, name: 'test', requestTimeoutMs: 300 });
+    expect(connectionProblems(refused).join()).toMatch(/authorization/i);
+    await refused.close();
+    await server.stop();
+  }
+
+  const again = await startWithToken(token);
+  const connection = await openConnection({
+    servers: `nats://127.0.0.1:${again.port}`,
+    token,
+    name: 'test',
+    requestTimeoutMs: 1_000,
+  });
+  await provision(connection, topology);
+  await connection.close();
+  again.signal('SIGTERM');
+  await again.exited;
+  expect(String(await start().catch((error: unknown) => error))).toMatch(
+    /an older version of Natter was started here after a newer/,
+  );
 });
 
 test('a second system on the same data folder is refused, and told by whom', async () => {

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const prepare = async (): Promise<void> => {
-  await provisionFor(server.url, { prefix: config.prefix, partitions: 2 });
+  await provisionFor(server, { prefix: config.prefix, partitions: 2 });
 };
 const open = async (): Promise<Ports> => {
   ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -13,7 +14,7 @@ test.skipIf(disk === null)(
   'a broker that stores more than is free takes writes after a restart, up to the reserve (F26)',
   async () => {
     if (disk === null) return;
-    const server = await startServer({ storeDir: disk.path });
+    const server = await startServer({ storeDir: join(disk.path, 'broker') });
     const connection = await connect({ servers: server.url, maxReconnectAttempts: -1 });
     const manager = await jetstreamManager(connection, { checkAPI: false });
     const stored = jetstream(connection, { timeout: 2_000 });

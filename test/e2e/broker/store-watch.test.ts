@@ -26,10 +26,10 @@ let aheadMs: number;
 beforeEach(async () => {
   aheadMs = 0;
   server = await startServer();
-  await provisionFor(server.url, { partitions: 4 });
+  await provisionFor(server, { partitions: 4 });
   intruder = await openConnection({ servers: server.url, name: 'intruder', requestTimeoutMs: 1_000 });
   manager = await jetstreamManager(intruder, { checkAPI: false });
-  ports = await openNats(config, { name: 'test', clock, servers: server.url });
+  ports = await openNats(config, { name: 'test', clock, ...server.as('session') });
 });
 afterEach(async () => {
   await ports.close();

@@ -31,7 +31,7 @@ type Files = ReturnType<typeof folderOf>;
 
 const start = async ({ folder, put }: Files, config: string): Promise<TestServer> => {
   const file = put('server.conf', `host: 127.0.0.1\njetstream { store_dir: "${folder}/store" }\n${config}`);
-  const server = await startServer({ arguments: ['-c', file] });
+  const server = await startServer({ arguments: ['-c', file], hostile: true });
   afterwards(() => server.stop());
   return server;
 };

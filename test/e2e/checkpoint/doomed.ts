@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { TestServer } from '../../support/nats.ts';
 import type { Stage } from './rig.ts';
 
 /** Checkpoint services in processes of their own that die or freeze at one moment (`test/chaos/doomed-checkpoint.ts`), and what they work on. */
@@ -13,12 +14,13 @@ export interface Doom {
   readonly by?: 'SIGKILL' | 'SIGSTOP';
 }
 
-export const openDoom = (servers: string) => {
+export const openDoom = ({ url, usersDir }: TestServer) => {
   const children = new Set<ChildProcess>();
   return {
     /** Starts one, and waits until it is ready or has met its doom. */
     start: async (prefix: string, member: string, { at = 0, by = 'SIGKILL' }: Doom = {}): Promise<ChildProcess> => {
-      const doom = { DOOM_AT: String(at), DOOM_BY: by, DOOM_PREFIX: prefix, DOOM_MEMBER: member, NATS_URL: servers };
+      const broker = { NATS_URL: url, NATS_USERS_DIR: usersDir };
+      const doom = { DOOM_AT: String(at), DOOM_BY: by, DOOM_PREFIX: prefix, DOOM_MEMBER: member, ...broker };
       const child = fork(program, [], { env: { ...process.env, ...doom }, stdio: 'inherit' });
       children.add(child);
       await Promise.race([once(child, 'message'), once(child, 'exit')]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startServer, type TestServer } from '../../support/nats.ts';
+import { numbered, startServer, type TestServer } from '../../support/nats.ts';
 import { ask, heard, key, openDoom, rememberedIn, reset, say } from './doomed.ts';
 import { coverageOf, faultsIn, lookedBackOnAll, openStage, type Stage } from './rig.ts';
 
@@ -20,8 +20,9 @@ let server: TestServer;
 let doom: ReturnType<typeof openDoom>;
 
 beforeAll(async () => {
-  server = await startServer();
-  doom = openDoom(server.url);
+  const prefixes = moments.flatMap((_, moment) => numbered(`frozen-${moment}-`, Object.keys(changes).length));
+  server = await startServer({ prefixes });
+  doom = openDoom(server);
 });
 afterAll(async () => {
   doom.close();
@@ -30,7 +31,7 @@ afterAll(async () => {
 
 const thawed = async (at: string, change: (stage: Stage) => Promise<unknown>) => {
   const prefix = `frozen-${moments.indexOf(at)}-${Object.values(changes).indexOf(change)}`;
-  const stage = await openStage(server.url, prefix);
+  const stage = await openStage(server, prefix);
   const first = await doom.start(prefix, 'first', { at, by: 'SIGSTOP' });
   const frozen = heard(first, 'frozen');
   await say(stage, 'm1');

@@ -8,7 +8,7 @@ import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { type ServiceProcess, serviceProcess } from '../../chaos/host-process.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
+import { numbered, startServer, type TestServer } from '../../support/nats.ts';
 import { provisionFor } from '../../support/system.ts';
 
 /** A7/83 on a real broker with real session hosts: no process has the timer, so killing any of them, or the broker, neither loses nor doubles it. */
@@ -23,7 +23,7 @@ const running: ServiceProcess[] = [];
 let systems = 0;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ prefixes: numbered('idle', 20) });
 });
 afterEach(() => Promise.all(running.splice(0).map((host) => host.kill9())));
 afterAll(async () => {
@@ -34,11 +34,16 @@ afterAll(async () => {
 const startSystem = async () => {
   const prefix = `idle${++systems}`;
   const config = configSchema.parse({ ...settings, prefix });
-  await provisionFor(server.url, { prefix, partitions: 1 });
-  const ports: Ports = await openNats(config, { name: prefix, clock: systemClock, servers: server.url });
+  await provisionFor(server, { prefix, partitions: 1 });
+  const ports: Ports = await openNats(config, { name: prefix, clock: systemClock, ...server.as('tester') });
   const file = join(folder, `${prefix}.json`);
   writeFileSync(file, JSON.stringify({ ...settings, prefix }));
-  const host = serviceProcess('session', { NATS_URL: server.url, NATTER_DATA_DIR: folder, NATTER_CONFIG: file });
+  const host = serviceProcess('session', {
+    NATS_URL: server.url,
+    NATS_USERS_DIR: server.usersDir,
+    NATTER_DATA_DIR: folder,
+    NATTER_CONFIG: file,
+  });
   running.push(host);
   await host.start();
 

@@ -39,9 +39,11 @@ const days: [string, () => readonly Line[]][] = [
   ...(existsSync(day) ? [['a day of #ubuntu', realDay] as [string, () => readonly Line[]]] : []),
 ];
 
+const prefixOf = (name: string): string => name.replaceAll(/\W/g, '');
+
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ prefixes: days.map(([name]) => prefixOf(name)) });
 });
 afterAll(() => server.stop());
 
@@ -70,12 +72,12 @@ const watched = (asked: ModelRequest[]): Model => {
 };
 
 const startServices = async (stage: Stage, asked: ModelRequest[][]) => {
-  const { config, log, ports, open } = stage;
-  const router = await startRouter({ config: fixed(config), ports, log, member: 'router' });
+  const { config, log, open } = stage;
+  const router = await startRouter({ config: fixed(config), ports: await open('router'), log, member: 'router' });
   const checkpoints = await Promise.all(
     asked.map(async (own, index) => {
       const member = `checkpoint-${index}`;
-      const theirs = await open(member);
+      const theirs = await open('checkpoint');
       const introspection = { config, env: {}, model: watched(own) };
       return { service: await startCheckpoint({ ports: theirs, log, member, introspection }), ports: theirs };
     }),
@@ -95,7 +97,7 @@ const startServices = async (stage: Stage, asked: ModelRequest[][]) => {
 describe.each(days)('%s', (name, linesOf) => {
   test('A7/80-84: every message is introspected once, and nobody sees the words of another session', async () => {
     const lines = linesOf();
-    const stage = await openStage(server.url, name.replaceAll(/\W/g, ''), {
+    const stage = await openStage(server, prefixOf(name), {
       partitions: 16,
       more: { session: { dmScope: 'per-peer' }, agent: { owners: ['irc:Amaranth'] } },
     });

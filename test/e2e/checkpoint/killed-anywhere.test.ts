@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startServer, type TestServer } from '../../support/nats.ts';
+import { numbered, startServer, type TestServer } from '../../support/nats.ts';
 import { ask, openDoom, rememberedIn, reset, say } from './doomed.ts';
 import { lookedBackOnAll, openStage, type Stage } from './rig.ts';
 
@@ -17,8 +17,8 @@ let server: TestServer;
 let doom: ReturnType<typeof openDoom>;
 
 beforeAll(async () => {
-  server = await startServer();
-  doom = openDoom(server.url);
+  server = await startServer({ prefixes: numbered('doom', 100) });
+  doom = openDoom(server);
 });
 afterAll(async () => {
   doom.close();
@@ -38,7 +38,7 @@ const speak = async (stage: Stage): Promise<void> => {
 type Outcome = { readonly killed: boolean; readonly commits: Awaited<ReturnType<Stage['commits']>> };
 const killedAt = async (at: number, isHeirThere: boolean): Promise<Outcome> => {
   const prefix = `doom${at}`;
-  const stage = await openStage(server.url, prefix);
+  const stage = await openStage(server, prefix);
   await speak(stage);
   const doomed = await doom.start(prefix, 'first', { at });
   const gone = doomed.exitCode === null && doomed.signalCode === null ? once(doomed, 'exit') : Promise.resolve();

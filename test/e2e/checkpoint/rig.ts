@@ -1,30 +1,28 @@
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Ports } from '../../../shared/ports/index.ts';
-import { provisionFor } from '../../support/system.ts';
+import type { TestServer } from '../../support/nats.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 
 /** A session host on a broker, under a prefix of its own. */
-export const openStage = async (servers: string, prefix: string, { partitions = 1, more = {} } = {}) => {
+export const openStage = async (server: TestServer, prefix: string, { partitions = 1, more = {} } = {}) => {
   const config: Config = configSchema.parse({ ...more, prefix, nats: { partitions } });
-  await provisionFor(servers, { prefix, partitions });
-  const open = (name: string): Promise<Ports> => openNats(config, { name, clock: systemClock, servers });
-  const ports = await open(prefix);
+  await provisionFor(server, { prefix, partitions });
+  const opened = portsOn(server, config);
+  const ports = await opened.as('tester');
   const log = pino({ level: 'silent' });
-  const host = await startSession({ config, ports, log, member: 'host', env: {} });
+  const host = await startSession({ config, ports: await opened.as('session'), log, member: 'host', env: {} });
 
   return {
     config,
     ports,
-    open,
+    open: opened.as,
     log,
     send: async (key: string, data: SessionCommand, id: string): Promise<string | undefined> => {
       const answer = ports.answers.wait(id, 20_000);
@@ -43,7 +41,7 @@ export const openStage = async (servers: string, prefix: string, { partitions = 
     },
     close: async (): Promise<void> => {
       await host.stop(2_000);
-      await ports.close();
+      await opened.close();
     },
   };
 };

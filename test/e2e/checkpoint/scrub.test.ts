@@ -10,7 +10,7 @@ import { openStage } from './rig.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ prefixes: ['scrubbed'] });
 });
 afterAll(() => server.stop());
 
@@ -19,16 +19,16 @@ const scrub = configSchema.parse({ scrub: { everyHours: 0, megabytesPerSecond: 1
 
 test('I3, F13: a commit that is taken out of the store is found in the background and by the doctor, and the other sessions are whole', async () => {
   const prefix = 'scrubbed';
-  const stage = await openStage(server.url, prefix);
-  const { ports, log, config } = stage;
+  const stage = await openStage(server, prefix);
+  const { log, config } = stage;
   const message = (id: string) =>
     ({ type: 'append_message', sessionId: 's', message: { messageId: id, text: 'hello', sender: { id: 'ann' } } }) as const;
   for (const key of ['agent:main:ann', 'agent:main:bob'])
     for (const id of ['1', '2', '3']) expect(await stage.send(key, message(`${key}-${id}`), `${key}-${id}`)).toBe('accepted');
-  const checkpoint = await startCheckpoint({ ports, log, member: 'checkpoint', scrub });
+  const checkpoint = await startCheckpoint({ ports: await stage.open('checkpoint'), log, member: 'checkpoint', scrub });
   await vi.waitFor(() => expect(checkpoint.metrics().scrub_runs_total).toBeGreaterThan(0), 10_000);
   expect(checkpoint.warnings?.()).toEqual([]);
-  expect(await scrubNow(config, { servers: server.url }, world)).toMatchObject({
+  expect(await scrubNow(config, server.as('operator'), world)).toMatchObject({
     level: 'ok',
     detail: expect.stringContaining('2 sessions'),
   });
@@ -39,7 +39,7 @@ test('I3, F13: a commit that is taken out of the store is found in the backgroun
   await connection.close();
 
   await vi.waitFor(() => expect(checkpoint.warnings?.()).toEqual([expect.stringContaining('1 session is damaged')]), 10_000);
-  expect(await scrubNow(config, { servers: server.url }, world)).toMatchObject({
+  expect(await scrubNow(config, server.as('operator'), world)).toMatchObject({
     level: 'fail',
     detail: expect.stringMatching(/^1 of 2 sessions are damaged: agent:main:ann: missing at sequence \d+ \(rev 3\)$/),
   });

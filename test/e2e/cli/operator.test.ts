@@ -36,7 +36,14 @@ let system: System;
 const token = 'a-token-for-an-operator-of-forty-letters';
 const log = pino({ level: 'silent' });
 const env = (): Record<string, string> => ({
-  ...{ NATS_URL: server.url, NATTER_URL: system.gateway.url, NATTER_TOKEN: token, NATTER_PORT: '0', NATTER_DATA_DIR: home },
+  ...{
+    NATS_URL: server.url,
+    NATS_USERS_DIR: server.usersDir,
+    NATTER_URL: system.gateway.url,
+    NATTER_TOKEN: token,
+    NATTER_PORT: '0',
+    NATTER_DATA_DIR: home,
+  },
 });
 const configIn = (given: Record<string, string>) => loadConfig({ env: given, home });
 const call = (...given: Parameters<ReturnType<typeof callerOf>>) => callerOf(system.gateway.url, token)(...given);
@@ -56,7 +63,8 @@ const examined = async (): Promise<Record<string, Finding>> => {
 beforeAll(async () => {
   server = await startServer();
   const world = { env: {}, home, output: new PassThrough(), program: 'natter', version: '1.2.3' } as unknown as World;
-  const config = fixed(configIn({ NATS_URL: server.url, NATTER_PORT: '0', NATTER_DATA_DIR: home }));
+  const broker = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir };
+  const config = fixed(configIn({ ...broker, NATTER_PORT: '0', NATTER_DATA_DIR: home }));
   const installation = installationIn(home);
   const options = { world, config, installation, token, log, clock: systemClock };
   system = await startSystem({ ...options, hosts: 1, childArguments: [], logFile: 2 });

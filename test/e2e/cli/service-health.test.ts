@@ -26,7 +26,8 @@ let children: ChildProcess[];
 
 beforeAll(async () => {
   server = await startServer();
-  const env = { ...process.env, NATS_URL: server.url, NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: 'x'.repeat(40) };
+  const broker = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir };
+  const env = { ...process.env, ...broker, NATTER_DATA_DIR: dataDir, NATTER_URL: '', NATTER_TOKEN: 'x'.repeat(40) };
   children = services.map(({ name, port }) => {
     const page = name === 'gateway' ? [] : ['--metrics-port', port];
     return spawn(process.execPath, [program, 'service', name, ...page], { env: { ...env, NATTER_PORT: port }, stdio: 'ignore' });
@@ -50,7 +51,7 @@ test('each service is alive before it is ready, and not ready without streams, o
     expect((await probe('GET', '/livez')).body).toMatchObject({ status: 'alive' });
     expect(await codesOf(probe)).toContain('streams_missing');
   });
-  await provisionFor(server.url, { partitions: 64 });
+  await provisionFor(server, { partitions: 64 });
   await everywhere(async (probe) =>
     expect(await probe('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } }),
   );
@@ -67,7 +68,7 @@ test('each service is alive before it is ready, and not ready without streams, o
     const found = body.details.find(({ code }: { code: string }) => code === 'consumers_missing');
     expect(found).toMatchObject({ fix: expect.stringContaining('natter nats provision') });
   });
-  await provisionFor(server.url, { partitions: 64 });
+  await provisionFor(server, { partitions: 64 });
   await everywhere(async (probe) => expect((await probe('GET', '/readyz')).status).toBe(200));
 }, 90_000);
 

@@ -39,6 +39,7 @@ const plant = (path: string): void => {
 };
 const wasRead = (path: string): boolean => statSync(path).atime > longAgo;
 const printed: string[] = [];
+const logged: string[] = [];
 
 /** Runs a command of ours to its end. */
 const natter = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => natterIn({}, ...args);
@@ -70,7 +71,8 @@ const hostPids = (): number[] =>
 
 beforeAll(async () => {
   for (const path of legacy) plant(path);
-  up = spawn(process.execPath, [program, 'up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  up = spawn(process.execPath, [program, 'up', ...upArguments], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  createInterface({ input: up.stderr ?? process.stdin }).on('line', (line) => logged.push(line));
   createInterface({ input: up.stdout ?? process.stdin }).on('line', (line) => printed.push(line));
   await vi.waitFor(() => expect(printed.join('\n')).toContain('natter is up'), { timeout: 60_000 });
 }, 90_000);
@@ -124,7 +126,8 @@ describe('the README and the tour', () => {
 
 describe('commands', () => {
   test('only the user can read the files with secrets in them (I12)', () => {
-    for (const name of ['gateway.json', 'broker.json']) expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
+    for (const name of ['gateway.json', 'broker.json', 'broker/users/session.nk'])
+      expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
     expect(statSync(dataDir).mode & 0o077).toBe(0);
   });
 
@@ -264,6 +267,11 @@ describe('trouble', () => {
     const [code] = await once(up, 'exit');
     expect(code).toBe(0);
     expect(performance.now() - began).toBeLessThan(10_000);
+    expect(
+      logged.filter((line) => line.includes('Violation')),
+      'no service tried what it has no right to',
+    ).toEqual([]);
+    expect(logged.join('\n')).toContain('streams and consumers created');
     expect((await natter('status')).code).toBe(1);
     await expect(fetch(broker.servers.replace('nats:', 'http:'))).rejects.toThrow();
   }, 30_000);

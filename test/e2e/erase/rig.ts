@@ -12,16 +12,13 @@ import { createTerminal, type World } from '../../../services/cli/terminal.ts';
 import { startDelivery } from '../../../services/delivery/main.ts';
 import { startGateway } from '../../../services/gateway/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Ports } from '../../../shared/ports/index.ts';
 import type { Outlet } from '../../../shared/ports/outlet.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { startServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 import { callerOf, ready, token } from '../gateway/setup.ts';
 
 /** A whole system on a real broker: two session hosts, the index, delivery through `outlet`, a gateway, and `natter erase`. */
@@ -29,22 +26,20 @@ export const startSystem = async (outlet: Outlet) => {
   const server = await startServer({ syncInterval: '1s' });
   const home = mkdtempSync(join(tmpdir(), 'natter-erase-'));
   const config = configSchema.parse({ gateway: { port: 0 }, nats: { partitions: 8 } });
-  await provisionFor(server.url, { partitions: 8 });
+  await provisionFor(server, { partitions: 8 });
   const log = pino({ level: 'silent' });
-  const opened: Ports[] = [];
-  const portsOf = async (name: string): Promise<Ports> => {
-    const ports = await openNats(config, { name, clock: systemClock, servers: server.url });
-    opened.push(ports);
-    return ports;
-  };
-  const ports = await portsOf('test');
-  const host = async (member: string) => startSession({ config, ports: await portsOf(member), log, member, env: {} });
+  const opened = portsOn(server, config);
+  const ports = await opened.as('tester');
+  const host = async (member: string) => startSession({ config, ports: await opened.as('session'), log, member, env: {} });
   const hosts = [await host('host-1'), await host('host-2')];
   const services = [
-    await startCheckpoint({ ports, log, member: 'checkpoint-1' }),
-    await startDelivery({ config: fixed(config), ports, log, member: 'delivery-1', outlets: [outlet] }),
+    await startCheckpoint({ ports: await opened.as('checkpoint'), log, member: 'checkpoint-1' }),
+    await startDelivery({
+      ...{ config: fixed(config), ports: await opened.as('delivery'), log },
+      ...{ member: 'delivery-1', outlets: [outlet] },
+    }),
   ];
-  const gateway = await startGateway({ config: fixed(config), ports: await portsOf('gateway'), log, token, version: 'test' });
+  const gateway = await startGateway({ config: fixed(config), ports: await opened.as('gateway'), log, token, version: 'test' });
   const call = callerOf(gateway.url);
   await ready(call);
 
@@ -65,7 +60,7 @@ export const startSystem = async (outlet: Outlet) => {
     const sink = { write: (text: string) => (printed += text) };
     const input = new PassThrough();
     const world: World = {
-      env: { NATS_URL: server.url, NATTER_DATA_DIR: home, USER: 'olga' },
+      env: { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, NATTER_DATA_DIR: home, USER: 'olga' },
       home,
       terminal: createTerminal({ out: sink, err: sink, interactive: typed !== undefined, now: () => Date.now() }),
       input,
@@ -98,7 +93,7 @@ export const startSystem = async (outlet: Outlet) => {
     filesWith: (text: string): string[] => filesUnder(server.storeDir).filter((path) => readFileSync(path).includes(text)),
     close: async () => {
       await Promise.all([...hosts, ...services, gateway].map((service) => service.stop(2_000)));
-      await Promise.all(opened.map((each) => each.close()));
+      await opened.close();
       await server.stop();
       rmSync(home, { recursive: true, force: true });
     },

@@ -2,13 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Ports } from '../../../shared/ports/index.ts';
 import { startMiniHost } from '../../support/mini-host.ts';
 import { startServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 import { callerOf, ready, token } from './setup.ts';
 
 /** Gateways in processes of their own, before a real broker and a session host. */
@@ -33,20 +30,20 @@ export interface GatewayRigOptions {
 export const startGateways = async () => {
   const server = await startServer();
   const children = new Set<ChildProcess>();
-  const opened: Ports[] = [];
-  await provisionFor(server.url, { prefix: config.prefix, partitions: config.nats.partitions });
-  const ports = async (name: string): Promise<Ports> => {
-    const made = await openNats(config, { name, clock: systemClock, servers: server.url });
-    opened.push(made);
-    return made;
-  };
-  const hostPorts = await ports('host');
+  const opened = portsOn(server, config);
+  await provisionFor(server, { prefix: config.prefix, partitions: config.nats.partitions });
+  const hostPorts = await opened.as('tester');
   const host = await startMiniHost(hostPorts);
 
   const gateway = async ({ gateway = {}, stallMs }: GatewayRigOptions = {}): Promise<GatewayProcess> => {
     const env = {
       ...process.env,
-      ...{ NATS_URL: server.url, DOOR_TOKEN: token, ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }) },
+      ...{
+        NATS_URL: server.url,
+        NATS_USERS_DIR: server.usersDir,
+        DOOR_TOKEN: token,
+        ...(stallMs !== undefined && { DOOR_STALL_MS: String(stallMs) }),
+      },
       DOOR_CONFIG: JSON.stringify({ nats: { partitions: config.nats.partitions }, gateway: { port: 0, ...gateway } }),
     };
     const child = fork(program, [], { env, stdio: 'inherit' });
@@ -66,7 +63,7 @@ export const startGateways = async () => {
   const close = async (): Promise<void> => {
     for (const child of children) child.kill('SIGKILL');
     await host.close();
-    for (const each of opened) await each.close();
+    await opened.close();
     await server.stop();
   };
   return { gateway, close, /** Where the log is. */ seen: () => hostPorts.events.info() };

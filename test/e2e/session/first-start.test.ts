@@ -4,23 +4,26 @@ import { expect, test, vi } from 'vitest';
 import { startWorker } from '../../../services/cli/runtime/compose.ts';
 import { workerNames } from '../../../services/cli/worker-names.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { streamNames } from '../../../shared/wire/topology.ts';
 import { startServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 
 test('a first start, warm-up included, leaves no trace in the log: no sequence is used and nothing purged (I13)', async () => {
   const server = await startServer();
-  await provisionFor(server.url, { partitions: 4 });
+  await provisionFor(server, { partitions: 4 });
   const defaults = loadConfig({ env: {}, home: server.storeDir });
   const config = { ...defaults, nats: { ...defaults.nats, partitions: 4 } };
-  const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+  const opened = portsOn(server, config);
   const [services, log]: [Service[], pino.Logger] = [[], pino({ level: 'silent' })];
   for (const name of workerNames)
-    services.push(await startWorker(name, { config: { current: () => config }, ports, log, env: {}, tokens: [], version: '0' }));
+    services.push(
+      await startWorker(name, {
+        ...{ config: { current: () => config }, ports: await opened.as(name), log },
+        ...{ env: {}, tokens: [], version: '0' },
+      }),
+    );
   await vi.waitFor(() => expect(services.flatMap((service) => service.problems())).toEqual([]), 20_000);
 
   const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 1_000 });
@@ -28,7 +31,7 @@ test('a first start, warm-up included, leaves no trace in the log: no sequence i
   const { state } = await manager.streams.info(streamNames(config.prefix).events);
   await connection.close();
   await Promise.all(services.map((service) => service.stop(2_000)));
-  await ports.close();
+  await opened.close();
   await server.stop();
   expect(state).toMatchObject({ messages: 0, last_seq: 0 });
 });

@@ -7,15 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../../services/checkpoint/main.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { numbered, startServer, type TestServer } from '../../support/nats.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 
 /**
  * I6: a real session host is killed with SIGKILL at every moment of a turn with tools: before and after each durable write, each model
@@ -32,7 +30,7 @@ let server: TestServer;
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ prefixes: numbered('doom', 100) });
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -44,7 +42,7 @@ const hostOf = async (prefix: string, member: string, doomAt: number): Promise<C
   const env = {
     ...process.env,
     ...{ DOOM_AT: String(doomAt), DOOM_EFFECTS: join(folder, prefix), DOOM_PREFIX: prefix },
-    ...{ DOOM_MEMBER: member, NATS_URL: server.url },
+    ...{ DOOM_MEMBER: member, NATS_URL: server.url, NATS_USERS_DIR: server.usersDir },
   };
   const child = fork(program, [], { env, stdio: 'inherit' });
   children.add(child);
@@ -61,9 +59,14 @@ interface Stage {
 
 const stageOf = async (prefix: string): Promise<Stage> => {
   const config = configSchema.parse({ prefix, nats: { partitions: 1 } });
-  await provisionFor(server.url, { prefix, partitions: 1 });
-  const ports = await openNats(config, { name: prefix, clock: systemClock, servers: server.url });
-  const checkpoint = await startCheckpoint({ ports, log: pino({ level: 'silent' }), member: 'checkpoint' });
+  await provisionFor(server, { prefix, partitions: 1 });
+  const opened = portsOn(server, config);
+  const ports = await opened.as('tester');
+  const checkpoint = await startCheckpoint({
+    ports: await opened.as('checkpoint'),
+    log: pino({ level: 'silent' }),
+    member: 'checkpoint',
+  });
   return {
     ports,
     events: async () => {
@@ -75,7 +78,7 @@ const stageOf = async (prefix: string): Promise<Stage> => {
       ports.commands.publish({ id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test', data }),
     close: async () => {
       await checkpoint.stop(1_000);
-      await ports.close();
+      await opened.close();
     },
   };
 };

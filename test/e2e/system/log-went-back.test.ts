@@ -163,8 +163,10 @@ test('a person accepts the loss: it is recorded, nothing is used twice, and the 
   expect((await third.natter('audit', '--kind', 'log_loss_accepted')).trim().split('\n')).toEqual([
     expect.stringMatching(new RegExp(`operator:olga.*had reached ${last}.*the newer copy is gone`)),
   ]);
-  const { body } = await third.call('GET', '/v1/sessions');
-  expect(body.sessions).toMatchObject([{ key: 'agent:main:main', seq: Math.max(...(await sequences(third))) }]);
+  await vi.waitFor(async () => {
+    const { body } = await third.call('GET', '/v1/sessions');
+    expect(body.sessions).toMatchObject([{ key: 'agent:main:main', seq: Math.max(...(await sequences(third))) }]);
+  });
   const { findings } = JSON.parse(await third.natter('doctor', '--json'));
   expect(findings).toContainEqual(expect.objectContaining({ what: 'log', level: 'ok' }));
 }, 120_000);

@@ -7,17 +7,15 @@ import { startRouter } from '../../../services/router/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { openEraser } from '../../../shared/adapters/nats/eraser.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 import { natterWith } from '../../support/natter.ts';
-import { provisionFor } from '../../support/system.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 import { configOf, type Name, secretOf } from '../gateway/access/access-rig.ts';
 import { callerOf, pathOf, ready } from '../gateway/setup.ts';
 
@@ -28,24 +26,29 @@ const config = configOf({ dmScope: 'per-channel-peer' }, { agent, tools, nats: {
 const keyOf = (rest: string) => `agent:main:${rest}` as SessionKey;
 
 let server: TestServer;
+let opened: ReturnType<typeof portsOn>;
 let ports: Ports;
 let gateway: Gateway;
 const services: Service[] = [];
 beforeAll(async () => {
   server = await startServer();
-  await provisionFor(server.url, { partitions: 4 });
-  ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+  await provisionFor(server, { partitions: 4 });
+  opened = portsOn(server, config);
+  ports = await opened.as('tester');
   const log = pino({ level: 'silent' });
-  services.push(await startSession({ config, ports, log, member: 'host', env: {} }));
-  services.push(await startRouter({ config: fixed(config), ports, log, member: 'router' }));
-  services.push(await startCheckpoint({ ports, log, member: 'checkpoint' }));
-  gateway = await startGateway({ config: fixed(config), ports, log, token: secretOf('owner'), version: '0' });
+  services.push(await startSession({ config, ports: await opened.as('session'), log, member: 'host', env: {} }));
+  services.push(await startRouter({ config: fixed(config), ports: await opened.as('router'), log, member: 'router' }));
+  services.push(await startCheckpoint({ ports: await opened.as('checkpoint'), log, member: 'checkpoint' }));
+  gateway = await startGateway({
+    ...{ config: fixed(config), ports: await opened.as('gateway'), log },
+    ...{ token: secretOf('owner'), version: '0' },
+  });
   await ready(callerOf(gateway.url, secretOf('owner')));
 });
 afterAll(async () => {
   await gateway?.stop(2_000);
   await Promise.all(services.map((service) => service.stop(2_000)));
-  await ports?.close();
+  await opened?.close();
   await server?.stop();
 });
 

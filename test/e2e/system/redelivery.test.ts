@@ -4,29 +4,29 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startSession } from '../../../services/session/main.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { provision } from '../../../shared/adapters/nats/provision.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { topologyOf } from '../../../shared/wire/topology.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
+import { portsOn } from '../../support/system.ts';
 
 const partitions = 8;
 const topology = topologyOf(subjectsUnder('natter'), { replicas: 1, partitions, memoryConsumers: true });
 const keys = [...Array(50).keys()].map((number) => `agent:main:key-${number}` as SessionKey);
 const stream = 'NATTER_COMMANDS';
 let server: TestServer;
+let opened: ReturnType<typeof portsOn>;
 let ports: Ports;
 let host: Service;
 
 const prepare = async (): Promise<void> => {
-  const connection = await openConnection({ servers: server.url, name: 'test', requestTimeoutMs: 5_000 });
+  const connection = await openConnection({ ...server.as('provisioner'), name: 'test', requestTimeoutMs: 5_000 });
   await provision(connection, topology);
   await connection.close();
 };
@@ -34,12 +34,14 @@ beforeAll(async () => {
   server = await startServer();
   await prepare();
   const config = configSchema.parse({ nats: { partitions } });
-  ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
-  host = await startSession({ config, ports, log: pino({ level: 'silent' }), member: 'host-1', env: {}, recoveryEveryMs: 100 });
+  opened = portsOn(server, config);
+  ports = await opened.as('tester');
+  const log = pino({ level: 'silent' });
+  host = await startSession({ config, ports: await opened.as('session'), log, member: 'host-1', env: {}, recoveryEveryMs: 100 });
 });
 afterAll(async () => {
   await host.stop(2_000);
-  await ports.close();
+  await opened.close();
   await server.stop();
 });
 

@@ -6,17 +6,14 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRouter } from '../../../services/router/main.ts';
 import { startSession } from '../../../services/session/main.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { EventOf, EventType } from '../../../shared/domain/session/events.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
-import type { Ports } from '../../../shared/ports/index.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { SkillLibrary } from '../../../shared/runtime/skills/library.ts';
-import { startServer, type TestServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { numbered, startServer, type TestServer } from '../../support/nats.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 import { skillText } from '../../unit/runtime/skills/folders.ts';
 
 /** Skills on a real broker: from a folder of the workspace, through a channel, into the log. */
@@ -27,7 +24,7 @@ let workspace: string;
 const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ prefixes: numbered('skills', 40) });
 });
 afterAll(() => server.stop());
 beforeEach(() => {
@@ -51,20 +48,17 @@ const begin = async (settings: object = {}) => {
     agent: { workspace, owners: ['terminal:ann'] },
     skills: { allowBundled: [], load: { watch: false }, ...settings },
   });
-  await provisionFor(server.url, { prefix, partitions: 4 });
-  const open = async (): Promise<Ports> => {
-    const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
-    closers.push(() => ports.close());
-    return ports;
-  };
-  const ports = await open();
+  await provisionFor(server, { prefix, partitions: 4 });
+  const opened = portsOn(server, config);
+  closers.push(() => opened.close());
+  const ports = await opened.as('tester');
   const log = pino({ level: 'silent' });
   const hostOf = async (member: string): Promise<Service> => {
-    const host = await startSession({ config, ports: await open(), log, member, env: {}, recoveryEveryMs: 100 });
+    const host = await startSession({ config, ports: await opened.as('session'), log, member, env: {}, recoveryEveryMs: 100 });
     closers.push(() => host.stop(2_000));
     return host;
   };
-  const router = await startRouter({ config: fixed(config), ports, log, member: 'router' });
+  const router = await startRouter({ config: fixed(config), ports: await opened.as('router'), log, member: 'router' });
   closers.push(() => router.stop(1_000));
 
   const eventsOf = async <T extends EventType>(type: T): Promise<EventOf<T>[]> => {

@@ -7,19 +7,17 @@ import { startCheckpoint } from '../../../services/checkpoint/main.ts';
 import { startSession } from '../../../services/session/main.ts';
 import { allOn } from '../../../services/session/turn/safety-toggles.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
-import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../../shared/domain/session/commands.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
-import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { subjectsUnder } from '../../../shared/wire/subjects.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
-import { provisionFor } from '../../support/system.ts';
+import { portsOn, provisionFor } from '../../support/system.ts';
 
 /** The whole spine on a real broker, once with sessions kept in memory and once loading them anew for every command (I4). */
 describe.each([
@@ -27,22 +25,26 @@ describe.each([
   ['loaded before every command', false],
 ])('the spine, sessions %s', (mode, residency) => {
   let server: TestServer;
+  let opened: ReturnType<typeof portsOn>;
   let ports: Ports;
   const services: Service[] = [];
 
   beforeAll(async () => {
     server = await startServer();
     const config = configSchema.parse({ nats: { partitions: 8 } });
-    await provisionFor(server.url, { partitions: 8 });
-    ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
+    await provisionFor(server, { partitions: 8 });
+    opened = portsOn(server, config);
+    ports = await opened.as('tester');
+    const hostPorts = await opened.as('session');
     const log = pino({ level: 'silent' });
     const safetyToggles = { ...allOn, residency };
-    services.push(await startSession({ config, ports, log, member: 'host-1', env: {}, safetyToggles, recoveryEveryMs: 100 }));
-    services.push(await startCheckpoint({ ports, log, member: 'checkpoint-1' }));
+    const host = { config, ports: hostPorts, log, member: 'host-1', env: {}, safetyToggles, recoveryEveryMs: 100 };
+    services.push(await startSession(host));
+    services.push(await startCheckpoint({ ports: await opened.as('checkpoint'), log, member: 'checkpoint-1' }));
   });
   afterAll(async () => {
     await Promise.all(services.map((service) => service.stop(2_000)));
-    await ports.close();
+    await opened.close();
     await server.stop();
   });
 

@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { connect } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { installationIn } from '../../../services/cli/installation.ts';
+import { existingBroker } from '../../../services/cli/runtime/broker.ts';
+import { openConnection } from '../../../shared/adapters/nats/connection.ts';
+import { loadConfig } from '../../../shared/runtime/config/load.ts';
 import { afterwards, type Call, callerOf, ready } from '../gateway/setup.ts';
 import { type Collector, type Span, startCollector } from './collector.ts';
 
@@ -62,16 +66,15 @@ const hostPids = (): number[] =>
 
 /** The traces in the headers of all that goes over the broker, as `<kind of subject> <trace id>`. */
 const headersOnTheBroker = async (): Promise<string[]> => {
-  const { servers, token: secret } = JSON.parse(readFileSync(join(dataDir, 'broker.json'), 'utf8'));
-  const connection = await connect({ servers, ...(secret && { token: secret }) });
+  const address = existingBroker(loadConfig({ env, home: dataDir }), installationIn(dataDir));
+  const connection = await openConnection({ ...address, name: 'test', requestTimeoutMs: 5_000 });
   afterwards(() => connection.close());
   const headers: string[] = [];
-  connection.subscribe('natter.*.>', {
-    callback: (_, message) => {
-      const header = message.headers?.get('traceparent');
-      if (header) headers.push(`${message.subject.split('.')[1]} ${header.split('-')[1]}`);
-    },
-  });
+  const callback = (_: unknown, message: Msg): void => {
+    const header = message.headers?.get('traceparent');
+    if (header) headers.push(`${message.subject.split('.')[1]} ${header.split('-')[1]}`);
+  };
+  for (const subject of ['natter.command.*', 'natter.event.>']) connection.subscribe(subject, { callback });
   await connection.flush();
   return headers;
 };

@@ -66,7 +66,7 @@ is JSON5: comments, trailing commas and keys without quotes are fine. Unknown ke
 
 - \`natter config validate [FILE]\` says what is wrong with a file. \`natter config get PATH\` prints the value in force, \`natter config
   schema\` a JSON Schema for editors.
-- Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATTER_HOST\`,
+- Variables win over the file: \`NATTER_DATA_DIR\` (\`dataDir\`), \`NATTER_PREFIX\`, \`NATS_URL\`, \`NATS_TOKEN\`, \`NATS_USERS_DIR\`, \`NATTER_HOST\`,
   \`NATTER_PORT\`, \`NATTER_TOKEN\` (\`gateway.token\`), \`NATTER_MODEL\` (\`agent.model\`), \`NATTER_LOG_LEVEL\`.
 - A running system follows the file. These take effect at once: \`session\` (except \`mainKey\`, \`residents\` and \`store\`),
   \`agent.owners\`, \`agent.names\`, \`channels\`, \`model.aliases\`, \`log.level\`. Everything else needs a restart, and the log says so.

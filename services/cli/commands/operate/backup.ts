@@ -49,7 +49,7 @@ const backUpTo = async (world: World, common: CommonOptions, folder: string): Pr
   const { erasuresIn } = await import('../../backup/erasure-list.ts');
   const erasures = (await erasuresIn(installation)) ?? [];
   const { now, version, terminal } = world;
-  const manifest = await withBroker(config, existingBroker(config, installation), 'natter backup', (connection) =>
+  const manifest = await withBroker(config, existingBroker(config, installation, 'backup'), 'natter backup', (connection) =>
     backUp({ connection, config, folder, version, erasures, now, progress: (stream) => terminal.progress(`${stream} …`) }),
   );
   return { manifest, log: manifest.log };

@@ -26,7 +26,7 @@ const checkBroker = async (config: Config, world: World): Promise<Finding[]> => 
     // Loaded on demand: the broker client is large.
     const { existingBroker } = await import('../../runtime/broker.ts');
     const { brokerReport } = await import('../../runtime/broker-report.ts');
-    const report = await brokerReport(config, existingBroker(config, installationIn(config.dataDir)));
+    const report = await brokerReport(config, (user) => existingBroker(config, installationIn(config.dataDir), user));
     const version = broker.brokerVersion(report);
     if (version.level === 'fail') return [version];
     const found = [version, broker.jetStream(report)];

@@ -81,15 +81,15 @@ const restoreFrom = async (world: World, common: CommonOptions, folder: string, 
   const lazy = { ...config, nats: { ...config.nats, syncInterval: '2m' } };
   let broker = await startBroker(world, lazy, installation, log);
   const settle = async (): Promise<BrokerAddress> => {
-    if (!broker.managed) return broker;
+    if (!broker.managed) return broker.as('restorer');
     await broker.stop();
     await syncFolder(brokerFolder(config.dataDir));
     broker = await startBroker(world, config, installation, log);
-    return broker;
+    return broker.as('restorer');
   };
   try {
     const progress = (stream: string): void => world.terminal.progress(`${stream} …`);
-    const request = { config, address: broker, folder, backup, actor: operatorOf(world), progress, settle };
+    const request = { config, address: broker.as('restorer'), folder, backup, actor: operatorOf(world), progress, settle };
     return { ...(await runRestore(request)), problems: [] };
   } finally {
     await broker.stop();

@@ -31,7 +31,7 @@ export const natsCommand = (program: Command, world: World): void => {
     .action(async (_: unknown, command: Command) => {
       const { existingBroker, provisionBroker } = await import('../../runtime/broker.ts');
       const config = atBroker(world, command.optsWithGlobals<CommonOptions>());
-      const created = await provisionBroker(config, existingBroker(config, installationIn(config.dataDir)));
+      const created = await provisionBroker(config, existingBroker(config, installationIn(config.dataDir), 'provisioner'));
       world.terminal.out(
         created.length === 0 ? 'all streams and consumers exist' : `created ${created.length} streams and consumers`,
       );

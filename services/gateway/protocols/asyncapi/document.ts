@@ -54,7 +54,8 @@ export const asyncApiDocument = (version: string, prefix: string): Json => {
       broker: {
         host: '{host}',
         protocol: 'nats',
-        description: '`nats.url`; the broker of `natter up` is in `broker.json` of its data directory, with its token',
+        description:
+          '`nats.url`; the broker of `natter up` is in `broker.json` of its data directory; connect as the user `reader`',
         variables: { host: { default: '127.0.0.1:4222' } },
       },
     },

@@ -69,10 +69,8 @@ export class LogGuard {
   /** What is wrong with the log, once it is certain; before that, that it is being checked. `null` if nothing is wrong. */
   problem(): { readonly text: string; readonly certain: boolean } | null {
     const doubt = this.#doubt;
-    if (doubt === null) return null;
-    return this.#clock.monotonic() - doubt.since >= believeMs
-      ? { text: doubt.problem, certain: true }
-      : { text: 'the event log is being checked', certain: false };
+    if (doubt !== null && this.#clock.monotonic() - doubt.since >= believeMs) return { text: doubt.problem, certain: true };
+    return this.#trusted ? null : { text: 'the event log is being checked', certain: false };
   }
 
   /** The log behind this guard. */

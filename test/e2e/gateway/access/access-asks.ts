@@ -177,7 +177,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/compact': route(),
   'POST /v1/sessions/:key/checkpoint': route(),
   'GET /v1/sessions/:key/damage': route(),
-  'POST /v1/sessions/:key/repair': body({ reason: 'x' }),
+  'POST /v1/sessions/:key/repair': route({ given: () => ({ reason: 'x' }) }, { codes: { 409: 'not_damaged' } }),
   'POST /v1/sessions/:key/fork': route(),
   'POST /v1/sessions/:key/fork, long ago': body({ atTime: longAgo }),
   'PATCH /v1/sessions/:key': body({ displayName: 'x' }),

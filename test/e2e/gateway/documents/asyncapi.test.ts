@@ -215,7 +215,7 @@ test('what is on a real broker is as the document says: a commit, a custody reco
   const server = await startServer();
   onTestFinished(() => server.stop());
   const config = { ...configSchema.parse({}), dataDir: '/nowhere' } as Config;
-  await provisionFor(server.url, { ...config.nats, memoryConsumers: true });
+  await provisionFor(server, { ...config.nats, memoryConsumers: true });
   const ports = await openNats(config, { name: 'test', clock: systemClock, servers: server.url });
   onTestFinished(() => ports.close());
   const commit = commitTo('agent:main:whatsapp:group:120363@g.us' as SessionKey);

@@ -5,33 +5,28 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { startCheckpoint } from '../../../../services/checkpoint/main.ts';
 import { startSession } from '../../../../services/session/main.ts';
-import { openNats } from '../../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
-import { systemClock } from '../../../../shared/kit/clock.ts';
 import { startMiniHost } from '../../../support/mini-host.ts';
-import { startServer } from '../../../support/nats.ts';
-import { provisionFor } from '../../../support/system.ts';
+import { startServer, type TestServer } from '../../../support/nats.ts';
+import { portsOn, provisionFor } from '../../../support/system.ts';
 import { afterwards, callerOf, openGateway, openStream, pathOf, ready } from '../setup.ts';
 
 const key = 'agent:main:main';
 const config = configSchema.parse({ nats: { partitions: 4, requestTimeoutMs: 500 } });
 
-const prepare = async (url: string): Promise<void> => {
-  await provisionFor(url, { prefix: config.prefix, partitions: config.nats.partitions });
+const prepare = async (server: TestServer): Promise<void> => {
+  await provisionFor(server, { prefix: config.prefix, partitions: config.nats.partitions });
 };
 
 test('on a real broker that is killed and started again: 503 meanwhile, then all goes on, and an open stream has no gap or repeat', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
-  await prepare(server.url);
-  const portsFor = async (name: string) => {
-    const ports = await openNats(config, { name, clock: systemClock, servers: server.url });
-    afterwards(() => ports.close());
-    return ports;
-  };
-  const host = await startMiniHost(await portsFor('host'));
+  await prepare(server);
+  const opened = portsOn(server, config);
+  afterwards(() => opened.close());
+  const host = await startMiniHost(await opened.as('tester'));
   afterwards(() => host.close());
-  const gateway = await openGateway(await portsFor('gateway'));
+  const gateway = await openGateway(await opened.as('gateway'));
   const call = callerOf(gateway.url);
   await ready(call);
   const say = (text: string, id: string) =>
@@ -65,7 +60,7 @@ test('on a real broker that is killed and started again: 503 meanwhile, then all
 test('A5/62, I6: a call that waits for a person outlives every host; the answer from another terminal lets it run once', async () => {
   const server = await startServer();
   afterwards(() => server.stop());
-  await prepare(server.url);
+  await prepare(server);
   const workspace = mkdtempSync(join(tmpdir(), 'natter-real-'));
   afterwards(async () => rmSync(workspace, { recursive: true, force: true }));
   const asking = configSchema.parse({
@@ -74,16 +69,13 @@ test('A5/62, I6: a call that waits for a person outlives every host; the answer 
     tools: { rules: [{ tool: 'write_file', action: 'ask' }] },
   });
   const log = pino({ level: 'silent' });
-  const portsFor = async (name: string) => {
-    const ports = await openNats(asking, { name, clock: systemClock, servers: server.url });
-    afterwards(() => ports.close());
-    return ports;
-  };
+  const opened = portsOn(server, asking);
+  afterwards(() => opened.close());
   const startHost = async (member: string) =>
-    startSession({ config: asking, ports: await portsFor(member), log, member, env: {} });
-  const projection = await startCheckpoint({ ports: await portsFor('checkpoint'), log, member: 'checkpoint' });
+    startSession({ config: asking, ports: await opened.as('session'), log, member, env: {} });
+  const projection = await startCheckpoint({ ports: await opened.as('checkpoint'), log, member: 'checkpoint' });
   afterwards(() => projection.stop(1_000));
-  const call = callerOf((await openGateway(await portsFor('gateway'))).url);
+  const call = callerOf((await openGateway(await opened.as('gateway'))).url);
   await ready(call);
 
   const first = await startHost('first');
@@ -96,7 +88,7 @@ test('A5/62, I6: a call that waits for a person outlives every host; the answer 
   const second = await startHost('second');
   afterwards(() => second.stop(2_000));
   // The gateway is a second one: it has not seen the question being asked.
-  const other = callerOf((await openGateway(await portsFor('other'))).url);
+  const other = callerOf((await openGateway(await opened.as('gateway'))).url);
   await ready(other);
   await vi.waitFor(async () => {
     const { approvals } = (await other('GET', '/v1/approvals')).body;

@@ -1,14 +1,12 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { startSession } from '../../../../services/session/main.ts';
-import { openNats } from '../../../../shared/adapters/nats/open.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import type { SessionEvent } from '../../../../shared/domain/session/events.ts';
-import { systemClock } from '../../../../shared/kit/clock.ts';
 import { command, stateAfter } from '../../../support/domain/given.ts';
 import { startServer } from '../../../support/nats.ts';
-import { provisionFor } from '../../../support/system.ts';
+import { portsOn, provisionFor } from '../../../support/system.ts';
 import { openGateway as startAccessGateway } from '../access/access-rig.ts';
 import { afterwards, type Call, callerOf, openGateway, pathOf, ready, startWorld } from '../setup.ts';
 
@@ -154,16 +152,13 @@ test('A5/70: on a real broker, of many calls through two gateways that mean the 
   const server = await startServer();
   afterwards(() => server.stop());
   const real = configSchema.parse({ nats: { partitions: 4 } });
-  await provisionFor(server.url, { prefix: real.prefix, partitions: 4 });
+  await provisionFor(server, { prefix: real.prefix, partitions: 4 });
   const log = pino({ level: 'silent' });
-  const portsFor = async (name: string) => {
-    const ports = await openNats(real, { name, clock: systemClock, servers: server.url });
-    afterwards(() => ports.close());
-    return ports;
-  };
-  const host = await startSession({ config: real, ports: await portsFor('host'), log, member: 'host', env: {} });
+  const opened = portsOn(server, real);
+  afterwards(() => opened.close());
+  const host = await startSession({ config: real, ports: await opened.as('session'), log, member: 'host', env: {} });
   afterwards(() => host.stop(2_000));
-  const gateways = await Promise.all(['one', 'two'].map(async (name) => callerOf((await openGateway(await portsFor(name))).url)));
+  const gateways = await Promise.all([1, 2].map(async () => callerOf((await openGateway(await opened.as('gateway'))).url)));
   await Promise.all(gateways.map(ready));
   const [one, two] = gateways as [Call, Call];
   expect((await say(one, 'begin')).body.status).toBe('ok');

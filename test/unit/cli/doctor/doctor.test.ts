@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +6,7 @@ import * as broker from '../../../../services/cli/doctor/broker.ts';
 import * as exposure from '../../../../services/cli/doctor/exposure.ts';
 import { checked, type Finding } from '../../../../services/cli/doctor/finding.ts';
 import * as machine from '../../../../services/cli/doctor/machine.ts';
+import { usersFolder } from '../../../../services/cli/installation.ts';
 import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
@@ -76,6 +77,19 @@ const rows: readonly [what: string, level: Finding['level'], found: () => Findin
       return machine.secretFiles(path);
     },
     /chmod 600 .*broker\.json/,
+  ],
+  [
+    "a broker user's seed of all",
+    'fail',
+    () => {
+      const path = folder();
+      const seed = join(usersFolder(path), 'session.nk');
+      mkdirSync(usersFolder(path), { recursive: true });
+      writeFileSync(seed, '');
+      chmodSync(seed, 0o644);
+      return machine.secretFiles(path);
+    },
+    /chmod 600 .*session\.nk/,
   ],
   ['a configuration elsewhere that all can read', 'ok', () => elsewhere('{}'), /only this user/],
   ['… with a secret in it', 'fail', () => elsewhere('{ gateway: { token: "planted" } }'), /chmod 600 .*elsewhere\.json/],

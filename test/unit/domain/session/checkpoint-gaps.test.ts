@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { processSnapshotKey } from '../../../../shared/adapters/kv/snapshot-key.ts';
 import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
 import { decide } from '../../../../shared/domain/session/decide/index.ts';
 import { fold, fromPlain, toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../../shared/wire/snapshot.ts';
-import { processSnapshotKey } from '../../../../shared/wire/snapshot-key.ts';
 import { type Domain, holdsFor, type Intent, play } from '../../../support/domain/arbitraries.ts';
 import { given, key, tell } from '../../../support/domain/given.ts';
 

@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import { errorMessage, NatterError } from '../kit/errors.ts';
+import { errorMessage, NatterError } from '../../kit/errors.ts';
+import type { SnapshotSigner } from '../../wire/snapshot.ts';
 
 /** Tells snapshots of this installation from all others (Ed25519). Who has only the public half believes snapshots, and can make none. */
-export class SnapshotKey {
+export class SnapshotKey implements SnapshotSigner {
   readonly #secret: KeyObject | null;
   readonly #open: KeyObject;
 
