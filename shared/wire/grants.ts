@@ -74,7 +74,9 @@ const grants = {
     ...{ operator: 'crhpd', backup: 'crs', restorer: 'mkxcrwpd', reader: 'rh' },
   },
   'places of lost events': { operator: 'w' },
-  'notices of stored events': { session: 'wh', checkpoint: 'h', delivery: 'h', gateway: 'h', operator: 'h', reader: 'h' },
+  'notices of stored events': {
+    ...{ session: 'wh', checkpoint: 'h', delivery: 'h', gateway: 'h', operator: 'h', restorer: 'w', reader: 'h' },
+  },
   deliveries: { provisioner: 'm', delivery: 'wr', operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   'deliveries of one channel': { connector: 'h' },
   'dead letters': {
@@ -96,7 +98,7 @@ const grants = {
   cursors: { session: 'r', router: 'r', checkpoint: 'wr', delivery: 'wr', gateway: 'r', operator: 'wr' },
   witness: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
-    ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcr' },
+    ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   },
   memory: {
     provisioner: 'm',

@@ -139,10 +139,10 @@ test('nothing starts on a broker whose restore was interrupted; the same restore
 
 test('a restore lifts the witnesses: with those of the old log nothing becomes ready', async () => {
   const { dir, old } = await backedUp('ann');
-  const cursors = 'KV_natter_index';
+  const witness = 'KV_natter_witness';
   const pieces: Uint8Array[] = [];
   const kept = await withBroker(configAt(old.url), { servers: old.url }, 'test', (connection) =>
-    takeSnapshot(connection, cursors, async (piece) => void pieces.push(piece)),
+    takeSnapshot(connection, witness, async (piece) => void pieces.push(piece)),
   );
   const server = await broker();
   await restoreFrom(dir, server.url);
@@ -156,14 +156,14 @@ test('a restore lifts the witnesses: with those of the old log nothing becomes r
   await good.stop();
 
   await withBroker(configAt(server.url), { servers: server.url }, 'test', async (connection) => {
-    await (await jetstreamManager(connection)).streams.delete(cursors);
+    await (await jetstreamManager(connection)).streams.delete(witness);
     async function* again(): AsyncGenerator<Uint8Array> {
       yield* pieces;
     }
     await makeFromSnapshot(connection, { config: kept.config, state: kept.state }, again());
   });
   const bad = await running(server);
-  await until(() => expect(bad.problems().join('\n')).toContain('recreated'));
+  await until(() => expect(JSON.stringify(bad.problems())).toContain('recreated'));
 });
 
 test('what is missing or changed on the broker is found by comparing it with the backup; what is new is not', async () => {
