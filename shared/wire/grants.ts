@@ -96,7 +96,7 @@ const grants = {
     session: 'rh',
     checkpoint: 'wrh',
     gateway: 'rh',
-    operator: 'wcr',
+    operator: 'wcrh',
     backup: 'crs',
     restorer: 'mkxcr',
   },
@@ -104,7 +104,7 @@ const grants = {
   cursors: { session: 'r', router: 'r', checkpoint: 'wr', delivery: 'wr', gateway: 'r', operator: 'wr' },
   witness: {
     ...{ provisioner: 'm', session: 'wr', router: 'r', checkpoint: 'r', delivery: 'r', gateway: 'r' },
-    ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcr' },
+    ...{ operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   },
   memory: {
     provisioner: 'm',
