@@ -62,7 +62,8 @@ interface Running {
   natter(...words: string[]): Promise<string>;
 }
 const start = async (): Promise<Running> => {
-  const env = { NATS_URL: server.url, NATTER_PORT: '0', NATTER_DATA_DIR: home };
+  const broker = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir };
+  const env = { ...broker, NATTER_PORT: '0', NATTER_DATA_DIR: home };
   const world = { env: {}, home, output: new PassThrough(), program: 'natter', version: '0' } as unknown as World;
   const config = fixed(loadConfig({ env, home }));
   const options = { world, config, installation: installationIn(home), token, log, clock: systemClock };
