@@ -97,8 +97,11 @@ describe('the mirror', () => {
     await early.stop(2_000);
     await say(main, 'two');
 
-    // The files are written and the process dies before the position is.
-    const cursors = { ...memory.portsFor('crash').cursors, put: async () => Promise.reject(new Error('killed')) };
+    // The files are written and the process dies before the position is. Other readers write theirs.
+    const all = memory.portsFor('crash').cursors;
+    const put: typeof all.put = async (name, seen) =>
+      name.startsWith('checkpoint-mirror') ? Promise.reject(new Error('killed')) : all.put(name, seen);
+    const cursors = { ...all, put };
     const crashing = await startMirror({ cursors });
     await until(() => expect(textsIn(readFileSync(path, 'utf8'))).toEqual(['one', 'two']));
     await until(() => expect(crashing.metrics().mirror_healthy).toBe(0));
