@@ -17,8 +17,10 @@ export interface SmallDisk {
 export const mountDisk = (bytes: number): SmallDisk | null => {
   const path = mkdtempSync(join(tmpdir(), 'natter-disk-'));
   const mount = (options: string): boolean => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]).status === 0;
-  const resize = (size: number): void => {
-    if (!mount(`remount,size=${size}`)) throw new Error(`the disk ${path} cannot get the size ${size}`);
+  /** Who writes meanwhile may need more room than was asked for a moment ago: then the mount is refused, and asked again. */
+  const resize = (sizeNow: () => number): void => {
+    for (let attempt = 0; attempt < 50; attempt++) if (mount(`remount,size=${sizeNow()}`)) return;
+    throw new Error(`the disk ${path} cannot get the size ${sizeNow()}`);
   };
   if (!mount(`size=${bytes}`)) {
     rmSync(path, { recursive: true });
@@ -31,8 +33,8 @@ export const mountDisk = (bytes: number): SmallDisk | null => {
   };
   return {
     path,
-    leaveFree: (free = 0) => resize(used() + free),
-    makeRoom: () => resize(bytes),
+    leaveFree: (free = 0) => resize(() => used() + free),
+    makeRoom: () => resize(() => bytes),
     remove: () => {
       spawnSync('umount', [path]);
       rmSync(path, { recursive: true, force: true });

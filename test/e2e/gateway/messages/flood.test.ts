@@ -8,7 +8,7 @@ import { dripping, type RawClient, rawClient, settled } from './raw-client.ts';
 /** With `NATTER_FLOOD_SOCKETS=10000` as many as the issue names; a tenth of them is slow instead of silent. */
 const sockets = Number(process.env.NATTER_FLOOD_SOCKETS ?? 2_000);
 const key = 'agent:main:main';
-const head = `host: x\r\nauthorization: Bearer ${token}\r\n`;
+const head = `host: localhost\r\nauthorization: Bearer ${token}\r\n`;
 const post = `POST ${pathOf(key, '/messages')} HTTP/1.1\r\n${head}content-type: application/json\r\n`;
 
 let gateways: GatewayRigs;
@@ -98,8 +98,8 @@ test('bodies without end, thousands of requests at once, and garbage among them:
     rawClient(gateway.url, `${post}transfer-encoding: chunked\r\n\r\n${part.repeat(5)}`),
   );
   const large = [...claimed, ...endless].map((client) => dripping(client, part, 50));
-  const garbled = rawClient(gateway.url, `${`GET /livez HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
-  const many = (count: number): string => 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count);
+  const garbled = rawClient(gateway.url, `${`GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n`.repeat(3)}\x00\xff garbage\r\n\r\n`);
+  const many = (count: number): string => 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(count);
   const piped = Array.from({ length: 20 }, () => rawClient(gateway.url, many(5_000)));
   const patient = rawClient(gateway.url, many(30));
   await open([...large, garbled, patient, ...piped]);

@@ -30,7 +30,8 @@ describe('POST /v1/rpc', () => {
     const named = ['sessions.list', 'sessions.patch', 'chat.history', 'chat.send', 'agent', 'agent.wait'];
     const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
-    const ours = [...sessions, ...memory, 'approvals.list', 'approvals.resolve', 'status'];
+    const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
+    const ours = [...sessions, ...memory, ...deadLetters, 'approvals.list', 'approvals.resolve', 'status'];
     expect(Object.keys(methods).sort()).toEqual([...named, ...ours].sort());
   });
 
