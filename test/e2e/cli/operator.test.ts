@@ -137,19 +137,29 @@ test('a deleted consumer is told within 5 s, made again by natter up, and its me
   const connection = await connect({ servers: server.url });
   onTestFinished(() => connection.close());
   const { consumers } = await jetstreamManager(connection, { checkAPI: false });
-  const names = [...Array(64).keys()].map(partitionConsumer);
-  await Promise.all(names.map((name) => consumers.delete('NATTER_COMMANDS', name)));
+  const deleting = [...Array(64).keys()].map((number) => consumers.delete('NATTER_COMMANDS', partitionConsumer(number)));
+  // Whatever is made again goes at once, until all has been seen: otherwise it may be healed between two looks.
+  const made = connection.subscribe('$JS.EVENT.ADVISORY.CONSUMER.CREATED.NATTER_COMMANDS.*', {
+    callback: (_, { subject }) => {
+      const name = subject.split('.').at(-1) ?? '';
+      deleting.push(consumers.delete('NATTER_COMMANDS', name).catch(() => false));
+    },
+  });
+  await Promise.all(deleting);
   const readiness = async () => (await call('GET', '/readyz')).body;
-  await vi.waitFor(
-    async () => expect((await readiness()).details).toContainEqual(expect.objectContaining({ code: 'consumers_missing' })),
-    { timeout: 5_000, interval: 20 },
-  );
+  // Services tell it of their own queues too, and may be the first; calls are refused once the look at the whole store has found it.
+  const told = { code: 'consumers_missing', message: expect.stringMatching(/^NATTER_COMMANDS lacks [56]\d of 64 consumers/) };
+  await vi.waitFor(async () => expect((await readiness()).details).toContainEqual(expect.objectContaining(told)), {
+    ...{ timeout: 5_000, interval: 20 },
+  });
   expect((await call('POST', pathOf(key, '/messages'), { body: { text: 'x' } })).body).toMatchObject({
     problem: 'consumers_missing',
   });
   expect(await natter('status')).toMatch(
-    /^gateway +\S+ +not ready: .*consumers_missing.*\nproblem +NATTER_COMMANDS lacks 64 of 64.*\n +→ /,
+    /^gateway +\S+ +not ready: .*consumers_missing[\s\S]*?\nproblem +NATTER_COMMANDS lacks [56]\d of 64.*\n +→ /,
   );
+  await made.drain();
+  await Promise.all(deleting);
   await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 'ready' }), { timeout: 15_000 });
   expect((await call('POST', pathOf(key, '/messages?wait=20'), { body: { text: 'hello' } })).body).toMatchObject({
     reply: 'You said: hello',
@@ -173,13 +183,15 @@ describe('natter audit', () => {
 
 describe('natter doctor', () => {
   test('finds nothing that fails, and says what it looked at', async () => {
-    writeFileSync(join(home, 'natter.json'), '{}', { mode: 0o600 });
+    const nats = { snapshotKeyFile: join(home, 'snapshot-key.pem') };
+    writeFileSync(join(home, 'natter.json'), JSON.stringify({ nats }), { mode: 0o600 });
     onTestFinished(() => rmSync(join(home, 'natter.json')));
     const found = await examined();
     const { disk: _, ...others } = found;
     expect(Object.values(others).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(Object.keys(found)).toEqual([
-      ...['node', 'config', 'values', 'privacy', 'address', 'models', 'disk', 'secrets', 'broker', 'jetstream', 'clock'],
+      ...['node', 'config', 'values', 'privacy', 'address', 'models', 'snapshots', 'disk', 'secrets'],
+      ...['broker', 'jetstream', 'clock'],
       ...['streams', 'store', 'log', 'queues', 'cursors', 'processes', 'checkpoints', 'dead letters', 'tokens', 'gateway'],
     ]);
     expect(found.clock?.detail).toMatch(/^\d+ ms/);
