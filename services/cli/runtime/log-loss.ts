@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createIndexRepair } from '../../../shared/adapters/kv/index-repair.ts';
 import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
+import { dropSnapshots } from '../../../shared/adapters/nats/drop-snapshots.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
@@ -98,9 +99,9 @@ const witnessesOf = async (resources: Resources): Promise<Map<string, LogWitness
 };
 
 /**
- * Accepts a loss: nothing that was given out for a lost commit is used again, and no cursor, row or witness is ahead of the log. First it is
- * recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the last sequence
- * that is given up.
+ * Accepts a loss: nothing that was given out for a lost commit is used again, and no cursor, row, snapshot or witness is ahead of the log.
+ * First it is recorded in the audit trail. After a failure at any point the log still counts as gone back: call it again. Resolves with the
+ * last sequence that is given up.
  */
 export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, reason }: Acceptance): Promise<number> => {
   const { config, connection, ports } = resources;
@@ -120,6 +121,7 @@ export const acceptLoss = async (resources: Resources, loss: LogLoss, { actor, r
     await cursors.put(name, { incarnation, seq, digest });
   }
   const { requestTimeoutMs: timeoutMs } = config.nats;
+  await dropSnapshots(connection, { prefix: config.prefix, timeoutMs });
   await giveUpPlaces(connection, { subjects: subjectsUnder(config.prefix), after: loss.lastSeq, through, timeoutMs });
   // Last: the processes that wait for it go on.
   const { lastSeq } = await events.info();

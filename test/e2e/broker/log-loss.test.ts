@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acceptLoss, findLoss, type LogLoss, unseenMargin, withLog } from '../../../services/cli/runtime/log-loss.ts';
+import { loadState } from '../../../services/session/host/load.ts';
 import { createWritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import { giveUpPlaces } from '../../../shared/adapters/nats/give-up.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import { summarize } from '../../../shared/domain/projections/summary.ts';
+import { toPlain } from '../../../shared/domain/session/evolve.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import { loadConfig } from '../../../shared/runtime/config/load.ts';
@@ -50,6 +52,7 @@ const lostItsEnd = async () => {
   const rows = await Promise.all([kept, lost].map(async (key) => summarize(null, (await ports.events.last(key))!)));
   await ports.index.put(rows, 3);
   await ports.memory.put({ entries: [], gone: [] }, 3);
+  await ports.snapshots.put(kept, toPlain(await loadState(ports, kept)));
   const { incarnation, digest } = await ports.events.view(3);
   await ports.cursors.put('delivery', { incarnation, seq: 3, digest });
   await withLog(config, address(), async ({ connection }) => {
@@ -98,6 +101,7 @@ test('one that was interrupted is done again: until then the log counts as gone 
 
 test('after it no sequence is used again, nothing is ahead of the log, and what ran before must be restarted', async () => {
   const ran = await lostItsEnd();
+  await expect(loadState(ran, kept)).rejects.toMatchObject({ code: 'damaged' });
   const end = await accepted();
   expect(end).toBeGreaterThanOrEqual(3 + unseenMargin);
   expect(await found()).toBeNull();
@@ -109,6 +113,8 @@ test('after it no sequence is used again, nothing is ahead of the log, and what 
   expect([await ports.index.position(), await ports.memory.position()]).toEqual([1, 0]);
   expect(await ports.index.get(kept)).toMatchObject({ seq: 1, rev: 1 });
   expect(await ports.index.get(lost)).toBeNull();
+  expect(await loadState(ports, kept), 'its snapshot was of a lost commit').toMatchObject({ position: { seq: 1, rev: 1 } });
+  expect(await ran.snapshots.get(kept)).toBeNull();
   expect(await append(ports, kept, 2, 1)).toBe(end + 1);
   expect(await ports.events.page({ after: 0, limit: 10 })).toMatchObject({ commits: [{ seq: 1 }], more: true });
   expect(await ports.events.page({ after: 1, limit: 10 })).toMatchObject({ commits: [{ seq: end + 1 }], more: false });
