@@ -64,8 +64,9 @@ export const runService = async (world: World, name: ServiceName, options: Servi
     await closePage();
     await ports.close();
     await tracing.stop(tracesMs);
+    // The channel to the parent process too keeps this one alive while somebody listens to it.
+    if (process.connected) process.disconnect();
   }
-  if (process.connected) process.disconnect();
 };
 
 /** Resolves once the streams can be read, or on a signal: a service may start before its broker is provisioned. */
