@@ -56,17 +56,16 @@ export interface SessionServiceOptions {
 /** Starts a session host: it handles the commands of its share of the partitions and recovers turns that lost their host. */
 export const startSession = async (options: SessionServiceOptions): Promise<Service> => {
   const { config, ports, log } = options;
-  // The index first: a host that cannot start must not have taken commands yet.
+  // The models and the index first: a host that cannot start must not have taken commands, nor anything that would keep it alive.
+  const { model, secrets = [] } = options;
+  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets);
+  if (options.warmUp) await warmUp(modelOf(), ports);
   const view = await ports.index.watch();
   const memories = config.memory.enabled ? await ports.memory.watch() : null;
   const memory = memories === null ? undefined : new MemoryReader({ config, ports, rows: view, view: memories });
   const tools = options.tools ?? (await openTools(options, view, memory));
   const reserved = reservedCommands(config.session.resetTriggers);
   const skills = await SkillLibrary.open({ config, log, env: options.env, reserved });
-  const { model, secrets = [] } = options;
-  const modelOf = model ? () => model : createModels(config, options.env, ports.clock, secrets);
-  if (options.warmUp) await warmUp(modelOf(), ports);
-
   const meters = new SessionMeters();
   const host = createHost(options, { meters, modelOf, tools, skills, memory });
   const { consumption, acquired } = await takeCommands(options, host);

@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { serviceProcess } from '../../chaos/host-process.ts';
 import { run } from '../../chaos/run.ts';
 import { hostOf, killHostInMidTurn, killServer, onlyNode, type Scenario } from '../../chaos/scenarios.ts';
 import { startServer } from '../../support/nats.ts';
+import { provisionFor } from '../../support/system.ts';
 
 /** The short form of `npm run chaos` (`docs/develop/chaos.md`): real processes, one kill each. */
 const twoKills: Scenario = {
@@ -32,9 +36,15 @@ test('a host and then the broker are killed under load: nothing is lost, doubled
   expect(report.commands).toBeGreaterThan(100);
 }, 120_000);
 
-test('a host that cannot start ends, so that whoever watches over it starts it again', async () => {
-  const empty = await startServer();
-  const host = serviceProcess('session', { NATS_URL: empty.url });
-  await expect(host.start()).rejects.toThrow('ended at its start: 1');
-  await empty.stop();
+test('a host that cannot start although it has a broker ends, so that whoever watches over it starts it again', async () => {
+  const server = await startServer();
+  await provisionFor(server, { partitions: 64 });
+  const home = mkdtempSync(join(tmpdir(), 'natter-chaos-'));
+  const model = { providers: { away: { kind: 'anthropic', apiKeyEnv: 'NATTER_TEST_NO_SUCH_KEY' } } };
+  writeFileSync(join(home, 'natter.json'), JSON.stringify({ model, agent: { model: 'away/x' } }), { mode: 0o600 });
+  const environment = { NATS_URL: server.url, NATS_USERS_DIR: server.usersDir, NATTER_DATA_DIR: home };
+  const host = serviceProcess('session', environment);
+  await expect(host.start()).rejects.toThrow('ended at its start: 2');
+  await server.stop();
+  rmSync(home, { recursive: true, force: true });
 }, 60_000);
