@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { exportLines, type Verified, verifyLines } from '../../../services/cli/stored-export.ts';
 import type { NatterClient } from '../../../shared/client/main.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -62,4 +66,25 @@ describe('F13: an export is verified without a server', () => {
   ])('%s', async (_, lines, problem) => {
     expect((await verified(lines))[0]?.problem).toContain(problem);
   });
+});
+
+const python = spawnSync('python3', ['--version']).status === 0;
+if (!python) process.stderr.write('SKIPPED: the check in docs/integrate/exports.md needs python3\n');
+
+test.skipIf(!python)('F13: the check in docs/integrate/exports.md agrees, in at most fifty lines', () => {
+  const [, program = ''] = /```python\n(.*?)```/s.exec(readFileSync('docs/integrate/exports.md', 'utf8')) ?? [];
+  expect(program.trim().split('\n').length).toBeLessThanOrEqual(50);
+  const folder = mkdtempSync(join(tmpdir(), 'natter-verify-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'export.jsonl');
+  const check = (lines: readonly string[]): string => {
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const { status, stdout, stderr } = spawnSync('python3', ['-c', program, file], { encoding: 'utf8' });
+    return `${status}: ${stdout}${stderr}`.trim();
+  };
+  expect(check(whole)).toBe(`0: ${key}: 3 commits, whole`);
+  expect(check([...whole.slice(0, 2), ...whole.slice(3)])).toBe(`1: ${key}: broken at ${commits[2]?.seq}`);
+  expect(check([...whole.slice(0, 2), changed, ...whole.slice(3)])).toBe(`1: ${key}: broken at ${commits[2]?.seq}`);
+  expect(check(whole.slice(0, 4))).toBe(`1: ${key}: its end is missing`);
+  expect(check([...whole.slice(0, 3), ...whole.slice(4)])).toBe(`1: ${key}: wrong end`);
 });
