@@ -2,7 +2,7 @@ import type { Run } from '../domain/projections/run.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
-import type { PlainState } from '../domain/session/evolve.ts';
+import type { ShownState } from '../domain/session/evolve.ts';
 import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
@@ -135,7 +135,7 @@ export type Forked = Taken & {
 export type Patched = Taken & { readonly key: string; readonly settings: Settings };
 
 /** A session's state, folded from its log. */
-export type State = PlainState & { readonly key: string; readonly from: 'snapshot' | 'log' };
+export type State = ShownState & { readonly key: string; readonly from: 'snapshot' | 'log' };
 export interface Place {
   readonly seq: number;
   readonly rev: number;

@@ -1,10 +1,11 @@
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../shared/domain/projections/summary.ts';
 import type { SessionCommand } from '../../shared/domain/session/commands.ts';
-import { decide, isRepeat } from '../../shared/domain/session/decide/index.ts';
+import { decide } from '../../shared/domain/session/decide/index.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { evolve, fold, initialState, type SessionState } from '../../shared/domain/session/evolve.ts';
+import { isRepeat } from '../../shared/domain/session/repeats/repeat.ts';
 import type { StepOutcome } from '../../shared/domain/values/types.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { AckOutcome, Consumption, Delivery } from '../../shared/ports/work-queue.ts';

@@ -31,12 +31,13 @@ const checkChannel = async (principal: Principal, envelope: InboundEnvelope, con
   if (principal.role === 'owner') return;
   if (principal.role !== 'channel')
     throw forbidden('channel', 'a participant posts to a session; use /v1/sessions/{key}/messages');
-  const { channel, conversation, sender, deliverTo, sessionKey } = envelope;
+  const { channel, conversation, sender, deliverTo, sessionKey, order } = envelope;
   const { namespace, principal: person } = principal;
   const { access } = context;
   const { identities } = access;
   const only = `this token is for ${namespace} alone`;
   if (channel !== namespace) throw forbidden('channel', only);
+  if (person !== undefined && order !== undefined) throw forbidden('order', 'only the channel counts messages; leave it out');
   if (person !== undefined && identities.principalOf(channel, sender.id) !== identities.resolve(person)) {
     throw forbidden('sender.id', `this token speaks for ${person} and nobody else`);
   }

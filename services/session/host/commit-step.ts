@@ -1,8 +1,9 @@
-import { decide, isBehind, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
+import { repeatOf } from '../../../shared/domain/session/repeats/repeat.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { instantTurn } from '../turn/instant-turn.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
@@ -22,8 +23,8 @@ export const commitStep = async (
   services: SessionServices,
 ): Promise<Outcome> => {
   const { state } = session;
-  if (services.safetyToggles.deduplication && isRepeat(envelope, origin, state))
-    return { kind: 'duplicate', recorded: isBehind(origin, state) };
+  const repeat = services.safetyToggles.deduplication ? repeatOf(envelope, origin, state) : null;
+  if (repeat !== null) return { kind: 'duplicate', repeat };
 
   const decision = decide(envelope, state);
   if ('refuse' in decision) {
@@ -73,7 +74,7 @@ const check = (
 
 const commitOf = (
   { events, machine }: Checked,
-  { id, key, at, correlationId, actor }: CommandEnvelope,
+  { id, key, at, correlationId, actor, order, call }: CommandEnvelope,
   origin: Origin,
   { position }: SessionState,
   { newId }: SessionServices,
@@ -89,7 +90,7 @@ const commitOf = (
   correlationId,
   causationId: id,
   actor,
-  command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+  command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null, order, call },
   events,
 });
 

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
+import { routedIdOf } from '../keys/routed-id.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
+import type { MessageOrder } from '../session/repeats/order-windows.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
 import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
-import type { InboundEnvelope } from './inbound-envelope.ts';
+import { type InboundEnvelope, identityOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
@@ -58,7 +60,8 @@ export const createRoute = (config: Config): Route => {
     const { id, mark } = markOf(envelope, at);
     const data = dataOf({ envelope, place, sender, rules, at, mark });
     const actor = `${channel}:${envelope.sender.id}`;
-    return checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, data });
+    const order = envelope.order === undefined ? undefined : orderOf(envelope, envelope.order);
+    return checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, order, data });
   };
 };
 
@@ -66,13 +69,22 @@ export const createRoute = (config: Config): Route => {
 const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; mark: string }) => {
   const dayMs = 86_400_000;
   let known = { day: 0, date: dateOf(0) };
-  return ({ channel, accountId, id }, at) => {
+  return (envelope, at) => {
     const day = Math.floor(at / dayMs);
     if (day !== known.day) known = { day, date: dateOf(at) };
-    const digest = hash('sha256', JSON.stringify([channel, accountId ?? null, id]));
-    return { id: `in-${digest.slice(0, 32)}`, mark: `${known.date}-${digest.slice(32, 44)}` };
+    const { id, mark } = routedIdOf(identityOf(envelope));
+    return { id, mark: `${known.date}-${mark}` };
   };
 };
+
+/** Numbers rise within a conversation, and where the platform counts each thread apart, within the thread. */
+const orderOf = (
+  { channel, accountId, conversation: { id, threadId } }: InboundEnvelope,
+  order: string | number,
+): MessageOrder => ({
+  source: hash('sha256', JSON.stringify([channel, accountId ?? null, id, threadId ?? null]), 'base64url').slice(0, 11),
+  number: BigInt(order).toString(),
+});
 
 /** An envelope with its session, sender and rules. */
 interface Case {

@@ -2,6 +2,7 @@ import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
 import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
+import { isRoutedId } from '../keys/routed-id.ts';
 import type { ForkBase } from '../values/types.ts';
 import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
@@ -9,6 +10,9 @@ import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
+import { type AskedCall, withCall } from './repeats/asked-calls.ts';
+import { type IdMemory, rememberedIds, withIds } from './repeats/id-memory.ts';
+import { type OrderWindow, withOrder } from './repeats/order-windows.ts';
 
 /**
  * The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. Its
@@ -45,6 +49,12 @@ export interface Position extends ChainLink {
   readonly command: { readonly seq: number; readonly incarnation: number };
   /** The last command and message ids, oldest first, bounded. */
   readonly recentIds: readonly string[];
+  /** The ids before those, bounded. */
+  readonly olderIds: IdMemory;
+  /** The highest order numbers of each source, least recently used source first, bounded (D9). */
+  readonly orders: readonly OrderWindow[];
+  /** The last calls whose clients count their attempts, oldest first, bounded. */
+  readonly calls: readonly AskedCall[];
   /** Sequences of this generation's last commits with messages, oldest first, bounded. */
   readonly window: readonly number[];
   /** Sequence from which the model's context is read: the start of this generation, or what its last summary kept. */
@@ -73,6 +83,9 @@ export const initialState: SessionState = {
     startedRev: 0,
     command: { seq: 0, incarnation: 0 },
     recentIds: [],
+    olderIds: [],
+    orders: [],
+    calls: [],
     window: [],
     contextSeq: 0,
     skips: [],
@@ -91,14 +104,31 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
 
-/** The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. */
-const idsOf = (commit: RecordedCommit): string[] => {
-  const ids = new Set(commit.command.seq === null ? [] : [commit.command.id]);
-  for (const event of commit.events) {
+/**
+ * The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. The platform's id of a
+ * routed message is part of its command's.
+ */
+const idsOf = ({ command, events }: RecordedCommit): string[] => {
+  const ids = new Set(command.seq === null ? [] : [command.id]);
+  for (const event of isRoutedId(command.id) ? [] : events) {
     if (event.type === 'user_message') ids.add(event.message.messageId);
     if (event.type === 'message_refused') ids.add(event.messageId);
   }
   return Array.from(ids, detachedString);
+};
+
+type Arrivals = Pick<Position, 'recentIds' | 'olderIds' | 'orders' | 'calls'>;
+
+/** What is known of arrivals, so that a repeat is recognised (I2, D9). */
+const arrivalsAfter = ({ recentIds, olderIds, orders, calls }: Arrivals, commit: RecordedCommit): Arrivals => {
+  const { id, order, call } = commit.command;
+  const ids = [...recentIds, ...idsOf(commit)];
+  return {
+    recentIds: ids.length === recentIds.length ? recentIds : ids.slice(-limits.recentIds),
+    olderIds: withIds(olderIds, ids.slice(0, -limits.recentIds)),
+    orders: order === undefined ? orders : withOrder(orders, order),
+    calls: call === undefined ? calls : withCall(calls, { ...call, id, at: commit.at }),
+  };
 };
 
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
@@ -141,7 +171,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     interactedAt: commit.events.some(isInteraction) ? Math.max(before.interactedAt, commit.at) : before.interactedAt,
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
-    recentIds: bounded(before.recentIds, idsOf(commit), limits.recentIds),
+    ...arrivalsAfter(before, commit),
     window: bounded(starts && !keepsQueue ? [] : before.window, hasMessage ? [commit.seq] : [], limits.windowCommits),
     ...contextAfter(before, commit, starts),
     covered: coveredAfter(before.covered, commit),
@@ -185,6 +215,16 @@ export const toPlain = ({ machine, position }: SessionState): PlainState => ({
   status: machine.value,
   context: machine.context,
   position,
+});
+
+/** A state as it is shown: with the number of the older ids instead of their digests. */
+export interface ShownState extends Omit<PlainState, 'position'> {
+  readonly position: Omit<Position, 'olderIds'> & { readonly olderIds: number };
+}
+export const toShown = ({ status, context, position }: PlainState): ShownState => ({
+  status,
+  context,
+  position: { ...position, olderIds: rememberedIds(position.olderIds) },
 });
 
 /** The inverse of `toPlain`. Starts no child actor: only a newly recorded event may start an effect (I6). */

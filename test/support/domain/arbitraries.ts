@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
-import { decide, isRepeat } from '../../../shared/domain/session/decide/index.ts';
+import { decide } from '../../../shared/domain/session/decide/index.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { fold, initialState, type SessionState } from '../../../shared/domain/session/evolve.ts';
+import { isRepeat } from '../../../shared/domain/session/repeats/repeat.ts';
 import { runs } from '../runs.ts';
 import { command, commitOf } from './given.ts';
 import { people } from './verbs.ts';
