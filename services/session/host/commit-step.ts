@@ -3,7 +3,7 @@ import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/do
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
-import { repeatOf } from '../../../shared/domain/session/repeats/repeat.ts';
+import { type Repeat, repeatOf } from '../../../shared/domain/session/repeats/repeat.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { instantTurn } from '../turn/instant-turn.ts';
 import { type CommitResult, commitFenced } from './commit.ts';
@@ -23,7 +23,7 @@ export const commitStep = async (
   services: SessionServices,
 ): Promise<Outcome> => {
   const { state } = session;
-  const repeat = services.safetyToggles.deduplication ? repeatOf(envelope, origin, state) : null;
+  const repeat = repeatIn(state, envelope, origin, services);
   if (repeat !== null) return { kind: 'duplicate', repeat };
 
   const decision = decide(envelope, state);
@@ -52,6 +52,16 @@ export const commitStep = async (
 
   follow(session, recorded, services);
   return { kind: 'accepted', seq: recorded.seq, rev: recorded.rev };
+};
+
+const repeatIn = (
+  state: SessionState,
+  envelope: CommandEnvelope,
+  origin: Origin,
+  { safetyToggles: { deduplication, idMemory } }: SessionServices,
+): Repeat | null => {
+  if (!deduplication) return null;
+  return repeatOf(envelope, origin, idMemory ? state : { ...state, position: { ...state.position, olderIds: [] } });
 };
 
 /** Events that the machine accepts, and its state after them. */
