@@ -17,6 +17,10 @@ export const summaryOf = (event: SessionEvent): string => {
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
     case 'turn_failed':
       return `${event.code}: ${oneLine(event.message, width)}`;
+    case 'message_edited':
+      return `${event.of} by ${event.by.name ?? event.by.id}: ${oneLine(event.text, width)}`;
+    case 'message_withdrawn':
+      return `${event.of} by ${event.by.name ?? event.by.id}`;
     case 'message_refused':
       return event.code;
     case 'turn_queued':

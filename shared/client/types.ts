@@ -3,7 +3,7 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/evolve.ts';
-import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
+import type { Attachment, DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
 /** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
@@ -87,6 +87,11 @@ export interface Message {
   readonly text: string;
   readonly sender?: Sender;
   readonly runId?: string;
+  readonly attachments?: readonly Attachment[];
+  /** The platform's id of the message that this one replies to. */
+  readonly replyTo?: string;
+  /** When its text was last edited, ms. */
+  readonly editedAt?: number;
 }
 /** One commit of a session's log, as stored. */
 export type LogEntry = RecordedCommit;

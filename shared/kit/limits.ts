@@ -155,6 +155,9 @@ export const limits = {
   /** Order numbers of one source that a session remembers, and sources (D9). */
   orderWindow: 64,
   orderSources: 64,
+  /** Last messages of a session that can still be edited or withdrawn, and attachments of one message. */
+  revisableMessages: 64,
+  attachments: 32,
   /** Calls whose clients count their attempts, and how long a retry is told from a new call. */
   askedCalls: 16,
   askedCallMs: 3_600_000,

@@ -107,6 +107,7 @@ const plainState = z.strictObject({
     recentIds: z.array(id),
     olderIds: z.array(z.string()),
     orders: z.array(z.strictObject({ source: id, numbers: z.string() })),
+    revisable: z.array(z.strictObject({ id, of: id, messageId: id, by: id })),
     calls: z.array(callAttempt.extend({ id, at: z.number() }).strict()),
     window: z.array(count),
     contextSeq: count,

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { isWithin, type Principal } from '../../../shared/domain/access/access.ts';
 import { placing } from '../../../shared/domain/routing/envelope-key.ts';
-import { arrivingEnvelope, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { arrivingEnvelope, envelopeProblem, type InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
 import { deliveryTarget, sender, sessionSource } from '../../../shared/domain/values/types.ts';
+import { NatterError } from '../../../shared/kit/errors.ts';
 import { checkSaid, forbidden } from '../access/speaker.ts';
 import type { Caller } from '../commands/envelope.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
@@ -65,6 +66,8 @@ const storedId = ({ principal, actor }: Caller, { id }: InboundEnvelope): string
 /** Accepts what a platform said once it is stored, under the id that is answered. */
 export const receiveEnvelope = async ({ context, caller }: Call, envelope: z.infer<typeof strictEnvelope>) => {
   const { ports } = context;
+  const problem = envelopeProblem(envelope);
+  if (problem !== null) throw new NatterError('invalid', `${problem.field}: ${problem.message}`, { field: problem.field });
   await checkChannel(caller.principal, envelope, context);
   const place = placeOf(context, envelope);
   if ('key' in place) context.newSessions.enter(caller, place.key);

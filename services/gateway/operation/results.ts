@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { approvalRequest, attachment, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { shownState } from '../../../shared/wire/snapshot.ts';
@@ -93,6 +93,9 @@ export const messagesResult = z.object({
       text: z.string(),
       sender: sender.optional(),
       runId: id.optional(),
+      attachments: z.array(attachment).optional(),
+      replyTo: z.string().optional(),
+      editedAt: z.number().optional(),
     }),
   ),
   ...page,

@@ -31,6 +31,17 @@ export class ConversationMessageList {
     this.#characters = 0;
   }
 
+  /** Replaces the text of the message `of`; false if it is not there. */
+  revise(of: string, text: string): boolean {
+    const place = this.#items.findIndex((said) => said.of === of);
+    const old = this.#items[place];
+    if (old === undefined) return false;
+    const revised = { ...old, message: { ...old.message, text } };
+    this.#items.splice(place, 1, revised);
+    this.#characters += charactersOf(revised) - charactersOf(old);
+    return true;
+  }
+
   /** Replaces all messages up to `throughRev` with a summary, except those that turn `turnId` answers. */
   summarise(summary: string, { throughRev, seq, turnId }: { throughRev: number; seq: number; turnId: string | undefined }): void {
     const before = this.#items;

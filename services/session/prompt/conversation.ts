@@ -5,7 +5,6 @@ import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
-import type { Message } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
@@ -13,12 +12,16 @@ import {
   actingSender,
   detachedCalls,
   flushMessages,
+  type HeardMessage,
   type RunningTurn,
   runningTurn,
   sendersOf,
   userMessage,
   type Waiting,
 } from './running-turn.ts';
+
+/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
+const withdrawnText = '[The sender withdrew this message.]';
 
 /**
  * What a model sees of one session: a fold of its commits. Reading may start at any commit up to `Position.contextSeq`; `isWhole` and
@@ -66,7 +69,7 @@ export class Conversation {
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
     const goesOn = forkBaseOf(commit)?.rev === this.rev;
     this.#at = { rev: commit.rev, seq: commit.seq };
-    for (const event of commit.events) this.#hear(event, goesOn);
+    for (const [index, event] of commit.events.entries()) this.#hear(event, `${commit.seq}.${index}`, goesOn);
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
@@ -89,7 +92,7 @@ export class Conversation {
     };
   }
 
-  #hear(event: SessionEvent, goesOn: boolean): void {
+  #hear(event: SessionEvent, id: string, goesOn: boolean): void {
     switch (event.type) {
       case 'session_reset':
         return event.forkedFrom ? this.#branch(goesOn) : this.#begin(event.keepsQueue);
@@ -97,7 +100,11 @@ export class Conversation {
       case 'session_deleted':
         return this.#begin();
       case 'user_message':
-        return this.#remember(event);
+        return this.#remember(event, id);
+      case 'message_edited':
+        return this.#revise(event.of, event.text);
+      case 'message_withdrawn':
+        return this.#revise(event.of, withdrawnText);
       case 'queue_cleared':
         return event.turnIds.forEach((turnId) => void this.#waiting.delete(turnId));
       case 'turn_started':
@@ -144,15 +151,27 @@ export class Conversation {
     }
   }
 
-  #remember({ message, turnId }: EventOf<'user_message'>): void {
-    const kept: Message = { ...message, text: detachedString(message.text) };
+  #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
+    const kept: HeardMessage = { ...message, text: detachedString(message.text), of };
     if (turnId !== undefined) {
       this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
       return;
     }
-    const said: ConversationMessage = { ...this.#at, message: userMessage(kept) };
+    const said: ConversationMessage = { ...this.#at, of, message: userMessage(kept) };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
+  }
+
+  /** What was said is replaced wherever it waits to be read, or was read; a summary keeps what it says. */
+  #revise(of: string, revised: string): void {
+    const text = detachedString(revised);
+    for (const [turnId, { message, seq }] of this.#waiting)
+      if (message.of === of) this.#waiting.set(turnId, { message: { ...message, text }, seq });
+    const { joined = [], later = [] } = this.#turn ?? {};
+    for (const [index, message] of joined.entries()) if (message.of === of) joined[index] = { ...message, text };
+    for (const [index, said] of later.entries())
+      if (said.of === of) later[index] = { ...said, message: { ...said.message, text } };
+    if (this.#said.revise(of, text)) this.#counted = null;
   }
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
@@ -179,8 +198,8 @@ export class Conversation {
     if (waiting) this.#turn?.joined.push(waiting.message);
   }
 
-  #asking({ id, fromSeq }: RunningTurn, message: Message): ConversationMessage {
-    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
+  #asking({ id, fromSeq }: RunningTurn, message: HeardMessage): ConversationMessage {
+    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, of: message.of, message: userMessage(message) };
   }
 
   /** The final step becomes the answer. A flush step is visible only to the flush. */

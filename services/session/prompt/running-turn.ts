@@ -1,12 +1,16 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
 import { type ConversationMessage, flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
+import type { Attachment, Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
+/** A message and its event: `<seq>.<index>`. */
+export interface HeardMessage extends Message {
+  readonly of: string;
+}
 /** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {
-  readonly message: Message;
+  readonly message: HeardMessage;
   readonly seq: number;
 }
 
@@ -21,7 +25,7 @@ export interface RunningTurn {
   /** The senders of the messages that started it. */
   readonly senders: readonly Sender[];
   /** Messages that joined it; a step has read the first `heard` of them. */
-  readonly joined: Message[];
+  readonly joined: HeardMessage[];
   heard: number;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
@@ -89,8 +93,16 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
-export const userMessage = ({ text, sender }: Message): ModelMessage => ({
+/** Tells the model that files came with the message; it cannot see what is in them. */
+const attachmentsLine = (attachments: readonly Attachment[]): string => {
+  const named = attachments.map(({ name, type, bytes }) =>
+    [name ?? 'a file', type, bytes === undefined ? undefined : `${bytes} bytes`].filter((part) => part !== undefined).join(', '),
+  );
+  return `[Attached, not readable here: ${named.join('; ')}]`;
+};
+
+export const userMessage = ({ text, sender, attachments = [] }: Message): ModelMessage => ({
   role: 'user',
-  text,
+  text: attachments.length === 0 ? text : `${text}\n${attachmentsLine(attachments)}`,
   name: detachedString(sender.name ?? sender.id),
 });

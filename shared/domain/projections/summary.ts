@@ -1,3 +1,4 @@
+import { limits } from '../../kit/limits.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import { requestOf } from '../session/answered.ts';
 import { isErasure } from '../session/chain.ts';
@@ -34,6 +35,10 @@ export interface IndexRow {
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
   readonly costUsd: number;
   readonly lastMessagePreview: string;
+  /** The event of that message: `<seq>.<index>`. */
+  readonly lastMessageId?: string;
+  /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
+  readonly revisions?: readonly Revision[];
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */
   readonly participants: readonly string[];
   readonly inputTokens: number;
@@ -106,8 +111,19 @@ const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
 
+/** A message whose text counts no longer, by the id of its event, and the commit that says what does. */
+export interface Revision {
+  readonly of: string;
+  readonly seq: number;
+}
+
+const revised = (row: IndexRow, { of }: { readonly of: string }, preview: string, seq: number): Partial<IndexRow> => ({
+  revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
+  ...(of === row.lastMessageId && { lastMessagePreview: preview }),
+});
+
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
-const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -147,9 +163,14 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
+    case 'message_edited':
+      return revised(row, event, previewOf(event.text), seq);
+    case 'message_withdrawn':
+      return revised(row, event, '', seq);
     case 'message_refused':
       return { refusedMessages: row.refusedMessages + 1 };
     case 'turn_queued':
@@ -176,6 +197,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(withoutSilence(event.text)) || row.lastMessagePreview,
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
       };
     case 'turn_completed':
       return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };

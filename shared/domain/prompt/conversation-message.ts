@@ -13,6 +13,8 @@ export interface ConversationMessage {
   readonly asks?: true;
   /** It summarises what was said before (A11/126). */
   readonly summary?: true;
+  /** The event of the message: `<seq>.<index>`, by which it can be edited or withdrawn. */
+  readonly of?: string;
   readonly message: ModelMessage;
 }
 

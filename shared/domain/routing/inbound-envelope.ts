@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { InboundIdentity } from '../keys/routed-id.ts';
 import { id, traceparent } from '../session/envelope.ts';
-import { deliveryTarget, sender, sessionSource, timestamp } from '../values/types.ts';
+import { deliveryTarget, message, sender, sessionSource, timestamp } from '../values/types.ts';
 
 /**
  * What a channel, webhook or program hands to the router. `id` is the platform's message id, unique within the conversation, or within the
@@ -10,6 +10,7 @@ import { deliveryTarget, sender, sessionSource, timestamp } from '../values/type
  * says for how long. `conversation` is the platform's chat id, byte-exact. `mentioned` and
  * `directed` say whether the platform knows that the agent is addressed (A6). An envelope of kind `meta` carries no message but
  * only facts about the conversation and the route back to it (A13/138); its text is empty. The default kind is `message`.
+ * `edit` and `delete` are about an earlier message of the same conversation. `reaction` and `button` are accepted and not recorded yet.
  */
 const label = z.string().max(256).optional();
 const routingId = z.string().min(1).max(512).optional();
@@ -17,7 +18,17 @@ export const inboundEnvelope = z.object({
   id,
   idScope: z.enum(['conversation', 'account']).optional(),
   order: z.union([z.string().regex(/^[0-9]{1,20}$/, 'order: 1 to 20 decimal digits'), z.int().min(0)]).optional(),
-  kind: z.enum(['message', 'meta']).optional(),
+  kind: z.enum(['message', 'meta', 'edit', 'delete', 'reaction', 'button']).optional(),
+  /** Version of these fields. */
+  v: z.literal(1).optional(),
+  /** The platform's id of the message that was edited or deleted, that somebody reacted to, or that has the button. */
+  target: id.optional(),
+  replyTo: message.shape.replyTo,
+  attachments: message.shape.attachments,
+  /** An emoji or the platform's name of it; `removed`: it was taken back. */
+  reaction: z.object({ emoji: z.string().min(1).max(64), removed: z.boolean().optional() }).optional(),
+  /** What the button stands for, as the message with it said. */
+  button: z.object({ data: z.string().min(1).max(1_024) }).optional(),
   channel: z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'channel: use 1 to 32 of a-z, 0-9, "_" and "-", starting with a letter'),
   accountId: z.string().min(1).max(128).optional(),
   conversation: z.object({
@@ -58,6 +69,21 @@ export const identityOf = ({ channel, accountId, id: own, idScope, conversation 
   id: own,
   conversation: idScope === 'account' ? undefined : conversation.id,
 });
+
+/** What is wrong with an envelope besides its single fields: the field, and the fix; `null`: nothing. */
+export const envelopeProblem = ({ kind = 'message', order, target, reaction, button }: InboundEnvelope) => {
+  const isAbout = kind !== 'message' && kind !== 'meta';
+  if (isAbout && target === undefined) return { field: 'target', message: `name the message that the ${kind} is about` };
+  if (!isAbout && target !== undefined)
+    return { field: 'target', message: `leave it out, or say the kind: edit, delete, reaction or button` };
+  if (kind !== 'message' && order !== undefined)
+    return { field: 'order', message: `leave it out: it counts messages, and this is of kind ${kind}` };
+  if ((kind === 'reaction') !== (reaction !== undefined))
+    return { field: 'reaction', message: 'belongs to the kind reaction, and is needed there' };
+  if ((kind === 'button') !== (button !== undefined))
+    return { field: 'button', message: 'belongs to the kind button, and is needed there' };
+  return null;
+};
 
 /** Times in seconds stay below this for the next three thousand years; times in milliseconds have been above it since 1973. */
 const leastMs = 100_000_000_000;

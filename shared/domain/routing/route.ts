@@ -10,7 +10,7 @@ import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answ
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
-import { type InboundEnvelope, identityOf } from './inbound-envelope.ts';
+import { envelopeProblem, type InboundEnvelope, identityOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
@@ -52,6 +52,10 @@ export const createRoute = (config: Config): Route => {
     if (conversation.kind === 'direct' && !rules.admits(sender)) {
       return { dropped: `channels.${channel}.dmPolicy: only senders in allowFrom may write direct messages` };
     }
+    const problem = envelopeProblem(envelope);
+    if (problem !== null) return { unroutable: `${problem.field}: ${problem.message}` };
+    if (envelope.kind === 'reaction' || envelope.kind === 'button')
+      return { dropped: `kind: a ${envelope.kind} is not recorded yet` };
     const place = placeOf(envelope);
     if ('problem' in place) return { unroutable: place.problem };
 
@@ -124,6 +128,7 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const deliverTo = targetOf(envelope, config);
     const back = deliverTo && { deliverTo };
     if (envelope.kind === 'meta') return { type: 'record_origin', ...occasion, ...back };
+    if (envelope.target !== undefined) return revisionOf(envelope, envelope.target, sender);
 
     const direct = envelope.conversation.kind === 'direct';
     const addressed = envelope.mentioned || envelope.directed || (!direct && namesAgent(text));
@@ -142,7 +147,13 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
       });
     }
     const ruled = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const said = { messageId: envelope.id, text: ruled.text, sender };
+    const said = {
+      messageId: envelope.id,
+      text: ruled.text,
+      sender,
+      attachments: envelope.attachments,
+      replyTo: envelope.replyTo,
+    };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
@@ -150,6 +161,14 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const queue = queues.get(envelope.channel) ?? usualQueue;
     return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };
+};
+
+/** An edit or a deletion of the message that the platform calls `target`, in the same conversation. */
+const revisionOf = (envelope: InboundEnvelope, target: string, by: Sender): SessionCommand => {
+  const { id } = routedIdOf(identityOf({ ...envelope, id: target }));
+  return envelope.kind === 'edit'
+    ? { type: 'edit_message', target: id, text: envelope.text, by }
+    : { type: 'withdraw_message', target: id, by };
 };
 
 /** The occasion of an envelope. The connector's word on the source overrides what the key says (A3/42). */

@@ -57,6 +57,10 @@ export const sessionEvent = z.discriminatedUnion('type', [
   /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
+  /** The sender, or the owner, changed what message `of` says: `<seq>.<index>` of its event. From here on `text` counts. */
+  z.object({ type: z.literal('message_edited'), v: v1, of: id, messageId: id, text: z.string(), by: sender }),
+  /** The sender, or the owner, took message `of` back. The log keeps it; the model and the histories show it no longer. */
+  z.object({ type: z.literal('message_withdrawn'), v: v1, of: id, messageId: id, by: sender }),
   z.object({
     type: z.literal('message_refused'),
     v: v1,

@@ -33,6 +33,15 @@ const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
   actionExecutor: () => {},
 };
 
+/** A message from a platform, which it may report as edited or deleted. `id` is that of its command, `of` that of its event. */
+export interface Revisable {
+  readonly id: string;
+  readonly of: string;
+  readonly messageId: string;
+  /** Its sender, as a principal. */
+  readonly by: string;
+}
+
 /**
  * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
  * checks events before they are written, when they have no sequence yet.
@@ -53,6 +62,8 @@ export interface Position extends ChainLink {
   readonly olderIds: IdMemory;
   /** The highest order numbers of each source, least recently used source first, bounded (D9). */
   readonly orders: readonly OrderWindow[];
+  /** The last messages that may still be edited or withdrawn, oldest first, bounded. */
+  readonly revisable: readonly Revisable[];
   /** The last calls whose clients count their attempts, oldest first, bounded. */
   readonly calls: readonly AskedCall[];
   /** Sequences of this generation's last commits with messages, oldest first, bounded. */
@@ -85,6 +96,7 @@ export const initialState: SessionState = {
     recentIds: [],
     olderIds: [],
     orders: [],
+    revisable: [],
     calls: [],
     window: [],
     contextSeq: 0,
@@ -131,6 +143,23 @@ const arrivalsAfter = ({ recentIds, olderIds, orders, calls }: Arrivals, commit:
   };
 };
 
+/** The messages of a commit that its platform may edit or delete; a withdrawn one is gone. */
+const revisableAfter = (
+  before: Position['revisable'],
+  { seq, command: { id }, events }: RecordedCommit,
+): Position['revisable'] => {
+  const gone = events.find((event) => event.type === 'message_withdrawn')?.of;
+  const kept = gone === undefined ? before : before.filter(({ of }) => of !== gone);
+  if (!isRoutedId(id)) return kept;
+  const more = events.flatMap((event, index): Revisable[] => {
+    if (event.type !== 'user_message') return [];
+    const { messageId, sender } = event.message;
+    const by = detachedString(sender.principal ?? sender.id);
+    return [{ id: detachedString(id), of: `${seq}.${index}`, messageId: detachedString(messageId), by }];
+  });
+  return bounded(kept, more, limits.revisableMessages);
+};
+
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
 /** The fork base of a commit that forks (B21). */
@@ -172,6 +201,7 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     ...arrivalsAfter(before, commit),
+    revisable: revisableAfter(before.revisable, commit),
     window: bounded(starts && !keepsQueue ? [] : before.window, hasMessage ? [commit.seq] : [], limits.windowCommits),
     ...contextAfter(before, commit, starts),
     covered: coveredAfter(before.covered, commit),

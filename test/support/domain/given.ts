@@ -69,6 +69,9 @@ export const rowOf = (event: SessionEvent): string => {
       return `${event.type} ${event.damage} ${event.fromRev}-${event.toRev} g${event.generation} e${event.epoch}`;
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
+    case 'message_edited':
+    case 'message_withdrawn':
+      return `${event.type} ${event.messageId} ${event.of}`;
     case 'message_refused':
       return `${event.type} ${event.messageId} ${event.code}`;
     case 'turn_queued':

@@ -10,6 +10,7 @@ import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
 import { repairHistory } from './repair.ts';
+import { editMessage, withdrawMessage } from './revision.ts';
 import { recordResult, startCall } from './tools.ts';
 import { recordStep, resumeTurn } from './turn.ts';
 
@@ -24,6 +25,8 @@ export const handlers: Handlers = {
   open_session: openSession,
   post_message: postMessage,
   append_message: appendMessage,
+  edit_message: editMessage,
+  withdraw_message: withdrawMessage,
   record_origin: recordOrigin,
   stop,
   reset,

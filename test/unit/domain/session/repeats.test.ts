@@ -104,7 +104,7 @@ describe('order numbers (D9)', () => {
   });
 
   const numbered = (order: string | number, id = `${order}`): CommandEnvelope => routed({ id, order });
-  const after = (...commands: CommandEnvelope[]): SessionState =>
+  const taken = (...commands: CommandEnvelope[]): SessionState =>
     commands.reduce((state, each_) => {
       const { data } = each_;
       if (data.type !== 'append_message') throw new Error(data.type);
@@ -112,13 +112,13 @@ describe('order numbers (D9)', () => {
     }, stateAfter('open'));
 
   test('a repeat under another id is recognised, however the number is written', () => {
-    const state = after(numbered('0042'));
+    const state = taken(numbered('0042'));
     for (const order of ['42', 42]) expect(repeatOf(numbered(order, 'other'), null, state)).toEqual({ by: 'order' });
     expect(repeatOf(numbered(43, 'other'), null, state)).toBeNull();
   });
 
   test('a number below the window is new as long as no id was forgotten, then it is dropped', () => {
-    const state = after(...Array.from({ length: limits.orderWindow }, (_, index) => numbered(100 + index)));
+    const state = taken(...Array.from({ length: limits.orderWindow }, (_, index) => numbered(100 + index)));
     expect(repeatOf(numbered(7), null, state)).toBeNull();
     const olderIds = withIds([], names(0, most + 1));
     expect(repeatOf(numbered(7), null, { ...state, position: { ...state.position, olderIds } })).toEqual({ by: 'late' });
