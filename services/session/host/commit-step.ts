@@ -100,7 +100,11 @@ const commitOf = (
   correlationId,
   causationId: id,
   actor,
-  command: { id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null, order, call },
+  command: {
+    ...{ id, seq: origin?.seq ?? null, incarnation: origin?.incarnation ?? null },
+    ...(order && { order }),
+    ...(call && { call }),
+  },
   events,
 });
 

@@ -129,7 +129,7 @@ export const commitOf = (
     id: `commit-${rev}`,
     correlationId,
     causationId: id,
-    command: { id, seq: origin, incarnation: origin === null ? null : 1, order, call },
+    command: { id, seq: origin, incarnation: origin === null ? null : 1, ...(order && { order }), ...(call && { call }) },
   };
   const commit: Commit = { v: 2, ...ids, key, rev, prev: position.digest, sessionId, epoch, at, actor, events };
   return recorded(commit, position.seq + 2, at);
