@@ -56,6 +56,9 @@ const verbs = [
   'checkpoint',
   'forget',
   'fork',
+  'told',
+  'edit',
+  'withdraw',
 ] as const;
 const turnVerbs = [
   'reply',
@@ -138,6 +141,11 @@ const rowOf = (
       return `post-stale m${index} ${oneOf(modes, number)}`;
     case 'answers':
       return `answers m${index} ${oneOf(context.spawned, number)?.runId ?? 'spawned-9'} ${oneOf(modes, number)}`;
+    case 'told':
+      return `post in-${index}`;
+    case 'edit':
+    case 'withdraw':
+      return `${verb} ${oneOf(position.revisable, number)?.id ?? 'in-0'}`;
     case 'reset':
       return `reset s${index}${number % 2 ? ` m${index}` : ''}`;
     case 'renew':
