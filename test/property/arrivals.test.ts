@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { processSnapshotKey } from '../../shared/adapters/kv/snapshot-key.ts';
 import { decide } from '../../shared/domain/session/decide/index.ts';
+import { isRepeat } from '../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import {
   fold,
@@ -12,7 +13,6 @@ import {
   toPlain,
 } from '../../shared/domain/session/evolve.ts';
 import { withIds } from '../../shared/domain/session/repeats/id-memory.ts';
-import { isRepeat } from '../../shared/domain/session/repeats/repeat.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { decodeCommit, encodeCommit } from '../../shared/wire/codec.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../shared/wire/snapshot.ts';

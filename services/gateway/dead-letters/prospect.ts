@@ -1,8 +1,8 @@
 import { createRoute } from '../../../shared/domain/routing/route.ts';
+import { isRepeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { fromPlain } from '../../../shared/domain/session/evolve.ts';
-import { isComplete, rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
-import { isRepeat } from '../../../shared/domain/session/repeats/repeat.ts';
+import { hasForgottenNone, rememberedIds } from '../../../shared/domain/session/repeats/id-memory.ts';
 import { errorMessage, hasCode } from '../../../shared/kit/errors.ts';
 import type { DeadLetter } from '../../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
@@ -38,7 +38,7 @@ const commandProspect = async ({ ports }: GatewayContext, command: CommandEnvelo
     const state = fromPlain(await stateAt(ports, key));
     if (isRepeat(command, null, state)) return possible(true, `${key} has it already; it would change nothing`);
     const { recentIds, olderIds } = state.position;
-    if (isComplete(olderIds)) return possible(false, `${key} remembers everything that was sent to it, and not this`);
+    if (hasForgottenNone(olderIds)) return possible(false, `${key} remembers everything that was sent to it, and not this`);
     const count = recentIds.length + rememberedIds(olderIds);
     return possible(null, `${key} does not have it among its last ${count} commands and messages, and remembers no more`);
   } catch (error) {

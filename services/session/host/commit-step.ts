@@ -1,9 +1,9 @@
 import { decide } from '../../../shared/domain/session/decide/index.ts';
+import { type Repeat, repeatOf } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope, Commit, RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { evolve, type SessionState } from '../../../shared/domain/session/evolve.ts';
 import type { MachineSnapshot } from '../../../shared/domain/session/machine.ts';
-import { type Repeat, repeatOf } from '../../../shared/domain/session/repeats/repeat.ts';
 import { errorMessage } from '../../../shared/kit/errors.ts';
 import { instantTurn } from '../turn/instant-turn.ts';
 import { type CommitResult, commitFenced } from './commit.ts';

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../../shared/domain/session/decide/index.ts';
+import type { Repeat } from '../../../shared/domain/session/decide/repeat.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
-import type { Repeat } from '../../../shared/domain/session/repeats/repeat.ts';
 
 /** Where a command came from: its place in the command stream, or `null` for the host's own. */
 export type Origin = { readonly seq: number; readonly incarnation: number } | null;

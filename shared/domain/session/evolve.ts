@@ -10,7 +10,7 @@ import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
-import { type AskedCall, withCall } from './repeats/asked-calls.ts';
+import { type AskedCall, withAskedCall } from './repeats/asked-calls.ts';
 import { type IdMemory, rememberedIds, withIds } from './repeats/id-memory.ts';
 import { type OrderWindow, withOrder } from './repeats/order-windows.ts';
 
@@ -139,7 +139,7 @@ const arrivalsAfter = ({ recentIds, olderIds, orders, calls }: Arrivals, commit:
     recentIds: ids.length === recentIds.length ? recentIds : ids.slice(-limits.recentIds),
     olderIds: withIds(olderIds, ids.slice(0, -limits.recentIds)),
     orders: order === undefined ? orders : withOrder(orders, order),
-    calls: call === undefined ? calls : withCall(calls, { ...call, id, at: commit.at }),
+    calls: call === undefined ? calls : withAskedCall(calls, { ...call, id, at: commit.at }),
   };
 };
 

@@ -22,7 +22,7 @@ export const askedBefore = (calls: readonly AskedCall[], { fingerprint, attempt 
 };
 
 /** The calls with one more. */
-export const withCall = (calls: readonly AskedCall[], call: AskedCall): readonly AskedCall[] =>
+export const withAskedCall = (calls: readonly AskedCall[], call: AskedCall): readonly AskedCall[] =>
   [...calls.filter(({ fingerprint, at }) => fingerprint !== call.fingerprint && call.at - at <= limits.askedCallMs), call].slice(
     -limits.askedCalls,
   );

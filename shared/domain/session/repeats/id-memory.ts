@@ -60,4 +60,4 @@ const isWithinSorted = (digests: string, digest: string): boolean => {
 export const rememberedIds = (memory: IdMemory): number => memory.reduce((count, digests) => count + digests.length / width, 0);
 
 /** True while the memory has never dropped an id. */
-export const isComplete = (memory: IdMemory): boolean => memory.length <= fullStrings;
+export const hasForgottenNone = (memory: IdMemory): boolean => memory.length <= fullStrings;

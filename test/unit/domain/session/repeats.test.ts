@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { repeatOf } from '../../../../shared/domain/session/decide/repeat.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import { fold, initialState, type SessionState, toPlain, toShown } from '../../../../shared/domain/session/evolve.ts';
-import { askedBefore, withCall } from '../../../../shared/domain/session/repeats/asked-calls.ts';
+import { askedBefore, withAskedCall } from '../../../../shared/domain/session/repeats/asked-calls.ts';
 import {
+  hasForgottenNone,
   type IdMemory,
-  isComplete,
   isRemembered,
   rememberedIds,
   withIds,
 } from '../../../../shared/domain/session/repeats/id-memory.ts';
 import { type OrderWindow, standingOf, withOrder } from '../../../../shared/domain/session/repeats/order-windows.ts';
-import { repeatOf } from '../../../../shared/domain/session/repeats/repeat.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, commitOf, stateAfter } from '../../../support/domain/given.ts';
 import { routed } from '../routing/support.ts';
@@ -23,7 +23,7 @@ describe('the memory of older ids (D9)', () => {
     const memory = withIds([], names(0, count));
     expect(names(0, count).filter((id) => !isRemembered(memory, id))).toEqual([]);
     expect(names(count, count + 500).filter((id) => isRemembered(memory, id))).toEqual([]);
-    expect([rememberedIds(memory), isComplete(memory)]).toEqual([count, true]);
+    expect([rememberedIds(memory), hasForgottenNone(memory)]).toEqual([count, true]);
   });
 
   test(`it keeps the last ${most} at least, drops the oldest ${each} together, and stays bounded (I11)`, () => {
@@ -32,7 +32,7 @@ describe('the memory of older ids (D9)', () => {
     expect(names(count - most, count).filter((id) => !isRemembered(memory, id))).toEqual([]);
     expect(names(0, 3 * each).filter((id) => isRemembered(memory, id))).toEqual([]);
     expect(rememberedIds(memory)).toBeLessThanOrEqual(most + each);
-    expect(isComplete(memory)).toBe(false);
+    expect(hasForgottenNone(memory)).toBe(false);
   });
 
   test('a digest that is there by chance, between two others, is not taken for an id', () => {
@@ -153,7 +153,7 @@ describe('ids of routed messages (D9)', () => {
 
 describe('calls of clients that count their attempts (D9)', () => {
   const call = (attempt: number, fingerprint = 'f') => ({ fingerprint, attempt });
-  const known = withCall([], { ...call(0), id: 'first', at: 1_000 });
+  const known = withAskedCall([], { ...call(0), id: 'first', at: 1_000 });
 
   test.each([
     ['a retry', call(1), 2_000, 'first'],
@@ -167,12 +167,12 @@ describe('calls of clients that count their attempts (D9)', () => {
   });
 
   test('a first attempt that its own retry has overtaken is a repeat', () => {
-    expect(askedBefore(withCall([], { ...call(1), id: 'retry', at: 1_000 }), call(0), 1_500)).toBe('retry');
+    expect(askedBefore(withAskedCall([], { ...call(1), id: 'retry', at: 1_000 }), call(0), 1_500)).toBe('retry');
   });
 
   test('a retry stands for the last call of that kind, and calls are bounded (I11)', () => {
-    expect(askedBefore(withCall(known, { ...call(0), id: 'second', at: 1_500 }), call(1), 2_000)).toBe('second');
+    expect(askedBefore(withAskedCall(known, { ...call(0), id: 'second', at: 1_500 }), call(1), 2_000)).toBe('second');
     const many = Array.from({ length: 40 }, (_, index) => ({ ...call(0, `f${index}`), id: `${index}`, at: 1_000 }));
-    expect(many.reduce(withCall, [] as ReturnType<typeof withCall>)).toHaveLength(limits.askedCalls);
+    expect(many.reduce(withAskedCall, [] as ReturnType<typeof withAskedCall>)).toHaveLength(limits.askedCalls);
   });
 });

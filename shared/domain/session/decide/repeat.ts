@@ -2,9 +2,9 @@ import { formerIdOf } from '../../keys/routed-id.ts';
 import { messageOf } from '../commands.ts';
 import type { CommandEnvelope } from '../envelope.ts';
 import type { Position, SessionState } from '../evolve.ts';
-import { askedBefore } from './asked-calls.ts';
-import { isComplete, isRemembered } from './id-memory.ts';
-import { standingOf } from './order-windows.ts';
+import { askedBefore } from '../repeats/asked-calls.ts';
+import { hasForgottenNone, isRemembered } from '../repeats/id-memory.ts';
+import { standingOf } from '../repeats/order-windows.ts';
 
 /** A place in the command stream; `null` for a command that is not from there. */
 export type Place = { readonly seq: number; readonly incarnation: number } | null;
@@ -37,7 +37,7 @@ export const repeatOf = (envelope: CommandEnvelope, delivery: Place, state: Sess
   const standing = order === undefined ? 'new' : standingOf(position.orders, order);
   if (standing === 'known') return { by: 'order' };
   // While no id was ever forgotten, an unknown one is new, however late it comes.
-  return standing === 'below' && !isComplete(position.olderIds) ? { by: 'late' } : null;
+  return standing === 'below' && !hasForgottenNone(position.olderIds) ? { by: 'late' } : null;
 };
 
 export const isRepeat = (envelope: CommandEnvelope, delivery: Place, state: SessionState): boolean =>
