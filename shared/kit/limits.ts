@@ -1,3 +1,5 @@
+import { arrivalLimits } from './limits/arrival-limits.ts';
+
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
   /** UTF-8 bytes of a session key. */
@@ -8,8 +10,6 @@ export const limits = {
   sessionIdCharacters: 112,
   /** Bytes of one request body and of one command. */
   commandBytes: 256 * 1024,
-  /** Bytes of one inbound envelope: what routing adds to it still fits into a command. */
-  inboundBytes: 240 * 1024,
   /** Bytes of one commit. The largest is that of an instant turn: the message, plus the answer as a step and as a message. */
   commitBytes: 896 * 1024,
   /** UTF-8 bytes of the output of one model step. */
@@ -148,23 +148,9 @@ export const limits = {
   skillSets: 100,
   /** Nested forks between two compactions. */
   forkDepth: 16,
-  /** Command and message ids a session remembers in full, and digests of older ones, in strings of so many (D9). */
-  recentIds: 64,
-  olderIds: 16_384,
-  olderIdsEach: 1_024,
-  /** Order numbers of one source that a session remembers, and sources (D9). */
-  orderWindow: 64,
-  orderSources: 64,
-  /** Last messages of a session that can still be edited or withdrawn, and attachments of one message. */
-  revisableMessages: 64,
-  attachments: 32,
-  /** Calls whose clients count their attempts, and how long a retry is told from a new call. */
-  askedCalls: 16,
-  askedCallMs: 3_600_000,
+  ...arrivalLimits,
   /** Characters of a notice, that is, of a text by Natter itself. */
   noticeCharacters: 16_384,
-  /** Commits with messages whose position a session remembers: the reach of the model's context. */
-  windowCommits: 64,
   /** Commands waiting in one session's mailbox. */
   mailboxCommands: 256,
   /** Sessions kept in memory by one host. */

@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { Revision } from '../../../shared/domain/projections/row-parts.ts';
 import { sessionIdsOf } from '../../../shared/domain/projections/session-ids.ts';
-import type { Revision } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { orQuarantined } from '../../../shared/kit/or-quarantined.ts';

@@ -14,14 +14,12 @@ import {
   flushMessages,
   type HeardMessage,
   type RunningTurn,
+  reviseUnread,
   runningTurn,
   sendersOf,
   userMessage,
-  type Waiting,
+  WaitingMessages,
 } from './running-turn.ts';
-
-/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
-const withdrawnText = '[The sender withdrew this message.]';
 
 /**
  * What a model sees of one session: a fold of its commits. Reading may start at any commit up to `Position.contextSeq`; `isWhole` and
@@ -31,7 +29,7 @@ const withdrawnText = '[The sender withdrew this message.]';
  */
 export class Conversation {
   readonly #said = new ConversationMessageList();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new WaitingMessages();
   #turn: RunningTurn | null = null;
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
@@ -47,7 +45,7 @@ export class Conversation {
   }
   /** Estimated size in characters. */
   get characters(): number {
-    return [...this.#waiting.values()].reduce((sum, { message }) => sum + message.text.length, this.#said.characters);
+    return this.#said.characters + this.#waiting.characters;
   }
   /** False if reading started too late. */
   get isWhole(): boolean {
@@ -102,9 +100,8 @@ export class Conversation {
       case 'user_message':
         return this.#remember(event, id);
       case 'message_edited':
-        return this.#revise(event.of, event.text);
       case 'message_withdrawn':
-        return this.#revise(event.of, withdrawnText);
+        return this.#revise(event);
       case 'queue_cleared':
         return event.turnIds.forEach((turnId) => void this.#waiting.delete(turnId));
       case 'turn_started':
@@ -114,8 +111,7 @@ export class Conversation {
       case 'model_step':
         return this.#step(event);
       case 'tool_call_started':
-        this.#turn?.block?.begun.add(event.callId);
-        return;
+        return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
         return this.#result(event);
       case 'assistant_message':
@@ -153,30 +149,21 @@ export class Conversation {
 
   #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
     const kept: HeardMessage = { ...message, text: detachedString(message.text), of };
-    if (turnId !== undefined) {
-      this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
-      return;
-    }
+    if (turnId !== undefined) return void this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
     const said: ConversationMessage = { ...this.#at, of, message: userMessage(kept) };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }
 
   /** What was said is replaced wherever it waits to be read, or was read; a summary keeps what it says. */
-  #revise(of: string, revised: string): void {
-    const text = detachedString(revised);
-    for (const [turnId, { message, seq }] of this.#waiting)
-      if (message.of === of) this.#waiting.set(turnId, { message: { ...message, text }, seq });
-    const { joined = [], later = [] } = this.#turn ?? {};
-    for (const [index, message] of joined.entries()) if (message.of === of) joined[index] = { ...message, text };
-    for (const [index, said] of later.entries())
-      if (said.of === of) later[index] = { ...said, message: { ...said.message, text } };
-    if (this.#said.revise(of, text)) this.#counted = null;
+  #revise(event: EventOf<'message_edited' | 'message_withdrawn'>): void {
+    const text = reviseUnread(event, this.#waiting, this.#turn);
+    if (this.#said.revise(event.of, text)) this.#counted = null;
   }
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
     const ids = [id, ...merged.map((turn) => turn.id)];
-    const asked = ids.flatMap((turnId) => this.#take(turnId) ?? []);
+    const asked = ids.flatMap((turnId) => this.#waiting.take(turnId) ?? []);
     const turn = runningTurn(detachedString(id), {
       fromSeq: Math.min(this.seq, ...asked.map(({ seq }) => seq)),
       asked: asked.map(({ message }) => message),
@@ -187,14 +174,8 @@ export class Conversation {
     for (const { message } of asked) this.#said.add(this.#asking(turn, message));
   }
 
-  #take(turnId: string): Waiting | undefined {
-    const waiting = this.#waiting.get(turnId);
-    this.#waiting.delete(turnId);
-    return waiting;
-  }
-
   #join({ runId }: EventOf<'turn_joined'>): void {
-    const waiting = this.#take(runId);
+    const waiting = this.#waiting.take(runId);
     if (waiting) this.#turn?.joined.push(waiting.message);
   }
 

@@ -1,6 +1,7 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
 import { type ConversationMessage, flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Attachment, Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
@@ -12,6 +13,25 @@ export interface HeardMessage extends Message {
 export interface Waiting {
   readonly message: HeardMessage;
   readonly seq: number;
+}
+
+/** Messages whose turns have not read them yet, by turn. */
+export class WaitingMessages extends Map<string, Waiting> {
+  /** The message of a turn, which waits no longer. */
+  take(turnId: string): Waiting | undefined {
+    const waiting = this.get(turnId);
+    this.delete(turnId);
+    return waiting;
+  }
+
+  get characters(): number {
+    return Array.from(this.values(), ({ message }) => message.text.length).reduce((sum, length) => sum + length, 0);
+  }
+
+  revise(of: string, text: string): void {
+    for (const [turnId, { message, seq }] of this)
+      if (message.of === of) this.set(turnId, { message: { ...message, text }, seq });
+  }
 }
 
 /** The state of the running turn in a conversation. */
@@ -106,3 +126,21 @@ export const userMessage = ({ text, sender, attachments = [] }: Message): ModelM
   text: attachments.length === 0 ? text : `${text}\n${attachmentsLine(attachments)}`,
   name: detachedString(sender.name ?? sender.id),
 });
+
+/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
+const withdrawnText = '[The sender withdrew this message.]';
+
+/** Replaces the text of a message where no step has read it yet. Returns what is said in its place. */
+export const reviseUnread = (
+  event: EventOf<'message_edited' | 'message_withdrawn'>,
+  waiting: WaitingMessages,
+  turn: RunningTurn | null,
+): string => {
+  const { of } = event;
+  const text = event.type === 'message_edited' ? detachedString(event.text) : withdrawnText;
+  waiting.revise(of, text);
+  const { joined = [], later = [] } = turn ?? {};
+  for (const [index, message] of joined.entries()) if (message.of === of) joined[index] = { ...message, text };
+  for (const [index, said] of later.entries()) if (said.of === of) later[index] = { ...said, message: { ...said.message, text } };
+  return text;
+};

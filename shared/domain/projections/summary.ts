@@ -1,4 +1,3 @@
-import { limits } from '../../kit/limits.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import { requestOf } from '../session/answered.ts';
 import { isErasure } from '../session/chain.ts';
@@ -8,7 +7,7 @@ import { type EventOf, isInteraction, type SessionEvent } from '../session/event
 import type { SessionStatus } from '../session/machine.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
-import { described, introspectionParts, previewOf, withParticipant } from './row-parts.ts';
+import { described, introspectionParts, previewOf, type Revision, revised, withParticipant } from './row-parts.ts';
 
 /** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
 export interface IndexRow {
@@ -110,17 +109,6 @@ const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
 /** True if the turn was queued. A turn that starts in the commit of its message was not. */
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
-
-/** A message whose text counts no longer, by the id of its event, and the commit that says what does. */
-export interface Revision {
-  readonly of: string;
-  readonly seq: number;
-}
-
-const revised = (row: IndexRow, { of }: { readonly of: string }, preview: string, seq: number): Partial<IndexRow> => ({
-  revisions: [...(row.revisions ?? []).filter((revision) => revision.of !== of), { of, seq }].slice(-limits.revisableMessages),
-  ...(of === row.lastMessageId && { lastMessagePreview: preview }),
-});
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: RecordedCommit): Partial<IndexRow> => {

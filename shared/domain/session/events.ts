@@ -23,6 +23,7 @@ import {
 } from '../values/types.ts';
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
+import { revisionEvents } from './revision-events.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
@@ -57,10 +58,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
-  /** The sender, or the owner, changed what message `of` says: `<seq>.<index>` of its event. From here on `text` counts. */
-  z.object({ type: z.literal('message_edited'), v: v1, of: id, messageId: id, text: z.string(), by: sender }),
-  /** The sender, or the owner, took message `of` back. The log keeps it; the model and the histories show it no longer. */
-  z.object({ type: z.literal('message_withdrawn'), v: v1, of: id, messageId: id, by: sender }),
+  ...revisionEvents,
   z.object({
     type: z.literal('message_refused'),
     v: v1,
@@ -242,10 +240,7 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/**
- * True for events that count as use of a session: somebody said something, or it started. Housekeeping does not keep it fresh
- * (B11).
- */
+/** True for events that count as use of a session (B11): somebody said something, or it started. Housekeeping does not. */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

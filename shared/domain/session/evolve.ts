@@ -1,18 +1,15 @@
 import { type ActorScope, createActor, initialTransition } from 'xstate';
 import { assert } from '../../kit/assert.ts';
-import { detachedString } from '../../kit/detached-string.ts';
 import { limits } from '../../kit/limits.ts';
-import { isRoutedId } from '../keys/routed-id.ts';
 import type { ForkBase } from '../values/types.ts';
+import { type Arrivals, arrivalsAfter, noArrivals } from './arrivals.ts';
 import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
 import { isInteraction, type SessionEvent } from './events.ts';
 import { type MachineSnapshot, type SessionStatus, sessionMachine } from './machine.ts';
-import { type AskedCall, withAskedCall } from './repeats/asked-calls.ts';
-import { type IdMemory, rememberedIds, withIds } from './repeats/id-memory.ts';
-import { type OrderWindow, withOrder } from './repeats/order-windows.ts';
+import { rememberedIds } from './repeats/id-memory.ts';
 
 /**
  * The one fold: replay and snapshot + tail come from here, and so does the check of events before they are written. It runs no effect. Its
@@ -33,20 +30,11 @@ const inertScope: ActorScope<MachineSnapshot, SessionEvent> = {
   actionExecutor: () => {},
 };
 
-/** A message from a platform, which it may report as edited or deleted. `id` is that of its command, `of` that of its event. */
-export interface Revisable {
-  readonly id: string;
-  readonly of: string;
-  readonly messageId: string;
-  /** Its sender, as a principal. */
-  readonly by: string;
-}
-
 /**
  * What a session's state owes to its commits: their places in the log, their revisions and their times. The machine cannot hold these facts: it
  * checks events before they are written, when they have no sequence yet.
  */
-export interface Position extends ChainLink {
+export interface Position extends ChainLink, Arrivals {
   /** Stream sequence of the last commit folded; 0 before the first. */
   readonly seq: number;
   readonly at: number;
@@ -56,16 +44,6 @@ export interface Position extends ChainLink {
   readonly startedRev: number;
   /** Last command applied from the command stream: how a repeat is known (I2). */
   readonly command: { readonly seq: number; readonly incarnation: number };
-  /** The last command and message ids, oldest first, bounded. */
-  readonly recentIds: readonly string[];
-  /** The ids before those, bounded. */
-  readonly olderIds: IdMemory;
-  /** The highest order numbers of each source, least recently used source first, bounded (D9). */
-  readonly orders: readonly OrderWindow[];
-  /** The last messages that may still be edited or withdrawn, oldest first, bounded. */
-  readonly revisable: readonly Revisable[];
-  /** The last calls whose clients count their attempts, oldest first, bounded. */
-  readonly calls: readonly AskedCall[];
   /** Sequences of this generation's last commits with messages, oldest first, bounded. */
   readonly window: readonly number[];
   /** Sequence from which the model's context is read: the start of this generation, or what its last summary kept. */
@@ -93,11 +71,7 @@ export const initialState: SessionState = {
     interactedAt: 0,
     startedRev: 0,
     command: { seq: 0, incarnation: 0 },
-    recentIds: [],
-    olderIds: [],
-    orders: [],
-    revisable: [],
-    calls: [],
+    ...noArrivals,
     window: [],
     contextSeq: 0,
     skips: [],
@@ -115,50 +89,6 @@ export const evolve = (before: MachineSnapshot, event: SessionEvent): MachineSna
 
 const bounded = <T>(items: readonly T[], more: readonly T[], limit: number): readonly T[] =>
   more.length === 0 ? items : [...items, ...more].slice(-limit);
-
-/**
- * The ids that a commit makes known: those of its messages, and its command's unless the host itself made the command. The platform's id of a
- * routed message is part of its command's.
- */
-const idsOf = ({ command, events }: RecordedCommit): string[] => {
-  const ids = new Set(command.seq === null ? [] : [command.id]);
-  for (const event of isRoutedId(command.id) ? [] : events) {
-    if (event.type === 'user_message') ids.add(event.message.messageId);
-    if (event.type === 'message_refused') ids.add(event.messageId);
-  }
-  return Array.from(ids, detachedString);
-};
-
-type Arrivals = Pick<Position, 'recentIds' | 'olderIds' | 'orders' | 'calls'>;
-
-/** What is known of arrivals, so that a repeat is recognised (I2, D9). */
-const arrivalsAfter = ({ recentIds, olderIds, orders, calls }: Arrivals, commit: RecordedCommit): Arrivals => {
-  const { id, order, call } = commit.command;
-  const ids = [...recentIds, ...idsOf(commit)];
-  return {
-    recentIds: ids.length === recentIds.length ? recentIds : ids.slice(-limits.recentIds),
-    olderIds: withIds(olderIds, ids.slice(0, -limits.recentIds)),
-    orders: order === undefined ? orders : withOrder(orders, order),
-    calls: call === undefined ? calls : withAskedCall(calls, { ...call, id, at: commit.at }),
-  };
-};
-
-/** The messages of a commit that its platform may edit or delete; a withdrawn one is gone. */
-const revisableAfter = (
-  before: Position['revisable'],
-  { seq, command: { id }, events }: RecordedCommit,
-): Position['revisable'] => {
-  const gone = events.find((event) => event.type === 'message_withdrawn')?.of;
-  const kept = gone === undefined ? before : before.filter(({ of }) => of !== gone);
-  if (!isRoutedId(id)) return kept;
-  const more = events.flatMap((event, index): Revisable[] => {
-    if (event.type !== 'user_message') return [];
-    const { messageId, sender } = event.message;
-    const by = detachedString(sender.principal ?? sender.id);
-    return [{ id: detachedString(id), of: `${seq}.${index}`, messageId: detachedString(messageId), by }];
-  });
-  return bounded(kept, more, limits.revisableMessages);
-};
 
 type Context = Pick<Position, 'contextSeq' | 'skips'>;
 
@@ -201,7 +131,6 @@ export const advance = (known: Position, commit: RecordedCommit): Position => {
     startedRev: starts ? commit.rev : before.startedRev,
     command: seq === null || incarnation === null ? before.command : { seq, incarnation },
     ...arrivalsAfter(before, commit),
-    revisable: revisableAfter(before.revisable, commit),
     window: bounded(starts && !keepsQueue ? [] : before.window, hasMessage ? [commit.seq] : [], limits.windowCommits),
     ...contextAfter(before, commit, starts),
     covered: coveredAfter(before.covered, commit),

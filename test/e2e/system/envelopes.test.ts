@@ -3,7 +3,7 @@ import { limits } from '../../../shared/kit/limits.ts';
 import { pathOf } from '../gateway/setup.ts';
 import { startWhole } from './whole.ts';
 
-/** D9: what an envelope may carry besides its text, from the gateway's door to what everybody sees. */
+/** D9: what an envelope may carry besides its text, from the gateway to what everybody sees. */
 
 const key = 'agent:main:telegram:group:-1';
 const inGroup = { conversation: { id: '-1', kind: 'group' } };
@@ -28,7 +28,7 @@ test('an edit and a deletion on the platform change what is shown from then on',
   expect(await whole.eventsOf(key, 'user_message')).toHaveLength(2);
 });
 
-test('F11: an envelope that might not fit into a command is refused at the door, with the field and the limit', async () => {
+test('F11: an envelope that might not fit into a command is refused by the gateway, with the field and the limit', async () => {
   const { as } = await startWhole();
   const body = { id: '1', channel: 'telegram', ...inGroup, sender: { id: '5' }, text: 'x'.repeat(limits.inboundBytes) };
   expect(await as.telegram('POST', '/v1/inbound', { body })).toMatchObject({

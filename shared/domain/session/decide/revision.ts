@@ -1,5 +1,5 @@
 import type { Sender } from '../../values/types.ts';
-import type { Revisable } from '../evolve.ts';
+import type { Revisable } from '../arrivals.ts';
 import { accept, type Decision, type Given, nothing, type SessionView } from './decision.ts';
 
 /**
