@@ -20,7 +20,7 @@ export interface Repeat {
 }
 
 /** True if everything up to this place in the command stream is handled (I2). */
-export const isBehind = (delivery: Place, { position: { command } }: SessionState): boolean =>
+const isBehind = (delivery: Place, { position: { command } }: SessionState): boolean =>
   delivery !== null && delivery.incarnation === command.incarnation && delivery.seq <= command.seq;
 
 /** True if the session has seen the id (D9). */
