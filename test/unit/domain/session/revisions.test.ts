@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Conversation } from '../../../../services/session/prompt/conversation.ts';
+import { entriesOf, revisedCommit, revisionsIn } from '../../../../shared/domain/introspection/entry.ts';
 import { type IndexRow, summarize } from '../../../../shared/domain/projections/summary.ts';
 import { RecentMessages } from '../../../../shared/domain/projections/transcript.ts';
 import type { SessionCommand } from '../../../../shared/domain/session/commands.ts';
@@ -31,6 +32,7 @@ const played = (...given: (CommandEnvelope | string)[]) => {
   const turnId = state.machine.context.turn?.id ?? '';
   return {
     state,
+    commits,
     types: commits.flatMap(({ events }) => events.map(({ type }) => type)),
     told: conversation.view(turnId)?.said.map(({ message }) => message.text),
     heard: conversation.view(turnId)?.prompt,
@@ -132,4 +134,12 @@ describe('what an envelope may carry', () => {
   ])('%s is %s: %s', (_, change, expected) => {
     expect(Object.keys(outcome(change))).toEqual([expected]);
   });
+});
+
+test('what is noted for later is what counts now: an edited text, and nothing that was withdrawn', () => {
+  const { commits } = played(said('1', 'old'), 'stop', said('2', 'secret'), edit('1', 'new'), withdrawal('2'));
+  const texts = new Map(commits.flatMap(revisionsIn));
+  const { sessionId } = commits.at(-1)!;
+  const entries = commits.flatMap((commit) => entriesOf(revisedCommit(commit, texts), sessionId, { said: 100, tools: 100 }));
+  expect(entries.map(({ text }) => text)).toEqual(['new', '[withdrawn by its sender]']);
 });
