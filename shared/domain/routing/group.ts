@@ -8,8 +8,8 @@ import type { InboundEnvelope } from './inbound-envelope.ts';
 /** What happens to a message: `post` starts a turn, `append` only remembers it. */
 export interface GroupDecision {
   readonly verdict: 'post' | 'append';
-  /** The text as the session stores it. */
-  readonly text: string;
+  /** The owner speaks to others: the model decides whether to reply (A6/76). */
+  readonly aside?: 'owner';
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
@@ -22,21 +22,15 @@ export const nameFinder = (names: readonly string[]): ((text: string) => boolean
   return (text) => pattern.test(text);
 };
 
-/** Precedes what the owner says to others, so that the model can decide whether to reply (A6/76, 77). */
-export const ownerAside =
-  '[The owner wrote this to the group and not to you. Answer only if it helps; otherwise answer <NO_REPLY>.]\n';
-
 /**
  * Decides about a message. Direct messages always start a turn. `ownerTriggers` is the channel's setting of the owner rule (C19).
  */
 export const groupDecision = (
-  { conversation, text }: Pick<InboundEnvelope, 'conversation' | 'text'>,
+  { conversation }: Pick<InboundEnvelope, 'conversation'>,
   given: { readonly addressed: boolean; readonly role: Sender['role']; readonly ownerTriggers: boolean },
 ): GroupDecision => {
-  if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post', text };
-  return given.role === 'owner' && given.ownerTriggers
-    ? { verdict: 'post', text: ownerAside + text }
-    : { verdict: 'append', text };
+  if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post' };
+  return given.role === 'owner' && given.ownerTriggers ? { verdict: 'post', aside: 'owner' } : { verdict: 'append' };
 };
 
 /** `channels.<channel>`, prepared for lookups. */

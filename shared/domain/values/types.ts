@@ -122,6 +122,8 @@ export const message = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
+  /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
+  aside: z.literal('owner').optional(),
 });
 export type Message = z.infer<typeof message>;
 

@@ -215,7 +215,16 @@ describe('in a group', () => {
     expect(await ask(whole, owner, '/new shoes for everybody', group)).toMatch(/\n\/new shoes for everybody$/);
     expect(await whole.eventsOf(groupKey, 'session_reset')).toHaveLength(2);
     expect(await ask(whole, ann, 'natter: what is new?', group)).toBe('You said: natter: what is new?');
-    expect(await ask(whole, owner, 'to the others', group)).toMatch(/^You said: \[The owner wrote this to the group/);
+  });
+
+  test('A6/76, D3: the model is told that the owner spoke to the others; what is stored is what was said', async () => {
+    const whole = await startWhole();
+    expect(await ask(whole, owner, 'to the others', group)).toMatch(
+      /^You said: \[The owner wrote this to the group[^\n]+\nto the others$/,
+    );
+    expect(await textsIn(whole, groupKey)).toEqual(['to the others']);
+    const { body } = await whole.as.owner('GET', `${pathOf(groupKey)}/messages`);
+    expect(body).toMatchObject({ messages: [{ role: 'user', text: 'to the others' }, { role: 'assistant' }] });
   });
 
   test('A9/94: /send by another member of the group changes nothing', async () => {
