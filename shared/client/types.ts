@@ -65,7 +65,11 @@ export interface EventFilter {
   readonly live?: boolean | undefined;
 }
 
-export type SessionRow = IndexRow & { readonly queueMode: QueueRule['mode'] };
+export type SessionRow = IndexRow & {
+  /** The short form that people see, such as `main`. */
+  readonly shownKey: string;
+  readonly queueMode: QueueRule['mode'];
+};
 export type Session = SessionRow & {
   /** The last sequence of the session that the index has; the row itself may be newer. */
   readonly indexedSeq: number;
