@@ -52,6 +52,8 @@ const modelNamed = ({ config }: GatewayContext, word: string): string => {
   const named = resolveModel(word, config);
   if (named !== null && 'model' in named) return named.model;
   const message =
-    named === null ? `there is no model "${word}"` : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
+    named === null || 'unknown' in named
+      ? `there is no model "${word}"`
+      : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
   throw new NatterError('invalid', `model: ${message}`, { field: 'model' });
 };
