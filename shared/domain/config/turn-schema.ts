@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 
 /** The parts of the configuration that concern turns: models, context, tools and queue modes. */
 
@@ -78,13 +79,13 @@ export const toolsConfig = z.strictObject({
         /** Name of the tool; `*` stands for any characters. */
         tool: z.string().min(1),
         agent: z.string().optional(),
-        channel: z.string().optional(),
+        channel: channelName.optional(),
         role: z.enum(['owner', 'participant', 'program']).optional(),
         /** Argument name → pattern for its text; `*` stands for any characters. */
         arguments: z.record(z.string(), z.string()).optional(),
         action: z.enum(['allow', 'ask', 'deny']),
         /** Who may answer besides the owner: principals, or `asker` for the author of the message. */
-        approvers: z.array(z.string().min(1)).max(32).default([]),
+        approvers: z.array(withChannelName).max(32).default([]),
       }),
     )
     .default([]),
@@ -175,5 +176,9 @@ export const queueConfig = z.strictObject({
   mode: queue.mode.default('followup'),
   limit: queue.limit.default(20),
   debounceMs: queue.debounceMs.default(0),
-  byChannel: z.record(z.string(), z.strictObject(queue).partial()).default({}),
+  byChannel: z
+    .record(z.string(), z.strictObject(queue).partial())
+    .superRefine(checkChannels)
+    .transform(byChannelName)
+    .default({}),
 });

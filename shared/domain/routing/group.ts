@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { Identities } from '../keys/identity.ts';
+import { channelNameOf } from '../values/channel-name.ts';
 import type { Sender } from '../values/types.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 
@@ -46,8 +47,13 @@ export const allowedOn = (
   { allowFrom }: Pick<Config['channels'][string], 'allowFrom'>,
   identities: Identities,
 ): ReadonlySet<string> => {
-  const isComplete = (entry: string): boolean => entry.startsWith(`${channel}:`) || identities.isName(entry);
-  return new Set(allowFrom.map((entry) => identities.resolve(isComplete(entry) ? entry : `${channel}:${entry}`)));
+  const completed = (text: string): string => {
+    const entry = text.trim();
+    if (identities.isName(entry)) return entry;
+    const [first = '', ...rest] = entry.split(':');
+    return rest.length > 0 && channelNameOf(first) === channel ? `${channel}:${rest.join(':').trim()}` : `${channel}:${entry}`;
+  };
+  return new Set(allowFrom.map((entry) => identities.resolve(completed(entry))));
 };
 
 /**

@@ -73,6 +73,10 @@ export const origin = z.object({
 });
 export type Origin = z.infer<typeof origin>;
 
+/** How long a model may think about an answer, and how much people see of its work (D11). Logs may have older words. */
+export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const verboseLevels = ['off', 'on', 'full'] as const;
+
 /** Settings of one session; an unset one follows the configuration. Kept over a reset. */
 export const settings = z.object({
   sendPolicy: z.enum(['allow', 'deny']).optional(),
