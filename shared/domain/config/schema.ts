@@ -6,6 +6,7 @@ import { skillsConfig } from './skills-schema.ts';
 import {
   contextConfig,
   introspectionConfig,
+  maintenanceConfig,
   mcpConfig,
   memoryConfig,
   modelConfig,
@@ -182,6 +183,7 @@ export const configSchema = z.strictObject({
         .prefault({}),
       /** What a message does when a turn is already running (B6). */
       queue: queueConfig.prefault({}),
+      maintenance: maintenanceConfig.prefault({}),
       /** Sessions that one host keeps in memory. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })

@@ -63,6 +63,21 @@ export const scrubConfig = z.strictObject({
   everyHours: z.number().min(0).max(8_760).default(24),
 });
 
+/** How long sessions are kept (B1, B2, D10). */
+export const maintenanceConfig = z.strictObject({
+  /** `report` only counts what is due, but for sessions of stateless calls; `enforce` removes it. */
+  mode: z.enum(['report', 'enforce']).default('report'),
+  pruneAfterDays: z.int().min(1).max(36_500).default(30),
+  /** Default: any number. */
+  maxSessions: z.int().min(1).optional(),
+  /** Sessions used within this time do not go because there are too many. */
+  keepRecentHours: z.int().min(0).max(876_000).default(24),
+  /** 0: like any other session. */
+  statelessIdleMinutes: z.int().min(0).max(525_600).default(1_440),
+  everyMinutes: z.int().min(1).max(44_640).default(60),
+  archiveDir: z.string().min(1).optional(),
+});
+
 /** Long-term memory: what the agent remembers beyond a session (A7/82). */
 export const memoryConfig = z.strictObject({
   enabled: z.boolean().default(true),

@@ -4,6 +4,7 @@ import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
+import { addCleanup } from './cleanup.ts';
 
 interface SessionsOptions extends CommonOptions {
   readonly active?: number;
@@ -28,7 +29,7 @@ export const sessionLines = (rows: readonly SessionRow[], now: number): string[]
 
 /** `natter sessions` (A12/129). */
 export const sessionsCommand = (program: Command, world: World): void => {
-  program
+  const sessions = program
     .command('sessions')
     .description('list the sessions, newest activity first')
     .option('--active <minutes>', 'only sessions active in the last MINUTES', wholeNumber(1, 10_000_000))
@@ -42,4 +43,5 @@ export const sessionsCommand = (program: Command, world: World): void => {
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
       else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);
     });
+  addCleanup(sessions, world);
 };
