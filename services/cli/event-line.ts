@@ -17,10 +17,6 @@ export const summaryOf = (event: SessionEvent): string => {
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
     case 'turn_failed':
       return `${event.code}: ${oneLine(event.message, width)}`;
-    case 'message_edited':
-      return `${event.of} by ${event.by.name ?? event.by.id}: ${oneLine(event.text, width)}`;
-    case 'message_withdrawn':
-      return `${event.of} by ${event.by.name ?? event.by.id}`;
     case 'message_refused':
       return event.code;
     case 'turn_queued':
@@ -77,6 +73,9 @@ export const summaryOf = (event: SessionEvent): string => {
       return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
+    case 'message_edited':
+    case 'message_withdrawn':
+      return `${event.of}${'text' in event ? `: ${oneLine(event.text, width)}` : ''}`;
     case 'turn_completed':
     case 'session_reopened':
       return '';

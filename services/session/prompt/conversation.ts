@@ -1,5 +1,5 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
-import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import type { ConversationMessage, HeardMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
@@ -12,9 +12,8 @@ import {
   actingSender,
   detachedCalls,
   flushMessages,
-  type HeardMessage,
   type RunningTurn,
-  reviseUnread,
+  reviseTurn,
   runningTurn,
   sendersOf,
   userMessage,
@@ -150,15 +149,16 @@ export class Conversation {
   #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
     const kept: HeardMessage = { ...message, text: detachedString(message.text), of };
     if (turnId !== undefined) return void this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
-    const said: ConversationMessage = { ...this.#at, of, message: userMessage(kept) };
+    const said: ConversationMessage = { ...this.#at, heard: kept, message: userMessage(kept) };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }
 
   /** What was said is replaced wherever it waits to be read, or was read; a summary keeps what it says. */
   #revise(event: EventOf<'message_edited' | 'message_withdrawn'>): void {
-    const text = reviseUnread(event, this.#waiting, this.#turn);
-    if (this.#said.revise(event.of, text)) this.#counted = null;
+    this.#waiting.revise(event);
+    if (this.#turn) reviseTurn(this.#turn, event);
+    if (this.#said.revise(event)) this.#counted = null;
   }
 
   #start({ turn: { id, task }, merged = [] }: EventOf<'turn_started'>): void {
@@ -180,7 +180,7 @@ export class Conversation {
   }
 
   #asking({ id, fromSeq }: RunningTurn, message: HeardMessage): ConversationMessage {
-    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, of: message.of, message: userMessage(message) };
+    return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, heard: message, message: userMessage(message) };
   }
 
   /** The final step becomes the answer. A flush step is visible only to the flush. */

@@ -1,14 +1,15 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
-import { type ConversationMessage, flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
+import {
+  type ConversationMessage,
+  flushPrompt,
+  type HeardMessage,
+  textForModel,
+} from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { EventOf } from '../../../shared/domain/session/events.ts';
-import type { Attachment, Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
+import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
-/** A message and its event: `<seq>.<index>`. */
-export interface HeardMessage extends Message {
-  readonly of: string;
-}
 /** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {
   readonly message: HeardMessage;
@@ -28,9 +29,9 @@ export class WaitingMessages extends Map<string, Waiting> {
     return Array.from(this.values(), ({ message }) => message.text.length).reduce((sum, length) => sum + length, 0);
   }
 
-  revise(of: string, text: string): void {
+  revise(event: Revision): void {
     for (const [turnId, { message, seq }] of this)
-      if (message.of === of) this.set(turnId, { message: { ...message, text }, seq });
+      if (message.of === event.of) this.set(turnId, { message: revisedMessage(message, event), seq });
   }
 }
 
@@ -67,7 +68,7 @@ export const runningTurn = (
 ): RunningTurn => ({
   id,
   fromSeq,
-  prompt: task ?? asked.map(({ text }) => text).join('\n\n'),
+  prompt: task ?? asked.map(textForModel).join('\n\n'),
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
@@ -113,34 +114,33 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
-/** Tells the model that files came with the message; it cannot see what is in them. */
-const attachmentsLine = (attachments: readonly Attachment[]): string => {
-  const named = attachments.map(({ name, type, bytes }) =>
-    [name ?? 'a file', type, bytes === undefined ? undefined : `${bytes} bytes`].filter((part) => part !== undefined).join(', '),
-  );
-  return `[Attached, not readable here: ${named.join('; ')}]`;
-};
-
-export const userMessage = ({ text, sender, attachments = [] }: Message): ModelMessage => ({
+export const userMessage = (message: Message): ModelMessage => ({
   role: 'user',
-  text: attachments.length === 0 ? text : `${text}\n${attachmentsLine(attachments)}`,
-  name: detachedString(sender.name ?? sender.id),
+  text: textForModel(message),
+  name: detachedString(message.sender.name ?? message.sender.id),
 });
 
 /** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
 const withdrawnText = '[The sender withdrew this message.]';
 
-/** Replaces the text of a message where no step has read it yet. Returns what is said in its place. */
-export const reviseUnread = (
-  event: EventOf<'message_edited' | 'message_withdrawn'>,
-  waiting: WaitingMessages,
-  turn: RunningTurn | null,
-): string => {
-  const { of } = event;
-  const text = event.type === 'message_edited' ? detachedString(event.text) : withdrawnText;
-  waiting.revise(of, text);
-  const { joined = [], later = [] } = turn ?? {};
-  for (const [index, message] of joined.entries()) if (message.of === of) joined[index] = { ...message, text };
-  for (const [index, said] of later.entries()) if (said.of === of) later[index] = { ...said, message: { ...said.message, text } };
-  return text;
+type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
+
+/** What counts now in the place of a message. */
+const revisedMessage = (message: HeardMessage, event: Revision): HeardMessage => {
+  if (event.type === 'message_edited') return { ...message, text: detachedString(event.text) };
+  const { of, messageId, sender } = message;
+  return { of, messageId, sender, text: withdrawnText };
+};
+
+/** A message of the conversation after an edit or a withdrawal of another, or of itself. */
+export const revisedSaid = (said: ConversationMessage, event: Revision): ConversationMessage => {
+  if (said.heard?.of !== event.of) return said;
+  const heard = revisedMessage(said.heard, event);
+  return { ...said, heard, message: userMessage(heard) };
+};
+
+/** Revises a message where no step of the turn has read it yet. */
+export const reviseTurn = ({ joined, later }: RunningTurn, event: Revision): void => {
+  for (const [index, message] of joined.entries()) if (message.of === event.of) joined[index] = revisedMessage(message, event);
+  for (const [index, said] of later.entries()) later[index] = revisedSaid(said, event);
 };
