@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, attachment, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { attachment } from '../../../shared/domain/values/attachment.ts';
+import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { shownState } from '../../../shared/wire/snapshot.ts';
