@@ -78,6 +78,7 @@ export const plainState = z.strictObject({
         merged: z.array(id).optional(),
         deliverTo: deliveryTarget.optional(),
         task: turnTask.optional(),
+        askedBy: id.optional(),
       })
       .nullable(),
     approval: approvalRequest.strict().nullable(),

@@ -17,6 +17,8 @@ export interface TextInput {
   readonly message: CommandOf<'post_message'>['message'];
   readonly principal: Principal;
   readonly literal: boolean;
+  /** Whether the speaker may change the session (D7). Asked of chat commands only: it may read the log. */
+  mayChange(): Promise<boolean>;
   /** What happens if a turn is running. Default: as configured (B6). */
   readonly mode?: QueueRule['mode'] | undefined;
 }
@@ -37,7 +39,10 @@ const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny']);
  * address the agent. The owner's own token gives `/send`, `/approve` and `/deny` as the owner (A5/62, A9/94); otherwise it is a program, which
  * takes part in nothing.
  */
-export const commandFromText = (config: Config, { key, at, message, principal, literal, mode }: TextInput): SessionCommand => {
+export const commandFromText = async (
+  config: Config,
+  { key, at, message, principal, literal, mayChange, mode }: TextInput,
+): Promise<SessionCommand> => {
   const occasion = occasionFor(config, key, at);
   const { agent, session } = config;
   const chat = literal ? null : chatCommandIn(message.text, { triggers: session.resetTriggers, names: agent.names });
@@ -47,5 +52,5 @@ export const commandFromText = (config: Config, { key, at, message, principal, l
   const { messageId, deliverTo } = message;
   const isOwner = ownersWord.has(chat.type) && principal.role === 'owner' && message.sender.role === 'program';
   const sender = isOwner ? { ...message.sender, role: 'owner' as const } : message.sender;
-  return commandForChat(chat, { key, occasion, sender, deliverTo, messageId, config, at });
+  return commandForChat(chat, { key, occasion, sender, mayChange: await mayChange(), deliverTo, messageId, config, at });
 };

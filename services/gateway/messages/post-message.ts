@@ -36,16 +36,17 @@ export interface MessagePost {
   readonly condition: Condition;
 }
 
-const commandOf = (
+const commandOf = async (
   { access, config }: GatewayContext,
   caller: Caller,
   { key, body, idempotencyKey }: MessagePost,
   now: number,
-): CommandEnvelope => {
+): Promise<CommandEnvelope> => {
   const type = body.mode === 'append' ? 'append_message' : 'post_message';
   const id = commandIdOf(caller, key, type, idempotencyKey);
-  const from = speakerOf(caller.principal, body.sender, access.identities);
-  checkSaid(caller.principal, body);
+  const { principal } = caller;
+  const from = speakerOf(principal, body.sender, access.identities);
+  checkSaid(principal, body);
   if (type === 'append_message' && body.queue !== undefined) {
     throw new NatterError('invalid', 'queue: is for a message that asks for a turn; leave it out', { field: 'queue' });
   }
@@ -59,7 +60,10 @@ const commandOf = (
   const data: SessionCommand =
     type === 'append_message'
       ? { type, ...occasionFor(config, key, at), message }
-      : commandFromText(config, { key, at, message, principal: caller.principal, literal: !body.commands, mode: body.queue });
+      : await commandFromText(config, {
+          ...{ key, at, message, principal, literal: !body.commands, mode: body.queue },
+          mayChange: () => access.mayControl(principal, key, from),
+        });
   return envelopeOf(caller, { id, key, at, data });
 };
 
@@ -86,7 +90,7 @@ const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
 export const postMessage = async ({ context, caller, signal }: Call, post: MessagePost) => {
   const { access, ports } = context;
   const { key, body, waitMs, condition } = post;
-  const envelope = commandOf(context, caller, post, ports.clock.now());
+  const envelope = await commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
   context.newSessions.enter(caller, key);
   const when = await condition();

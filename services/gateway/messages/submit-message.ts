@@ -38,7 +38,7 @@ export const submitMessage = async (
   const { key, waitMs, signal } = submission;
   const seen = await access.enter(caller.principal, key);
   context.newSessions.enter(caller, key);
-  const envelope = envelopeFor(context, caller, submission);
+  const envelope = await envelopeFor(context, caller, submission);
   const row = await context.sessions.get(key);
   // A chat command such as `/new hello` carries a message too.
   if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
@@ -119,19 +119,21 @@ const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void =>
 };
 
 /** The command for a caller's text: a message, or the chat command in it. */
-export const commandFor = (context: GatewayContext, caller: Caller, said: SubmittedText): SessionCommand =>
-  envelopeFor(context, caller, said).data;
+export const commandFor = async (context: GatewayContext, caller: Caller, said: SubmittedText): Promise<SessionCommand> =>
+  (await envelopeFor(context, caller, said)).data;
 
 type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
 
-const envelopeFor = (
+const envelopeFor = async (
   { access, config, ports }: GatewayContext,
   caller: Caller,
   { key, text, idempotencyKey, literal }: SubmittedText,
-): CommandEnvelope => {
+): Promise<CommandEnvelope> => {
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : idempotentIdOf(caller, key, 'post_message', idempotencyKey));
   const { principal } = caller;
   const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
-  return envelopeOf(caller, { id, key, at, data: commandFromText(config, { key, at, message, principal, literal }) });
+  const mayChange = () => access.mayControl(principal, key, message.sender);
+  const data = await commandFromText(config, { key, at, message, principal, literal, mayChange });
+  return envelopeOf(caller, { id, key, at, data });
 };

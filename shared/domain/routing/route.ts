@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
+import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
@@ -118,7 +119,10 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
     if (chat !== null) {
       const { place, at } = given;
+      // A session that a hook chose may be anybody's.
+      const isOwn = direct && (place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
       return commandForChat(chat, {
+        mayChange: sender.role === 'owner' || isOwn,
         key: place.key,
         channel: envelope.channel,
         occasion,

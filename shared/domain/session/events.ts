@@ -31,6 +31,8 @@ import { introspectionEvents } from './introspection-events.ts';
  */
 const v1 = z.literal(1);
 const id = z.string();
+/** A principal. */
+const person = z.string().min(1).max(512);
 /** A turn that is queued or starts. */
 export const queuedTurn = z.object({
   id,
@@ -41,6 +43,8 @@ export const queuedTurn = z.object({
   /** May be answered together with its neighbours in the queue (B6). */
   collect: z.literal(true).optional(),
   task: turnTask.optional(),
+  /** The one person who asked for it: they may stop it (D7). Absent: the owner, a program, or several people. */
+  askedBy: person.optional(),
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;
 
@@ -79,7 +83,15 @@ export const sessionEvent = z.discriminatedUnion('type', [
     quietUntil: timestamp.optional(),
   }),
   /** The message joins the running turn: its next step sees it, and its run `runId` ends with that turn (B6). */
-  z.object({ type: z.literal('turn_joined'), v: v1, turn: turnRef, messageId: id, runId: id, quietUntil: timestamp.optional() }),
+  z.object({
+    type: z.literal('turn_joined'),
+    v: v1,
+    turn: turnRef,
+    messageId: id,
+    runId: id,
+    quietUntil: timestamp.optional(),
+    askedBy: person.optional(),
+  }),
   z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
   /** The parts of the system prompt from here on. */
   z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
@@ -180,6 +192,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     reason: z.string(),
     deliverTo: deliveryTarget.optional(),
   }),
+  /** These waiting turns end; others stay. */
   z.object({ type: z.literal('queue_cleared'), v: v1, turnIds: z.array(id), reason: z.string() }),
   z.object({
     type: z.literal('approval_requested'),
