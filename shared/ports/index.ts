@@ -11,6 +11,7 @@ import type { EventLog } from './event-log.ts';
 import type { Leases } from './leases.ts';
 import type { Live } from './live.ts';
 import type { MemoryStore } from './memory-store.ts';
+import type { Pairings } from './pairings.ts';
 import type { Presence } from './presence.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -43,6 +44,7 @@ export interface Ports {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly pairings: Pairings;
   readonly audit: AuditLog;
   readonly presence: Presence;
   /**

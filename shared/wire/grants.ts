@@ -83,7 +83,7 @@ const grants = {
     ...{ provisioner: 'm', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'crd' },
     ...{ operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   },
-  audit: { provisioner: 'm', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  audit: { provisioner: 'm', router: 'w', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
@@ -119,6 +119,7 @@ const grants = {
   'members of checkpoints': { checkpoint: 'wh' },
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   tickets: { gateway: 'w' },
+  pairings: { provisioner: 'm', router: 'wr', gateway: 'wr', operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   probes: {
     ...{
       provisioner: 'mw',
@@ -190,6 +191,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'members of checkpoints': bucket('hosts', 'checkpoints.*'),
     tokens: bucket('tokens', 'token.>'),
     tickets: bucket('tokens', 'ticket.*'),
+    pairings: bucket('pairings', 'channel.*'),
     probes: { stream: streams.probe, subjects: [subjects.probe] },
     'live text': { subjects: [`${prefix}.live.>`] },
     'requests for live text': { subjects: [subjects.join] },

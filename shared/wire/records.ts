@@ -3,6 +3,7 @@ import { auditKinds } from '../domain/access/audit.ts';
 import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
 import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
+import type { ChannelPairing } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { roles } from '../domain/values/role.ts';
@@ -138,6 +139,28 @@ const ticket = z.object({
   tokenSha256: sha256,
 }) satisfies z.ZodType<Ticket, unknown>;
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
+
+const pairingFacts = {
+  code: z.string().min(1).max(16),
+  senderId: z.string().min(1).max(256),
+  name: z.string().max(256).optional(),
+};
+const channelPairing = z.object({
+  v: z.literal(1),
+  channel: z.string().min(1).max(64),
+  requests: z.array(
+    z.object({
+      ...pairingFacts,
+      inboundId: z.string().min(1).max(limits.idCharacters),
+      requestedAt: z.number(),
+      expiresAt: z.number(),
+      denied: z.literal(true).optional(),
+    }),
+  ),
+  paired: z.array(z.object({ ...pairingFacts, pairedAt: z.number(), by: z.string().max(300) })).max(limits.pairedSenders),
+}) satisfies z.ZodType<ChannelPairing, unknown>;
+/** The strangers of a channel. */
+export const pairingCodec = codecOf<ChannelPairing>(channelPairing);
 
 /** A piece of an answer in progress. */
 export const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<

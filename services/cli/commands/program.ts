@@ -8,6 +8,7 @@ import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
 import { doctorCommand } from './operate/doctor.ts';
 import { logCommand } from './operate/log.ts';
+import { pairingCommand } from './operate/pairing.ts';
 import { restoreCommand } from './operate/restore.ts';
 import { statusCommand } from './operate/status.ts';
 import { serviceCommand } from './run/service.ts';
@@ -51,7 +52,11 @@ const groups = [
   { title: 'Skills', commands: [skillsCommand] },
   {
     title: 'Operate',
-    commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
+    commands: [
+      ...[statusCommand, doctorCommand, pairingCommand, auditCommand, deadLettersCommand, logCommand],
+      backupCommand,
+      restoreCommand,
+    ],
   },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];

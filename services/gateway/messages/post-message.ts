@@ -11,6 +11,7 @@ import type { GatewayContext } from '../context/gateway-context.ts';
 import { timeField } from '../http/input.ts';
 import type { Condition } from '../operation/etag.ts';
 import type { Call } from '../operation/operation.ts';
+import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 import { refuseWhenFull, submitCommand } from './submit-message.ts';
 
@@ -37,11 +38,12 @@ export interface MessagePost {
 }
 
 const commandOf = async (
-  { access, config }: GatewayContext,
+  context: GatewayContext,
   caller: Caller,
   { key, body, idempotencyKey }: MessagePost,
   now: number,
 ): Promise<CommandEnvelope> => {
+  const { access, config } = context;
   const type = body.mode === 'append' ? 'append_message' : 'post_message';
   const id = commandIdOf(caller, key, type, idempotencyKey);
   const { principal } = caller;
@@ -63,6 +65,7 @@ const commandOf = async (
       : await commandFromText(config, {
           ...{ key, at, message, principal, literal: !body.commands, mode: body.queue },
           mayChange: () => access.mayControl(principal, key, from),
+          pair: (code) => pairByText(context, caller, { code }),
         });
   return envelopeOf(caller, { id, key, at, data });
 };

@@ -13,6 +13,7 @@ import { speakerOf } from '../access/speaker.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 
 /** A message for a session. The same `idempotencyKey` again is the same run. */
@@ -125,15 +126,17 @@ export const commandFor = async (context: GatewayContext, caller: Caller, said: 
 type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
 
 const envelopeFor = async (
-  { access, config, ports }: GatewayContext,
+  context: GatewayContext,
   caller: Caller,
   { key, text, idempotencyKey, literal }: SubmittedText,
 ): Promise<CommandEnvelope> => {
+  const { access, config, ports } = context;
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : idempotentIdOf(caller, key, 'post_message', idempotencyKey));
   const { principal } = caller;
   const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
+  const pair = (code: string) => pairByText(context, caller, { code });
   const mayChange = () => access.mayControl(principal, key, message.sender);
-  const data = await commandFromText(config, { key, at, message, principal, literal, mayChange });
+  const data = await commandFromText(config, { key, at, message, principal, literal, mayChange, pair });
   return envelopeOf(caller, { id, key, at, data });
 };

@@ -21,6 +21,8 @@ export interface ChatCommandContext {
   readonly sender: Sender;
   /** Whether the sender may change this session: the owner everywhere, others where it is theirs alone (D7). */
   readonly mayChange: boolean;
+  /** What came of `/pair`, which is done outside. Absent: nothing was done, because the sender may not. */
+  readonly paired?: string | undefined;
   readonly deliverTo?: DeliveryTarget | undefined;
   readonly messageId: string;
   readonly config: Config;
@@ -66,6 +68,10 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
       return approvalAnswer(context, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':
       return deny(chat, context);
+    case 'pair':
+      return context.paired === undefined
+        ? noticeCommand('owner_only', 'Nothing was approved: only the owner may use /pair, in a direct chat.', context)
+        : noticeCommand('pairing', context.paired, context);
     case 'misspelt':
       return noticeCommand('approval_misspelt', spellings[chat.word], context);
   }
@@ -83,7 +89,11 @@ const noticeCommand = (code: string, text: string, context: ChatCommandContext):
 
 /** The answer to a command that would change a session of others too (D7). */
 const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand =>
-  noticeCommand('owner_only', `Nothing was changed: only the owner may use ${word} in a session that several people share.`, context);
+  noticeCommand(
+    'owner_only',
+    `Nothing was changed: only the owner may use ${word} in a session that several people share.`,
+    context,
+  );
 
 /** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';

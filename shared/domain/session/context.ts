@@ -162,10 +162,7 @@ export const turnStarted = (
   };
 };
 
-export const turnJoined = (
-  { turn }: SessionContext,
-  { quietUntil, askedBy: joining }: EventOf<'turn_joined'>,
-): ContextChange => {
+export const turnJoined = ({ turn }: SessionContext, { quietUntil, askedBy: joining }: EventOf<'turn_joined'>): ContextChange => {
   if (turn === null) return {};
   const { askedBy, ...others } = turn;
   const isSame = askedBy !== undefined && askedBy === joining;

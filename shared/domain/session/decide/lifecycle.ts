@@ -31,7 +31,8 @@ const stopOwn = ({ reason, notice }: Given<'stop'>['data'], { principal }: Sende
     principal === undefined ? { events: [], runs: 0, waiting: 0 } : stopOwnEvents(view, principal, reason);
   const isBusy = view.turn !== null || view.context.spawned.length > 0;
   const others = 'only the owner may stop what others started';
-  if (notice === undefined) return events.length === 0 && isBusy ? refuse('stop_forbidden', `${others}; ask them`) : accept(...events);
+  if (notice === undefined)
+    return events.length === 0 && isBusy ? refuse('stop_forbidden', `${others}; ask them`) : accept(...events);
   const stopped = `Stopped ${many(runs, 'run')} and cleared ${many(waiting, 'waiting message')}.`;
   const text = events.length > 0 ? stopped : isBusy ? `Nothing was stopped: ${others}.` : 'Nothing was running.';
   return accept(...events, noticeEvent(view.context.settings, { ...notice, text }));

@@ -28,6 +28,7 @@ export const routed = (change: Change = {}, settings: Change = {}): CommandEnvel
 export const keyOf = (change: Change, settings: Change = {}): string => {
   const result = outcome(change, settings);
   if ('command' in result) return result.command.key;
+  if ('pairing' in result) return `pairing: ${result.pairing.kind}`;
   return 'dropped' in result ? `dropped: ${result.dropped}` : `unroutable: ${result.unroutable}`;
 };
 export const messageOf = (change: Change, settings: Change = {}) => {

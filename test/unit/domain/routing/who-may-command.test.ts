@@ -7,7 +7,11 @@ import { type Change, routed } from './support.ts';
  */
 const owned = { agent: { owners: ['telegram:1'], names: ['natter'] } };
 const direct = (id: string): Change => ({ conversation: { id, kind: 'direct' }, sender: { id } });
-const inGroup = (id: string, mentioned = true): Change => ({ conversation: { id: '-1', kind: 'group' }, sender: { id }, mentioned });
+const inGroup = (id: string, mentioned = true): Change => ({
+  conversation: { id: '-1', kind: 'group' },
+  sender: { id },
+  mentioned,
+});
 const scoped = (session: Change): Change => ({ ...owned, session });
 
 type Place = readonly [change: Change, settings: Change];
@@ -51,7 +55,10 @@ hook, of another         notice    notice     notice    stop own   notice     re
 const wordOf = ({ data }: ReturnType<typeof routed>): string => {
   if (data.type === 'stop') return data.by === undefined ? 'stop' : 'stop own';
   if (data.type === 'post_notice') expect(data.notice.code).toBe('owner_only');
-  return data.type.replace(/^(post|append)_message$/, '$1').replace(/^patch_session$/, 'patch').replace(/^post_notice$/, 'notice');
+  return data.type
+    .replace(/^(post|append)_message$/, '$1')
+    .replace(/^patch_session$/, 'patch')
+    .replace(/^post_notice$/, 'notice');
 };
 
 const [header = '', ...lines] = table.trim().split('\n');

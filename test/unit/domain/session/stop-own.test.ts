@@ -30,7 +30,9 @@ describe('a /stop of somebody who is not the owner', () => {
 
   test('D7: nor is one that answers several people together', () => {
     const collected = ['post m1', 'post-of m2 ann collect', 'post-of m3 bob collect', 'reply m1/1 1'];
-    given(...collected).when('stop-of ann').thenRefused('stop_forbidden');
+    given(...collected)
+      .when('stop-of ann')
+      .thenRefused('stop_forbidden');
     given('post m1', 'post-of m2 ann collect', 'post-of m3 ann collect', 'reply m1/1 1')
       .when('stop-of ann')
       .then('turn_aborted m2/1 /stop');
