@@ -83,7 +83,8 @@ const grants = {
     ...{ provisioner: 'm', session: 'w', router: 'w', checkpoint: 'w', delivery: 'w', gateway: 'crd' },
     ...{ operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   },
-  audit: { provisioner: 'm', router: 'w', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  audit: { provisioner: 'm', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  'audit of pairing': { router: 'w' },
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
@@ -178,6 +179,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'deliveries of one channel': { stream: streams.deliveries, subjects: [`${prefix}.delivery.*.${channel}.*`] },
     'dead letters': { stream: streams.dead, subjects: [`${prefix}.dead.*`] },
     audit: { stream: streams.audit, subjects: [`${prefix}.audit.*`] },
+    'audit of pairing': { stream: streams.audit, subjects: [`${prefix}.audit.pairing_approved`] },
     snapshots: bucket('snapshots', '*'),
     'index rows': bucket('index', 'session.>'),
     'position of the index': bucket('index', 'position'),

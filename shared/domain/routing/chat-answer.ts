@@ -88,12 +88,11 @@ const noticeCommand = (code: string, text: string, context: ChatCommandContext):
 });
 
 /** The answer to a command that would change a session of others too (D7). */
-const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand =>
-  noticeCommand(
-    'owner_only',
-    `Nothing was changed: only the owner may use ${word} in a session that several people share.`,
-    context,
-  );
+const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand => {
+  const nobody = context.config.agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
+  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobody}`;
+  return noticeCommand('owner_only', text, context);
+};
 
 /** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';

@@ -46,6 +46,7 @@ const streamRows = (stream: string, consumer?: string): string[] =>
     KV_natter_index: ['index rows', 'position of the index', 'cursors'],
     KV_natter_hosts: ['health of processes', 'leases', 'members of inbound', 'members of commands', 'members of checkpoints'],
     KV_natter_tokens: ['tokens', 'tickets'],
+    KV_natter_pairings: ['pairings'],
     KV_natter_memory: ['memory'],
   })[stream] ?? [];
 
@@ -85,7 +86,8 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^natter\.delivery\.(?!\*\.probe)/, 'deliveries'],
   [/^natter\.delivery\.\*\.probe/, 'deliveries', 'deliveries of one channel'],
   [/^natter\.dead\./, 'dead letters'],
-  [/^natter\.audit\./, 'audit'],
+  [/^natter\.audit\.pairing_approved$/, 'audit', 'audit of pairing'],
+  [/^natter\.audit\.(?!pairing_approved$)/, 'audit'],
   [/^\$KV\.natter_snapshots\.(\*|probe)$/, 'snapshots'],
   [/^\$KV\.natter_index\.session\./, 'index rows'],
   [/^\$KV\.natter_index\.position$/, 'position of the index'],
@@ -97,6 +99,7 @@ const messages: readonly [RegExp, ...string[]][] = [
   [/^\$KV\.natter_hosts\.(inbound|commands|checkpoints)\./, 'members of %'],
   [/^\$KV\.natter_tokens\.token\./, 'tokens'],
   [/^\$KV\.natter_tokens\.ticket\./, 'tickets'],
+  [/^\$KV\.natter_pairings\.channel\./, 'pairings'],
   [/^natter\.live\./, 'live text'],
   [/^natter\.join$/, 'requests for live text'],
   [/^natter\.probe$/, 'probes'],
