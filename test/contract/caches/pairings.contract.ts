@@ -6,16 +6,16 @@ import type { CacheBroker } from '../../support/caches.ts';
 export const pairingsContract = (broker: () => CacheBroker): void => {
   /** A channel nobody else uses; names of channels may have any of these characters. */
   const channelNamed = () => `a-_${randomUUID().slice(0, 8)}`;
-  const stranger = (senderId: string) => ({ senderId, code: senderId, inboundId: senderId });
+  const stranger = (senderId: string) => ({ senderId, code: senderId.toUpperCase(), inboundId: senderId });
 
   test('D8: what one process approves or revokes holds for the next message at every other', async () => {
     const [one, other, channel] = [await broker().host(), await broker().host(), channelNamed()];
     const asks = () => other.pairings.change(channel, (record) => admit(record, stranger('ann'), 1));
-    expect(await asks()).toEqual({ kind: 'told', code: 'ann' });
+    expect(await asks()).toEqual({ kind: 'told', code: 'ANN' });
     await one.pairings.change(channel, (record) => approve(record, { code: 'ann', by: 'cli', now: 2 }));
     expect(await asks()).toEqual({ kind: 'paired' });
     await one.pairings.change(channel, (record) => revoke(record, 'ann'));
-    expect(await asks()).toEqual({ kind: 'told', code: 'ann' });
+    expect(await asks()).toEqual({ kind: 'told', code: 'ANN' });
   });
 
   test('D8: of many strangers at many processes at once, no more get a code than may wait', async () => {

@@ -121,7 +121,11 @@ describe('pairing at the router (D8)', () => {
   /** A router, and somebody who writes to it directly. */
   const opened = async () => {
     const rig = await open(undefined, fixed(configSchema.parse(settings)));
-    const write = async (sender: string, text: string, id = `m${rig.commands.length}-${Number(rig.router.metrics().dropped_total)}`): Promise<string> => {
+    const write = async (
+      sender: string,
+      text: string,
+      id = `m${rig.commands.length}-${Number(rig.router.metrics().dropped_total)}`,
+    ): Promise<string> => {
       const [at, dropped] = [rig.commands.length, rig.router.metrics().dropped_total ?? 0];
       const envelope = { id, channel: 'irc', conversation: { id: sender, kind: 'direct' }, sender: { id: sender }, text, at: 1 };
       await rig.ports.inbound.publish(inboundEnvelope.parse(envelope));
