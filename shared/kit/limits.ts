@@ -213,11 +213,6 @@ export const limits = {
   transcriptEnds: 10_000,
   mirrorCommits: 2_000,
   mirrorCharacters: 8 * 1024 * 1024,
-  /** Strangers of one channel who wait for the owner, the minutes of their codes, approved senders, and wrong codes of one caller a minute. */
-  pairingRequests: 3,
-  pairingMinutes: 60,
-  pairedSenders: 500,
-  pairingGuessesPerMinute: 10,
   /** Access tokens of one installation, and sessions whose participants a gateway remembers for its streams. */
   accessTokens: 1_000,
   accessRows: 10_000,

@@ -4,9 +4,9 @@ import {
   deny,
   type PairedSender,
   pairingCodeOf,
+  pairingLimits,
   waitingRequests,
 } from '../domain/routing/pairing.ts';
-import { limits } from '../kit/limits.ts';
 import type { Ports } from '../ports/index.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -35,7 +35,7 @@ export class PairingDecisions {
 
   constructor(ports: Pick<Ports, 'pairings' | 'clock'>) {
     this.#ports = ports;
-    this.#guesses = new RateLimit(ports.clock, () => limits.pairingGuessesPerMinute, 'this caller names wrong pairing codes');
+    this.#guesses = new RateLimit(ports.clock, () => pairingLimits.guessesPerMinute, 'this caller names wrong pairing codes');
   }
 
   /** The sender whose code it is may write from now on; `null`: no such code waits. The same code again changes nothing. */

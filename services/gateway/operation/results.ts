@@ -244,13 +244,4 @@ export const deadLetterResent = listedLetter.extend({
   duplicate: z.boolean().describe('the queue had it already, from a resend less than two minutes ago'),
 });
 export const deadLetterDiscarded = listedLetter;
-const channelSender = { channel: z.string(), senderId: id, name: z.string().optional() };
-export const pairingSender = z.object(channelSender);
-export const pairedSender = z
-  .object({ ...channelSender, pairedAt: z.number(), by: z.string().describe('the actor who approved') })
-  .meta({ id: 'PairedSender', description: 'A sender whom the owner lets write direct messages.' });
-const pairingRequest = z
-  .object({ ...channelSender, code: z.string(), requestedAt: z.number(), expiresAt: z.number() })
-  .meta({ id: 'PairingRequest', description: 'A stranger who waits for the owner.' });
-export const pairings = z.object({ requests: z.array(pairingRequest), paired: z.array(pairedSender) });
 export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

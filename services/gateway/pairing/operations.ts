@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { method, type Operation, operation } from '../operation/operation.ts';
-import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { approvePairing, denyPairing, listPairings, revokePairing } from './pairing.ts';
+import * as results from './results.ts';
 
 /** Pairing, for the owner. Not for MCP: a model must not let anybody in. */
 
@@ -20,7 +20,7 @@ export const pairingOperations: readonly Operation[] = [
     summary: 'Lists strangers who wait for approval, and senders who were approved',
     http: route({
       ...{ method: 'get', path: '/v1/pairing' },
-      answers: { 200: results.pairings },
+      answers: { 200: results.pairingList },
       examples: { answer: { requests: [samples.pairingRequest], paired: [samples.pairedSender] } },
       problems: ['forbidden'],
       input: () => null,
@@ -32,7 +32,7 @@ export const pairingOperations: readonly Operation[] = [
     summary: 'Lets the stranger with this code write direct messages',
     http: route({
       ...{ method: 'post', path: '/v1/pairing/approve', body: codeBody },
-      answers: { 200: results.pairedSender },
+      answers: { 200: results.approvedSender },
       examples: { ...decision, answer: samples.pairedSender },
       problems: ['forbidden', 'not_found', 'overloaded'],
       input: ({ body }) => body,
@@ -44,7 +44,7 @@ export const pairingOperations: readonly Operation[] = [
     summary: 'Denies the stranger with this code, who gets no other code while it would be valid',
     http: route({
       ...{ method: 'post', path: '/v1/pairing/deny', body: codeBody },
-      answers: { 200: results.pairingSender },
+      answers: { 200: results.deniedOrRevoked },
       examples: { ...decision, answer: { channel: from, senderId } },
       problems: ['forbidden', 'not_found', 'overloaded'],
       input: ({ body }) => body,
@@ -56,7 +56,7 @@ export const pairingOperations: readonly Operation[] = [
     summary: 'Takes back that a sender was approved',
     http: route({
       ...{ method: 'post', path: '/v1/pairing/revoke', body: senderBody },
-      answers: { 200: results.pairingSender },
+      answers: { 200: results.deniedOrRevoked },
       examples: { body: { channel: from, senderId }, answer: { channel: from, senderId } },
       problems: ['forbidden', 'not_found'],
       input: ({ body }) => body,

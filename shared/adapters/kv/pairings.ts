@@ -1,7 +1,7 @@
 import { nobodyPaired } from '../../domain/routing/pairing.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { Pairings } from '../../ports/pairings.ts';
+import type { Pairings } from '../../ports/access/pairings.ts';
 import { pairingCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';
 import type { KeyValue } from './key-value.ts';

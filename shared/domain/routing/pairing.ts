@@ -1,5 +1,4 @@
 import { NatterError } from '../../kit/errors.ts';
-import { limits } from '../../kit/limits.ts';
 
 /**
  * Pairing (D8): on a channel with `dmPolicy: pairing` a stranger gets a code, and may write once the owner has approved it. The
@@ -32,6 +31,9 @@ export interface ChannelPairing {
   readonly requests: readonly PairingRequest[];
   readonly paired: readonly PairedSender[];
 }
+
+/** Strangers of a channel who wait at a time, the life of their codes, paired senders, and wrong codes of one caller a minute. */
+export const pairingLimits = { requests: 3, minutes: 60, senders: 500, guessesPerMinute: 10 } as const;
 
 /** Without letters and digits that look alike. */
 export const pairingAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -75,9 +77,9 @@ export const admit = (record: ChannelPairing, stranger: Stranger, now: number): 
   if (known?.inboundId === inboundId && !known.denied) return { record: null, result: { kind: 'told', code: known.code } };
   if (known !== undefined)
     return silent(known.denied ? 'the owner has denied this sender' : 'this sender has a code and is not approved yet');
-  if (waitingRequests(record, now).length >= limits.pairingRequests)
-    return silent(`${limits.pairingRequests} strangers wait for the owner already`);
-  const request = { ...stranger, requestedAt: now, expiresAt: now + limits.pairingMinutes * 60_000 };
+  if (waitingRequests(record, now).length >= pairingLimits.requests)
+    return silent(`${pairingLimits.requests} strangers wait for the owner already`);
+  const request = { ...stranger, requestedAt: now, expiresAt: now + pairingLimits.minutes * 60_000 };
   return { record: { ...record, requests: [...open, request] }, result: { kind: 'told', code: stranger.code } };
 };
 
@@ -93,9 +95,9 @@ export const approve = (
   const known = record.paired.find((paired) => paired.code === code);
   const request = waitingRequests(record, now).find((waiting) => waiting.code === code);
   if (request === undefined) return { record: null, result: known ?? null };
-  if (record.paired.length >= limits.pairedSenders) {
+  if (record.paired.length >= pairingLimits.senders) {
     const fix = 'revoke one, or let people in by allowFrom';
-    throw new NatterError('overloaded', `${record.channel} has ${limits.pairedSenders} paired senders; ${fix}`);
+    throw new NatterError('overloaded', `${record.channel} has ${pairingLimits.senders} paired senders; ${fix}`);
   }
   const { senderId, name } = request;
   const sender = { senderId, ...(name !== undefined && { name }), code, pairedAt: now, by };
@@ -121,7 +123,7 @@ export const revoke = (record: ChannelPairing, senderId: string): PairingChange<
 
 /** What a stranger is told. */
 export const pairingNotice = (code: string): string =>
-  `I do not know you yet, and your message was not kept. Ask the owner to approve the code ${code}; it is valid for ${limits.pairingMinutes} minutes. Then write again.`;
+  `I do not know you yet, and your message was not kept. Ask the owner to approve the code ${code}; it is valid for ${pairingLimits.minutes} minutes. Then write again.`;
 
 /** What the owner is told after `/pair`. */
 export const approvalNotice = (approved: (PairedSender & { readonly channel: string }) | null): string =>

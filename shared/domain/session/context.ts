@@ -12,8 +12,9 @@ import type {
   Usage,
 } from '../values/types.ts';
 import type { ResolvedApproval } from './answered.ts';
-import type { EventOf, QueuedTurn } from './events.ts';
+import type { EventOf } from './events.ts';
 import type { IntrospectionState } from './introspection.ts';
+import type { QueuedTurn } from './queued-turn.ts';
 
 /** What a session knows besides its status, and how each fact changes it. Plain data: it survives MessagePack and JSON unchanged. */
 

@@ -5,7 +5,8 @@ import { deliveryTarget, type Notice, type Settings } from '../../values/types.t
 import type { CommandOf } from '../commands.ts';
 import type { ActiveTurn } from '../context.ts';
 import type { Gap } from '../covered.ts';
-import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import type { QueuedTurn } from '../queued-turn.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session follow each other and end (A4/43–58, C8, C10). */

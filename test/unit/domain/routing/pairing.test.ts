@@ -7,10 +7,10 @@ import {
   nobodyPaired,
   type PairingChange,
   pairingAlphabet,
+  pairingLimits,
   revoke,
   waitingRequests,
 } from '../../../../shared/domain/routing/pairing.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
 import { type Change, outcome, routed } from './support.ts';
 
 /** D8: pairing as a story. A code is the sender's name in capitals; time is in minutes. */
@@ -24,7 +24,9 @@ class Story {
     return result;
   }
   writes(senderId: string, at = 0, inboundId = `${senderId}-${at}`): string {
-    const told = this.#take(admit(this.#record, { code: `${codeOf(senderId)}${at || ''}`, senderId, inboundId }, at * minute));
+    const told = this.#take(
+      admit(this.#record, { code: `${codeOf(senderId)}${at === 0 ? '' : `-${at}`}`, senderId, inboundId }, at * minute),
+    );
     return told.kind === 'told' ? `told ${told.code}` : told.kind;
   }
   approves(code: string, at = 1): string | null {
@@ -77,18 +79,18 @@ describe('pairing (D8)', () => {
     const story = new Story();
     story.writes('ann');
     expect(story.approves('ANN', 60)).toBeNull();
-    expect(story.writes('ann', 61)).toBe('told ANN61');
-    expect(story.approves('ANN61', 120)).toBe('ann');
+    expect(story.writes('ann', 61)).toBe('told ANN-61');
+    expect(story.approves('ANN-61', 120)).toBe('ann');
   });
 
   test('D8: of so many strangers who wait, the next ones are told nothing', () => {
     const story = new Story();
     const strangers = ['a', 'b', 'c', 'd', 'e'];
     expect(strangers.map((id) => story.writes(id))).toEqual(['told A', 'told B', 'told C', 'silent', 'silent']);
-    expect(story.waiting()).toHaveLength(limits.pairingRequests);
+    expect(story.waiting()).toHaveLength(pairingLimits.requests);
     story.approves('B');
-    expect(story.writes('d', 2)).toBe('told D2');
-    expect(story.writes('e', 61)).toBe('told E61');
+    expect(story.writes('d', 2)).toBe('told D-2');
+    expect(story.writes('e', 61)).toBe('told E-61');
   });
 
   test('D8: who was denied is told nothing for the rest of the hour, and holds up nobody', () => {
@@ -99,9 +101,9 @@ describe('pairing (D8)', () => {
       null,
       null,
       'silent',
-      'told D2',
+      'told D-2',
     ]);
-    expect(story.writes('a', 61)).toBe('told A61');
+    expect(story.writes('a', 61)).toBe('told A-61');
   });
 
   test('D8: a revoked sender is a stranger again', () => {
@@ -109,11 +111,11 @@ describe('pairing (D8)', () => {
     story.writes('ann');
     story.approves('ANN');
     expect([story.revokes('ann'), story.revokes('ann'), story.revokes('bob')]).toEqual(['ann', null, null]);
-    expect(story.writes('ann', 2)).toBe('told ANN2');
+    expect(story.writes('ann', 2)).toBe('told ANN-2');
   });
 
   test('D8: as many are approved as there is room for', () => {
-    const paired = Array.from({ length: limits.pairedSenders }, (_, index) => ({
+    const paired = Array.from({ length: pairingLimits.senders }, (_, index) => ({
       senderId: `${index}`,
       code: `${index}`,
       pairedAt: 0,

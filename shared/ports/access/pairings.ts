@@ -1,4 +1,4 @@
-import type { ChannelPairing, PairingChange } from '../domain/routing/pairing.ts';
+import type { ChannelPairing, PairingChange } from '../../domain/routing/pairing.ts';
 
 /** The strangers of each channel: who waits for the owner, and who was approved (D8). Durable. */
 export interface Pairings {
