@@ -63,13 +63,6 @@ const groups: readonly Group[] = [
   },
   {
     title: 'Operate',
-<<<<<<< HEAD
-    commands: [
-      ...[statusCommand, doctorCommand, pairingCommand, auditCommand, deadLettersCommand, logCommand],
-      backupCommand,
-      restoreCommand,
-    ],
-=======
     commands: {
       status: async () => (await import('./operate/status.ts')).statusCommand,
       doctor: async () => (await import('./operate/doctor.ts')).doctorCommand,
@@ -90,7 +83,6 @@ const groups: readonly Group[] = [
       broker: async () => (await import('./setup/broker.ts')).brokerCommand,
       completions: async () => (await import('./setup/completions.ts')).completionsCommand,
     },
->>>>>>> main
   },
 ];
 
