@@ -95,6 +95,7 @@ export const postMessage = async ({ context, caller, signal }: Call, post: Messa
   const { key, body, waitMs, condition } = post;
   const envelope = await commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
+  if (body.queue === 'interrupt') await access.permitControl(caller.principal, key, 'interrupting a turn of');
   context.newSessions.enter(caller, key);
   const when = await condition();
   if (body.sendAt !== undefined) {
