@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
-import { queuedTurn } from '../domain/session/events.ts';
 import type { PlainState, ShownState } from '../domain/session/evolve.ts';
+import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
 import { callAttempt } from '../domain/session/repeats/asked-calls.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
 import {
@@ -79,6 +79,7 @@ const plainState = z.strictObject({
         merged: z.array(id).optional(),
         deliverTo: deliveryTarget.optional(),
         task: turnTask.optional(),
+        askedBy,
       })
       .nullable(),
     approval: approvalRequest.strict().nullable(),
