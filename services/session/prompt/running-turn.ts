@@ -40,7 +40,9 @@ export interface RunningTurn {
   readonly id: string;
   /** Reading from this sequence on yields the whole turn. */
   readonly fromSeq: number;
-  readonly prompt: string;
+  prompt: string;
+  /** The messages that started it. */
+  readonly asked: HeardMessage[];
   /** False if a message that it answers was not among the commits read. */
   readonly isWhole: boolean;
   /** The senders of the messages that started it. */
@@ -62,13 +64,16 @@ const nobody: Sender = { id: 'natter', role: 'program' };
 /** The acting sender of a turn with messages from several people. */
 export const severalPeople: Sender = Object.freeze({ id: 'several', role: 'participant' });
 
+const promptOf = (asked: readonly HeardMessage[]): string => asked.map(textForModel).join('\n\n');
+
 export const runningTurn = (
   id: string,
-  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly Message[]; missing: number; task: string | null },
+  { fromSeq, asked, missing, task }: { fromSeq: number; asked: readonly HeardMessage[]; missing: number; task: string | null },
 ): RunningTurn => ({
   id,
   fromSeq,
-  prompt: task ?? asked.map(textForModel).join('\n\n'),
+  prompt: task ?? promptOf(asked),
+  asked: [...asked],
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
@@ -139,8 +144,12 @@ export const revisedSaid = (said: ConversationMessage, event: Revision): Convers
   return { ...said, heard, message: userMessage(heard) };
 };
 
-/** Revises a message where no step of the turn has read it yet. */
-export const reviseTurn = ({ joined, later }: RunningTurn, event: Revision): void => {
-  for (const [index, message] of joined.entries()) if (message.of === event.of) joined[index] = revisedMessage(message, event);
+/** Revises a message that the turn answers, or that no step of it has read yet. */
+export const reviseTurn = (turn: RunningTurn, event: Revision): void => {
+  const { asked, joined, later } = turn;
+  for (const messages of [asked, joined])
+    for (const [index, message] of messages.entries())
+      if (message.of === event.of) messages[index] = revisedMessage(message, event);
+  if (asked.some(({ of }) => of === event.of)) turn.prompt = promptOf(asked);
   for (const [index, said] of later.entries()) later[index] = revisedSaid(said, event);
 };

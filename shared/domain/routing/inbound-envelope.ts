@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { InboundIdentity } from '../keys/routed-id.ts';
 import { id, traceparent } from '../session/envelope.ts';
+import type { MessageOrder } from '../session/repeats/order-windows.ts';
 import { deliveryTarget, message, sender, sessionSource, timestamp } from '../values/types.ts';
 
 /**
@@ -68,6 +70,15 @@ export const identityOf = ({ channel, accountId, id: own, idScope, conversation 
   accountId,
   id: own,
   conversation: idScope === 'account' ? undefined : conversation.id,
+});
+
+/** Numbers rise within a conversation, and where the platform counts each thread apart, within the thread. */
+export const orderOf = (
+  { channel, accountId, conversation: { id, threadId } }: InboundEnvelope,
+  order: string | number,
+): MessageOrder => ({
+  source: hash('sha256', JSON.stringify([channel, accountId ?? null, id, threadId ?? null]), 'base64url').slice(0, 11),
+  number: BigInt(order).toString(),
 });
 
 /** What is wrong with an envelope besides its single fields: the field, and the fix; `null`: nothing. */

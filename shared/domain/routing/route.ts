@@ -1,17 +1,15 @@
-import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
 import { routedIdOf } from '../keys/routed-id.ts';
 import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
-import type { MessageOrder } from '../session/repeats/order-windows.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
 import { type ChatCommandContext, commandForChat, mayCommand } from './chat-answer.ts';
 import { type ChatCommand, chatCommandIn } from './chat-command.ts';
 import { type ConversationKey, placing } from './envelope-key.ts';
 import { type ChannelRules, channelRules, groupDecision, nameFinder, usualRules } from './group.ts';
-import { envelopeProblem, type InboundEnvelope, identityOf } from './inbound-envelope.ts';
+import { envelopeProblem, type InboundEnvelope, identityOf, orderOf } from './inbound-envelope.ts';
 import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
@@ -117,15 +115,6 @@ const marking = (): ((envelope: InboundEnvelope, at: number) => { id: string; ma
     return { id, mark: `${known.date}-${mark}` };
   };
 };
-
-/** Numbers rise within a conversation, and where the platform counts each thread apart, within the thread. */
-const orderOf = (
-  { channel, accountId, conversation: { id, threadId } }: InboundEnvelope,
-  order: string | number,
-): MessageOrder => ({
-  source: hash('sha256', JSON.stringify([channel, accountId ?? null, id, threadId ?? null]), 'base64url').slice(0, 11),
-  number: BigInt(order).toString(),
-});
 
 /** An envelope with its session, sender and rules. */
 interface Case {

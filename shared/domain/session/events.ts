@@ -23,7 +23,7 @@ import {
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';
-import { revisionEvents } from './revision-events.ts';
+import { revisionEvents } from './repeats/revision-events.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sender } from '../values/types.ts';
+import { sender } from '../../values/types.ts';
 
 /** Events about what a platform reports of an earlier message (D9); parts of `sessionEvent`. */
 const v1 = z.literal(1);
