@@ -185,7 +185,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'turn_aborted':
       return { ...ended, abortedLastRun: true };
     case 'queue_cleared':
-      return { queuedTurns: 0 };
+      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
     case 'approval_requested':
       return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
     case 'approval_resolved':

@@ -31,6 +31,7 @@ const help: Readonly<Record<string, string>> = {
   routed_total: 'Inbound envelopes that became commands.',
   duplicates_total: 'Inbound envelopes whose command was already stored.',
   dropped_total: 'Inbound envelopes that the configuration ignores.',
+  pairing_notices_total: 'Strangers who were told a pairing code.',
   unroutable_total: 'Inbound envelopes that became dead letters.',
   retries_total: 'Times a command could not be published.',
   partitions: 'Partitions of the inbound queue that this router has.',
