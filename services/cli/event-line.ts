@@ -13,6 +13,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'user_message':
       return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
     case 'assistant_message':
+    case 'message_edited':
       return oneLine(event.text, width);
     case 'model_step':
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
@@ -74,10 +75,8 @@ export const summaryOf = (event: SessionEvent): string => {
       return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
-    case 'message_edited':
-    case 'message_withdrawn':
-      return `${event.of}${'text' in event ? `: ${oneLine(event.text, width)}` : ''}`;
     case 'turn_completed':
+    case 'message_withdrawn':
     case 'session_reopened':
       return '';
   }

@@ -3,8 +3,8 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { ShownState } from '../domain/session/evolve.ts';
+import type { Attachment } from '../domain/values/attachment.ts';
 import type {
-  Attachment,
   DeliveryTarget,
   QueueRule,
   Sender,

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { uuidv7 } from 'uuidv7';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
-import { messageOf } from '../../shared/domain/session/commands.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { type Random, randomOf } from '../sim/random.ts';
@@ -36,7 +35,7 @@ export interface Driver {
   readonly commands: readonly SentCommand[];
   /** Every sender that rests sends its next command now: what comes next finds many publishes without an answer yet. */
   burst(): void;
-  /** Sends the messages again whose ids the broker has forgotten, and resolves with their number. */
+  /** Sends the messages again whose ids the broker has forgotten, and resolves with how many it has stored once more. */
   repeatOld(): Promise<number>;
   /** Ends the load and waits until every command has been acknowledged, or given up after 60 s. */
   stop(): Promise<void>;
@@ -47,6 +46,7 @@ const retryMs = 100;
 const answerMs = 90_000;
 /** The broker knows an id for two minutes. */
 const brokerForgetsMs = 122_000;
+const pacedMs = 10;
 /** The share of acknowledged messages that are sent again. */
 const resendShare = 0.04;
 
@@ -100,12 +100,13 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
     return sent;
   };
 
-  /** A repeat of a message changes nothing, whenever it comes. A late repeat of a stop that stopped nothing would be another stop. */
-  const sendAgain = async (sent: SentCommand): Promise<void> => {
+  /** True if the broker took it for a new one. A repeat of a message changes nothing, whenever it comes. A late repeat of a stop that stopped nothing would be another stop. */
+  const sendAgain = async (sent: SentCommand): Promise<boolean> => {
     const { type } = sent.envelope.data;
-    if (type !== 'post_message' && type !== 'append_message') return;
+    if (type !== 'post_message' && type !== 'append_message') return false;
     sent.resent += 1;
-    await ports.commands.publish(sent.envelope).catch(() => {});
+    const stored = await ports.commands.publish(sent.envelope).catch(() => null);
+    return stored?.duplicate === false;
   };
 
   const sender = async (key: SessionKey, own: Random): Promise<void> => {
@@ -131,11 +132,12 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
     },
     repeatOld: async () => {
       const before = clock.now() - brokerForgetsMs;
-      const old = commands.filter(
-        ({ okAt, envelope }) => okAt !== null && okAt < before && messageOf(envelope.data) !== undefined,
-      );
-      for (const sent of old) await sendAgain(sent);
-      return old.length;
+      let stored = 0;
+      for (const sent of commands.filter(({ okAt }) => okAt !== null && okAt < before)) {
+        if (await sendAgain(sent)) stored += 1;
+        await clock.sleep(pacedMs);
+      }
+      return stored;
     },
     stop: async () => {
       ended.abort();

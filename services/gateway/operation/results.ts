@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import { approvalRequest, attachment, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
+import { approvalRequest, message, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
 import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { shownState } from '../../../shared/wire/snapshot.ts';
@@ -94,11 +94,8 @@ export const messagesResult = z.object({
       role: z.enum(['user', 'assistant']),
       messageId: id,
       text: z.string(),
-      sender: sender.optional(),
-      runId: id.optional(),
-      attachments: z.array(attachment).optional(),
-      replyTo: z.string().optional(),
-      editedAt: z.number().optional(),
+      ...message.pick({ attachments: true, replyTo: true }).partial().shape,
+      ...{ sender: sender.optional(), runId: id.optional(), editedAt: z.number().optional() },
     }),
   ),
   ...page,

@@ -1,4 +1,5 @@
-import type { Attachment, Message, Sender, ToolCall } from '../values/types.ts';
+import type { Attachment } from '../values/attachment.ts';
+import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
 /** A message and its event: `<seq>.<index>`. */

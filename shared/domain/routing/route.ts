@@ -92,7 +92,8 @@ export const createRoute = (config: Config): Route => {
     const commanded = (data: SessionCommand): Routed =>
       checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, order, data });
     if (isStranger) {
-      if (envelope.kind === 'meta') return { dropped: `channels.${channel}.dmPolicy: the sender is not paired` };
+      if ((envelope.kind ?? 'message') !== 'message')
+        return { dropped: `channels.${channel}.dmPolicy: the sender is not paired` };
       if (pairing === undefined || !('notice' in pairing)) return { pairing: { kind: 'stranger' } };
       const deliverTo = targetOf(envelope, config);
       return commanded({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { attachment } from './attachment.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -117,18 +118,6 @@ export const usage = z.object({
   costUsd: z.number().min(0).optional(),
 });
 export type Usage = z.infer<typeof usage>;
-
-/** A file that came with a message: where it is, not what is in it. */
-export const attachment = z.object({
-  name: z.string().min(1).max(256).optional(),
-  /** Its media type, such as `image/png`. */
-  type: z.string().min(1).max(128).optional(),
-  bytes: z.int().min(0).optional(),
-  /** Where it can be fetched, or the platform's own id of it. */
-  url: z.string().min(1).max(1_024).optional(),
-  id: z.string().min(1).max(256).optional(),
-});
-export type Attachment = z.infer<typeof attachment>;
 
 /** One message from a person or program to the session. */
 export const message = z.object({
