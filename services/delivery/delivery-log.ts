@@ -55,7 +55,8 @@ export const createDeliveryLog = ({ custody, clock, random, member, held }: Deli
     async write({ id, seq: outboundSeq, key, target }: Outbound, state: DeliveryState): Promise<boolean> {
       const conversation = conversationOf(target);
       const { seq: expectedSeq } = await last(target);
-      const record: CustodyRecord = { v: 1, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
+      const v = state.parts === undefined ? 1 : 2;
+      const record: CustodyRecord = { v, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
       known.delete(conversation);
       const seq = await append(record, expectedSeq);
       if (seq === null) return false;
