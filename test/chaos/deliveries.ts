@@ -71,7 +71,7 @@ const oneRun = async (seed: number, replies: number, idempotent: boolean): Promi
   const react = (_: unknown, nth: number): Reaction => (nth > 4 ? 'store' : reactionOf(random.weighted(reactions)));
   const platform = await startScriptedPlatform(react, { recognises: idempotent });
   const chat = { url: platform.url, secret: 'a secret', maxCharacters: 500, timeoutMs: 1_000, idempotent };
-  const system = await startSystem('always', { outlets: { webhooks: { chat } } });
+  const system = await startSystem('always', { outlets: { webhooks: { chat } } }, 'error');
   try {
     const workers: Worker[] = [await system.start('delivery'), await system.start('delivery')];
     const ids = await reply(system, replies, random);

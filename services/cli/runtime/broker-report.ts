@@ -5,13 +5,13 @@ import { driftText, missingStreams, provision } from '../../../shared/adapters/n
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
+import { deliveryLimits } from '../../delivery/delivery-limits.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
 
@@ -135,5 +135,5 @@ export const deliveryBehind = (processes: readonly HealthReport[], unread: numbe
   const inHand = processes
     .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
     .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0), 0);
-  return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
+  return inHand < deliveryLimits.window ? inHand : Math.max(inHand, unread);
 };

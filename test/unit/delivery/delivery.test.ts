@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
 import { conversationOf } from '../../../services/delivery/delivery-log.ts';
 import type { Delivered } from '../../../services/delivery/delivery-worker.ts';
 import { createOutbox } from '../../../services/delivery/outbox.ts';
@@ -8,7 +9,6 @@ import { accountName } from '../../../services/delivery/parked-accounts.ts';
 import { retryMs } from '../../../services/delivery/retry.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
-import { limits } from '../../../shared/kit/limits.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 
 const key = 'agent:main:main' as SessionKey;
@@ -119,17 +119,17 @@ describe('the outbox', () => {
 
   test('one conversation takes no more than its share of the window', async () => {
     const { outbox, waiting, finish } = opened();
-    const many = Array.from({ length: limits.deliveryChain + 5 }, (_, index) => to(`${5 + index}.0`, 'a'));
+    const many = Array.from({ length: deliveryLimits.chain + 5 }, (_, index) => to(`${5 + index}.0`, 'a'));
     for (const one of many) await outbox.accept(one.seq, [one]);
-    expect([outbox.inHand(), outbox.waiting()]).toEqual([limits.deliveryChain, 1]);
+    expect([outbox.inHand(), outbox.waiting()]).toEqual([deliveryLimits.chain, 1]);
     expect(outbox.due(1)).toBeNull();
-    for (let at = 0; at < limits.deliveryChain; at += 1) await finish([...waiting.keys()][0]!);
-    expect([outbox.inHand(), outbox.due(1)?.after]).toEqual([0, limits.deliveryChain + 4]);
+    for (let at = 0; at < deliveryLimits.chain; at += 1) await finish([...waiting.keys()][0]!);
+    expect([outbox.inHand(), outbox.due(1)?.after]).toEqual([0, deliveryLimits.chain + 4]);
   });
 
   test('takes no more than its window, and goes on when there is room (I11)', async () => {
     const { outbox, finish } = opened();
-    const full = Array.from({ length: limits.deliveryWindow }, (_, index) => to(`5.${index}`, `c${index}`));
+    const full = Array.from({ length: deliveryLimits.window }, (_, index) => to(`5.${index}`, `c${index}`));
     await outbox.accept(5, full);
     let accepted = false;
     const more = outbox.accept(6, [to('6.0', 'x')]).then(() => {
@@ -139,7 +139,7 @@ describe('the outbox', () => {
     expect(accepted).toBe(false);
     await finish('5.0');
     await more;
-    expect(outbox.inHand()).toBe(limits.deliveryWindow);
+    expect(outbox.inHand()).toBe(deliveryLimits.window);
   });
 });
 
@@ -147,7 +147,7 @@ describe('small rules', () => {
   test('backoff grows, is capped and has chance in it', () => {
     expect([1, 2, 3].map((attempt) => retryMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
     expect(retryMs(1, 0)).toBe(500);
-    expect(retryMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
+    expect(retryMs(1_000, 1)).toBe(deliveryLimits.backoffMs);
   });
 
   test('the signature is the one that docs/integrate/webhooks.md promises', () => {
