@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../../shared/domain/config/schema.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import { runAll } from '../../shared/kit/run-all.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { DurableCursor } from '../../shared/runtime/durable-cursor.ts';
 import type { Tenure } from '../../shared/runtime/leased-work.ts';
 import { LogFollower } from '../../shared/runtime/log-follower.ts';
-import { deliveryLimits } from './delivery-limits.ts';
 import type { Erasures } from './erasures.ts';
 import type { Outbox } from './outbox.ts';
 import { outboundHeadlines, plan } from './plan.ts';
@@ -72,7 +72,7 @@ export const deliver = async (options: DeliverOptions, { held, stopping, healthy
 /** The signals of the lease, which also abort when the loop ends. Every outbound in hand listens to them. */
 const signalsUntil = (ended: AbortSignal, { held, stopping }: DeliverySignals): DeliverySignals => {
   const signals = { held: AbortSignal.any([held, ended]), stopping: AbortSignal.any([stopping, ended]) };
-  setMaxListeners(deliveryLimits.window, signals.held, signals.stopping);
+  setMaxListeners(limits.deliveryWindow, signals.held, signals.stopping);
   return signals;
 };
 

@@ -1,7 +1,6 @@
 /** The limits that delivery alone has (I11). */
 export const deliveryLimits = {
-  /** Outbounds taken from the log that are not in a final state yet, and characters of their texts. */
-  window: 2_000,
+  /** Characters of the texts in hand; their number is `limits.deliveryWindow`. */
   windowCharacters: 32 * 1024 * 1024,
   /** Outbounds of one conversation that are in hand; the others wait in the log. */
   chain: 100,

@@ -3,12 +3,12 @@ import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { isErasure } from '../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { sessionChannel } from '../../shared/domain/values/types.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
-import { deliveryLimits } from './delivery-limits.ts';
 
 /** Remembers which sessions were erased, so that nothing of theirs is sent later or kept as a dead letter (C9). */
 export const createErasures = () => {
-  const erasedAt = new LRUCache<SessionKey, number>({ max: deliveryLimits.window });
+  const erasedAt = new LRUCache<SessionKey, number>({ max: limits.deliveryWindow });
   return {
     note: (commit: RecordedCommit): void => {
       if (isErasure(commit)) erasedAt.set(commit.key, commit.seq);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/kit/clock.ts';
+import { limits } from '../../shared/kit/limits.ts';
 import { Signal } from '../../shared/kit/signal.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryLimits } from './delivery-limits.ts';
@@ -43,7 +44,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     while (!condition() && !held.aborted) await changed.wait(held);
     watchers.delete(changed);
   };
-  const hasRoom = (): boolean => count < deliveryLimits.window && characters < deliveryLimits.windowCharacters;
+  const hasRoom = (): boolean => count < limits.deliveryWindow && characters < deliveryLimits.windowCharacters;
 
   const finish = ({ seq, text }: Outbound, isLeft: boolean): void => {
     count -= 1;

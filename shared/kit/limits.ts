@@ -194,6 +194,8 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
+  /** Outbounds taken from the log that are in hand and not in a final state yet. */
+  deliveryWindow: 2_000,
   /** Parts of one message; what is left is not sent, and a mark says so. */
   deliveryParts: 100,
   /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */

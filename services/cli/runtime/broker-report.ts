@@ -5,13 +5,13 @@ import { driftText, missingStreams, provision } from '../../../shared/adapters/n
 import { isNewEnough } from '../../../shared/adapters/nats/version.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
+import { limits } from '../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../shared/ports/tokens.ts';
 import { commitsBehind } from '../../../shared/runtime/commits-behind.ts';
 import type { Config } from '../../../shared/runtime/config/load.ts';
 import type { BrokerUser } from '../../../shared/wire/grants.ts';
 import type { Topology } from '../../../shared/wire/topology.ts';
-import { deliveryLimits } from '../../delivery/delivery-limits.ts';
 import { type BrokerAddress, topologyFor, withBroker } from './broker.ts';
 import { findLoss } from './log-loss.ts';
 
@@ -130,10 +130,10 @@ const contents = async (
   }
 };
 
-/** What delivery is behind: the outbounds in hand. If its window is full, the rest of the log waits as well. */
+/** What delivery is behind: the outbounds in hand, and what waits in the log. If its window is full, the rest of the log waits as well. */
 export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
   const inHand = processes
     .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
-    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0), 0);
-  return inHand < deliveryLimits.window ? inHand : Math.max(inHand, unread);
+    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0) + (metrics.waiting ?? 0), 0);
+  return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
 };

@@ -9,6 +9,7 @@ import { accountName } from '../../../services/delivery/parked-accounts.ts';
 import { retryMs } from '../../../services/delivery/retry.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { limits } from '../../../shared/kit/limits.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 
 const key = 'agent:main:main' as SessionKey;
@@ -129,7 +130,7 @@ describe('the outbox', () => {
 
   test('takes no more than its window, and goes on when there is room (I11)', async () => {
     const { outbox, finish } = opened();
-    const full = Array.from({ length: deliveryLimits.window }, (_, index) => to(`5.${index}`, `c${index}`));
+    const full = Array.from({ length: limits.deliveryWindow }, (_, index) => to(`5.${index}`, `c${index}`));
     await outbox.accept(5, full);
     let accepted = false;
     const more = outbox.accept(6, [to('6.0', 'x')]).then(() => {
@@ -139,7 +140,7 @@ describe('the outbox', () => {
     expect(accepted).toBe(false);
     await finish('5.0');
     await more;
-    expect(outbox.inHand()).toBe(deliveryLimits.window);
+    expect(outbox.inHand()).toBe(limits.deliveryWindow);
   });
 });
 

@@ -8,8 +8,8 @@ import { checked, type Finding } from '../../../../services/cli/doctor/finding.t
 import * as machine from '../../../../services/cli/doctor/machine.ts';
 import { usersFolder } from '../../../../services/cli/installation.ts';
 import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
-import { deliveryLimits } from '../../../../services/delivery/delivery-limits.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import type { HealthReport } from '../../../../shared/ports/presence.ts';
 import type { IssuedToken } from '../../../../shared/ports/tokens.ts';
 
@@ -270,5 +270,5 @@ describe('natter doctor', () => {
 test('delivery that can take nothing more is behind by all that waits in the log', () => {
   const having = (in_hand: number) => [running(['delivery'], { metrics: { in_hand } })];
   expect(deliveryBehind(having(3), 40_000)).toBe(3);
-  expect(deliveryBehind(having(deliveryLimits.window), 40_000)).toBe(40_000);
+  expect(deliveryBehind(having(limits.deliveryWindow), 40_000)).toBe(40_000);
 });
