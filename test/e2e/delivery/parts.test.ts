@@ -73,7 +73,7 @@ test.each([true, false])('40 replies over every fault of a platform that recogni
     return nth > 4 ? 'store' : (faults[(requests * 7 + Math.floor(requests / 5)) % faults.length] as Reaction);
   };
   const { say, start, until, clock } = await opened(react, { recognises });
-  await start('one', { idempotent: recognises, timeoutMs: 200 });
+  await start('one', { idempotent: recognises, timeoutMs: 500, attempts: 50 });
   const ids: string[] = [];
   for (let index = 0; index < 40; index++) ids.push(await say(textOf(1 + (index % 5)), `room-${index % 12}`));
   await until(() => {
