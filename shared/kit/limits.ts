@@ -193,18 +193,15 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Outbounds taken from the log that are not in a final state yet, and characters of their texts. */
+  /** Outbounds taken from the log that are in hand and not in a final state yet. */
   deliveryWindow: 2_000,
-  deliveryWindowCharacters: 32 * 1024 * 1024,
-  /** Concurrent sends through one outlet. */
-  deliverySends: 32,
-  /** Attempts to send, unless the outlet sets its own limit. */
-  deliveryAttempts: 8,
-  /** Conversations whose last delivery record is remembered. */
-  deliveryConversations: 10_000,
-  /** Longest wait before a send is retried, and the longest honoured when the receiver asks for one. */
-  deliveryBackoffMs: 60_000,
-  deliveryRetryAfterMs: 300_000,
+  /** Parts of one message; what is left is not sent, and a mark says so. */
+  deliveryParts: 100,
+  /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */
+  partCharacters: 40_000,
+  /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
+  platformIdCharacters: 256,
+  fenceCharacters: 64,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,
