@@ -85,11 +85,11 @@ test('F12: what comes again after the memory of the broker and after a hundred o
 });
 
 test('the same id in two chats of a channel is two messages, unless it is unique in the account (D9)', async () => {
-  const inChat = (chat: string, change: object) => envelope('7', { conversation: { id: chat, kind: 'direct' }, ...change });
-  const chats = ['5', '6'].flatMap((chat) => [inChat(chat, {}), inChat(chat, { idScope: 'account', text: 'of the account' })]);
-  const answers = [];
-  for (const each of chats) answers.push((await ports.inbound.publish(each)).duplicate);
-  expect(answers).toEqual([false, false, false, true]);
+  const inChat = (id: string, chat: string, change = {}) =>
+    envelope(id, { conversation: { id: chat, kind: 'direct' }, ...change });
+  const account = { idScope: 'account', text: 'of the account' };
+  const chats = [inChat('7', '5'), inChat('7', '6'), inChat('8', '5', account), inChat('8', '6', account)];
+  for (const each of chats) await ports.inbound.publish(each);
   await vi.waitFor(async () => {
     const said = await saidIn('agent:main:main');
     expect(said.filter((text) => text !== 'said q').sort()).toEqual(['of the account', 'said 7', 'said 7']);
