@@ -52,6 +52,11 @@ export const indexRow = z.object({
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
+  lastMessageId: z.string().optional(),
+  revisions: z
+    .array(z.object({ of: z.string(), seq: count }))
+    .max(limits.revisableMessages)
+    .optional(),
   participants: z.array(z.string()).max(limits.participants),
   inputTokens: count,
   outputTokens: count,

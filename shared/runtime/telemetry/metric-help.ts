@@ -11,6 +11,7 @@ const help: Readonly<Record<string, string>> = {
   commits_fenced_total: 'Commits lost to another writer; the command was decided again.',
   commits_uncommitted_total: 'Commits whose outcome was still unknown at the deadline.',
   commands_duplicate_total: 'Commands that had taken effect before.',
+  commands_late_total: 'Of those: dropped by an order number below all that the session still knows; perhaps they came too late.',
   commands_refused_total: 'Commands that a session refused.',
   loads_total: 'Sessions read from the log.',
   snapshots_total: 'Snapshots written.',
