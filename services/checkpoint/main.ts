@@ -130,7 +130,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
     }),
     stop: async (deadlineMs) => {
       const all = [leased, mirror, memory, scrubber, retention, introspection];
-      await Promise.all(all.map((work) => work?.stop(deadlineMs)));
+      await Promise.all(all.map(async (work) => work?.stop(deadlineMs)));
     },
   };
 };
