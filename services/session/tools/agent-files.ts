@@ -1,5 +1,6 @@
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
 import type { ToolScope } from '../../../shared/ports/tools.ts';
+import { isStranger } from './on-behalf.ts';
 
 /** The workspace files that define the agent. Their content goes into prompts. */
 
@@ -14,7 +15,6 @@ const skillFolders: readonly string[] = ['skills', '.agents'];
 /** Ignores case, because some file systems do. */
 const isOneOf = (names: readonly string[], path: string): boolean =>
   names.some((name) => name.toLowerCase() === path.toLowerCase());
-const isParticipant = ({ role = 'participant' }: ToolScope['sender']): boolean => role === 'participant';
 
 /**
  * The files for the prompt of a turn. Those about the owner appear only in the owner's turns, in their own main or direct
@@ -28,7 +28,7 @@ export const promptFilesFor = ({ key, sender }: Pick<ToolScope, 'key' | 'sender'
 
 /** True if the turn's sender may not read the file. A program that acts for a participant counts as one. */
 export const isKeptFrom = (sender: ToolScope['sender'], path: string): boolean =>
-  isParticipant(sender) && isOneOf(privateFiles, path);
+  isStranger(sender) && isOneOf(privateFiles, path);
 /** True if the turn's sender may not change the file, because its text goes into the prompts of others. */
 export const isFixedFor = (sender: ToolScope['sender'], path: string): boolean =>
-  isParticipant(sender) && (isOneOf(promptFiles, path) || isOneOf(skillFolders, path.split('/', 1)[0] ?? ''));
+  isStranger(sender) && (isOneOf(promptFiles, path) || isOneOf(skillFolders, path.split('/', 1)[0] ?? ''));

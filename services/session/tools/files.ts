@@ -20,6 +20,8 @@ export const fileTools = (root: string, access: 'read-only' | 'read-write', entr
   return access === 'read-write' ? [...reading, writeFile(workspace)] : reading;
 };
 
+export const writeFileName = 'write_file';
+
 const pathText = z.string().min(1, 'is empty; use for example "notes/today.md"').max(1_024);
 /** Leaves room for the note in one page of output. */
 const readBytes = limits.toolPageBytes - 1_024;
@@ -90,7 +92,7 @@ const textOf = (bytes: Uint8Array, isLast: boolean, path: string): string => {
 
 const writeFile = (workspace: Workspace): Tool =>
   defineTool({
-    name: 'write_file',
+    name: writeFileName,
     description: 'Writes a text file of the workspace: all of it, in place of what it was. Makes its folders.',
     input: z.strictObject({
       path: pathText.describe('Path of the file, relative to the workspace.'),

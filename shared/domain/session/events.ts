@@ -9,6 +9,7 @@ import {
   notice,
   origin,
   promptPart,
+  requestedCall,
   sender,
   sessionSource,
   settings,
@@ -41,6 +42,8 @@ export const queuedTurn = z.object({
   /** May be answered together with its neighbours in the queue (B6). */
   collect: z.literal(true).optional(),
   task: turnTask.optional(),
+  /** It begins with this call, which a person has approved (ADR 22). */
+  call: requestedCall.extend({ approvalId: id, spawn: spawnedRun.optional() }).optional(),
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;
 

@@ -174,6 +174,13 @@ export const approvalRequest = z.object({
   onceOnly: z.literal(true).optional(),
   /** The run in another session that the call spawns when approved. */
   spawn: spawnedRun.optional(),
+  /**
+   * The turn does not wait: once the call is approved, a turn of its own makes it, with these arguments, on behalf of the
+   * `principal` (ADR 22).
+   */
+  deferred: z
+    .object({ arguments: requestedCall.shape.arguments, principal: sender.shape.principal, deliverTo: deliveryTarget.optional() })
+    .optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
@@ -182,7 +189,8 @@ export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
   /** `invalid`: not forbidden, but the tool does not exist or its arguments cannot be parsed. The call ends as an error. */
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
-  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
+  /** `notice` tells the owner of a deferred question. */
+  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }), notice: notice.optional() }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 

@@ -6,7 +6,7 @@ import { key, tell } from '../../../support/domain/given.ts';
 import { logOf } from '../../domain/context/rows.ts';
 
 const attemptAt = (services: Pick<ReturnType<typeof logOf>, 'events' | 'clock'>, state: SessionState) =>
-  ({ services, key, state }) as unknown as Attempt;
+  ({ services, key, ref: { id: 'm4', attempt: 2 }, state }) as unknown as Attempt;
 
 test('I7, B21: whether a call was allowed is in the log of its own generation: what a fork left out is not read', async () => {
   const talked = ['post m1', 'reply m1/1 1', 'post m2', 'reply m2/1 1', 'post m3', 'reply m3/1 1'];
