@@ -25,7 +25,7 @@ export const commitStep = async (
   if (services.safetyToggles.deduplication && isRepeat(envelope, origin, state))
     return { kind: 'duplicate', recorded: isBehind(origin, state) };
 
-  const decision = decide(envelope, state);
+  const decision = decide(await services.completed(envelope, session), state);
   if ('refuse' in decision) {
     const { refuse: code, message } = decision;
     return unrecorded(session, origin, services, { kind: 'refused', code, message });

@@ -47,7 +47,10 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
     case 'status':
       return { type: 'report', facts: factsOf('status', context), notice: noticeOf('status', context) };
     case 'context':
-      return { type: 'report', facts: factsOf(`context_${chat.kind}`, context), notice: noticeOf('context', context) };
+      return {
+        ...{ type: 'report', facts: factsOf(`context_${chat.kind}`, context) },
+        ...{ notice: noticeOf('context', context), by: context.sender },
+      };
     case 'send':
       return send(chat.value, context);
     case 'compact':
