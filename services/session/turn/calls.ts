@@ -44,8 +44,8 @@ const ask = async (
   if (asked?.task.kind !== 'ask') return false;
   const { callId, task } = asked;
   const { tool } = writtenCall(turnContext, callId);
-  const { request, notice } = task.question;
-  const question = { ...request, ...(notice && { notice }) };
+  const { request, notices } = task.question;
+  const question = { ...request, ...(notices && { notices }) };
   const outcome = await attempt.record({ type: 'request_approval', turn: attempt.ref, callId, tool, ...question });
   return outcome.kind === 'accepted';
 };

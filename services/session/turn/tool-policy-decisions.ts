@@ -1,7 +1,8 @@
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { identitiesOf } from '../../../shared/domain/keys/identity.ts';
-import { buildKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { ownersQuestionOf } from '../../../shared/domain/routing/approval-text.ts';
+import { ownersSessions } from '../../../shared/domain/routing/owners-sessions.ts';
 import { grantOf } from '../../../shared/domain/session/answered.ts';
 import { deferredCallId } from '../../../shared/domain/session/decide/deferred-call.ts';
 import {
@@ -42,7 +43,7 @@ export const toolPolicyDecisionOf = (attempt: Attempt, turnContext: TurnContext,
   return { kind: 'ask', ...questionOf(attempt, turnContext, call, { tool, given: parsed.value, asks: 'run', ...policy }) };
 };
 
-export type Question = Pick<Extract<Ruling, { kind: 'ask' }>, 'request' | 'notice'>;
+export type Question = Pick<Extract<Ruling, { kind: 'ask' }>, 'request' | 'notices'>;
 
 /** The question whether an interrupted call may be made once more (I6). `null`: it may not. */
 export const retryQuestion = (attempt: Attempt, turnContext: TurnContext, call: ToolCall): Question | null => {
@@ -106,21 +107,16 @@ const questionOf = (
     ...spawning(turnContext, tool, isDeferred ? deferredCallId(approvalId) : call.callId, given),
     ...(isDeferred && { deferred: { arguments: call.arguments, ...(principal !== undefined && { principal }) } }),
   };
-  const told = isDeferred ? ownersSession(config, key) : null;
-  return { request, ...(told !== null && { notice: ownersNotice(request, key, told) }) };
+  return { request, ...(isDeferred && { notices: ownersNotices(request, key, config) }) };
 };
 
-/** The owner's main session: what is posted there goes to where the owner was answered last. `null`: it is this session itself. */
-const ownersSession = ({ agent, session }: Config, key: SessionKey): SessionKey | null => {
-  const kind = session.scope === 'global' ? 'global' : 'main';
-  const built = buildKey({ agentId: agent.id, kind }, session.mainKey);
-  return 'key' in built && built.key !== key ? built.key : null;
-};
-const ownersNotice = (request: Question['request'], key: SessionKey, to: SessionKey): Notice => ({
-  code: 'approval_requested',
-  text: ownersQuestionOf(request, key),
-  deliverTo: { channel: sessionChannel, to },
-});
+/** Where the question itself is asked the owner needs no other. */
+const ownersNotices = (request: Question['request'], key: SessionKey, config: Config): Notice[] =>
+  ownersSessions(config).flatMap((to) =>
+    to === key
+      ? []
+      : [{ code: 'approval_requested', text: ownersQuestionOf(request, key), deliverTo: { channel: sessionChannel, to } }],
+  );
 
 const lasting = (tool: Tool, scope: ToolScope): Pick<ApprovalRequest, 'holder' | 'onceOnly'> => {
   const holder = holderOf(scope);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
+import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
@@ -40,7 +41,9 @@ export const createRoute = (config: Config): Route => {
   const identified = ({ channel, sender: { id, name, role: said } }: InboundEnvelope): Sender => {
     const principal = identities.principalOf(channel, id);
     const role = owners.has(principal) ? 'owner' : said === 'program' ? said : 'participant';
-    return name === undefined ? { id, role, principal } : { id, name, role, principal };
+    // A bot on a platform does not act for the owner, as a program of this installation does.
+    const isForeign = role === 'program' && !isProgramSource(channel);
+    return { id, ...(name !== undefined && { name }), role, principal, ...(isForeign && { onBehalfOf: 'participant' as const }) };
   };
 
   return (envelope, receivedAt) => {

@@ -180,7 +180,12 @@ export const sessionCommand = z.discriminatedUnion('type', [
     ]),
   }),
   /** The turn waits for an approval (A5/62). */
-  z.object({ type: z.literal('request_approval'), turn: turnRef, ...approvalRequest.shape, notice: notice.optional() }),
+  z.object({
+    type: z.literal('request_approval'),
+    turn: turnRef,
+    ...approvalRequest.shape,
+    notices: z.array(notice).max(limits.ownersSessions).optional(),
+  }),
   /** A person's answer to a pending approval. `notice` reports the outcome, including a refusal. */
   z.object({
     type: z.literal('resolve_approval'),

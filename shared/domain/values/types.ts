@@ -189,8 +189,12 @@ export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
   /** `invalid`: not forbidden, but the tool does not exist or its arguments cannot be parsed. The call ends as an error. */
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
-  /** `notice` tells the owner of a deferred question. */
-  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }), notice: notice.optional() }),
+  /** `notices` tell the owner of a deferred question. */
+  z.object({
+    kind: z.literal('ask'),
+    request: approvalRequest.omit({ callId: true, tool: true }),
+    notices: z.array(notice).max(limits.ownersSessions).optional(),
+  }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 

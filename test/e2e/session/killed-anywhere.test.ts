@@ -107,7 +107,7 @@ const killedAt = async (doomAt: number): Promise<{ effects: string[]; events: Se
   const doomed = await hostOf(prefix, 'first', doomAt);
   const gone = once(doomed, 'exit');
   await stage.send(
-    { type: 'post_message', sessionId: 's1', message: { messageId: 'm1', text: 'go', sender: { id: 'ann' } } },
+    { type: 'post_message', sessionId: 's1', message: { messageId: 'm1', text: 'go', sender: { id: 'ann', role: 'owner' } } },
     'm1',
   );
   await Promise.race([gone, untilOver(stage)]);

@@ -178,7 +178,7 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     rulings: rulings.map((ruling, index): Ruling => {
       if (ruling === 'deny') return { kind: 'deny', reason: 'the policy says no' };
       const [word, approvalId = `p${index}`] = ruling.split(':');
-      if (word === 'ask-later') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notice: toOwner };
+      if (word === 'ask-later') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }), notices: [toOwner] };
       if (word === 'ask' || word === 'ask-once') return { kind: 'ask', request: requestOf(approvalId, { tool, kind: word }) };
       if (word === 'ask-spawn') return { kind: 'ask', request: { ...requestOf(approvalId, { tool }), spawn: spawnOf(index) } };
       return { kind: 'run', ...(word === 'spawn' && { spawn: spawnOf(index) }) };

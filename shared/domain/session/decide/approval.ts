@@ -24,7 +24,7 @@ import { ended, isBegun, openCall, starting } from './tools.ts';
  */
 
 export const requestApproval = ({ data }: Given<'request_approval'>, view: SessionView): Decision => {
-  const { turn: ref, type: _, notice, ...request } = data;
+  const { turn: ref, type: _, notices, ...request } = data;
   if (view.status !== 'running' || !isCurrent(view, ref)) return nothing;
   const { context, turn } = view;
   const { callId, approvalId } = request;
@@ -33,7 +33,7 @@ export const requestApproval = ({ data }: Given<'request_approval'>, view: Sessi
   if (turn.calls.some((call) => isBegun(call, turn))) return nothing;
   if (callId !== undefined && call === undefined) return nothing;
   if (context.resolved.some((known) => known.approvalId === approvalId)) return nothing;
-  return accept(...(request.deferred && call ? deferring(view, call, { request, notice }) : waitingFor(view, request)));
+  return accept(...(request.deferred && call ? deferring(view, call, { request, notices }) : waitingFor(view, request)));
 };
 
 /** The first answer wins. Its effect is in the same commit: a granted call starts, any other ends. */

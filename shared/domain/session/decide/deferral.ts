@@ -8,10 +8,10 @@ import { ended } from './tools.ts';
 
 /** Questions that no turn waits for (ADR 22): how they are asked and closed. */
 
-/** What a person is asked about a call. `notice` tells the owner of a deferred question. */
+/** What a person is asked about a call. `notices` tell the owner of a deferred question. */
 export interface AskedCall {
   readonly request: Omit<ApprovalRequest, 'callId' | 'tool'>;
-  readonly notice?: Notice | undefined;
+  readonly notices?: readonly Notice[] | undefined;
 }
 
 const later =
@@ -22,7 +22,7 @@ const taken = 'A person has to allow it, and is being asked about something else
 export const deferring = (
   { context, turn }: BusyView,
   call: CallState,
-  { request: { deferred, ...request }, notice }: AskedCall,
+  { request: { deferred, ...request }, notices = [] }: AskedCall,
 ): SessionEvent[] => {
   const outcome = call.tries > 0 ? 'unknown' : 'denied';
   if (deferred === undefined || openQuestion(context) !== null) return ended(turn, call, outcome, taken);
@@ -33,7 +33,8 @@ export const deferring = (
     deferred: { ...deferred, ...(deliverTo && { deliverTo }) },
     ...sending(context, turn),
   };
-  return [asked, ...(notice ? [noticeEvent(context.settings, notice)] : []), ...ended(turn, call, outcome, later)];
+  const told = notices.map((notice) => noticeEvent(context.settings, notice));
+  return [asked, ...told, ...ended(turn, call, outcome, later)];
 };
 
 export type Closing = Pick<EventOf<'approval_resolved'>, 'verdict' | 'by' | 'scope' | 'reason'>;
