@@ -150,8 +150,6 @@ export const limits = {
   recentIds: 64,
   /** Characters of a notice, that is, of a text by Natter itself. */
   noticeCharacters: 16_384,
-  /** Sessions of the owner in which one notice is posted. */
-  ownersSessions: 5,
   /** Commits with messages whose position a session remembers: the reach of the model's context. */
   windowCommits: 64,
   /** Commands waiting in one session's mailbox. */

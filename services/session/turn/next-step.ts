@@ -4,8 +4,8 @@ import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts
 import type { ReportFacts } from '../../../shared/domain/session/status-and-context-report.ts';
 import type { Sender } from '../../../shared/domain/values/types.ts';
 import { noSkills } from '../../../shared/runtime/skills/explain.ts';
+import { offeredTools, type PolicySession } from '../prompt/offered-tools.ts';
 import type { TurnServices } from './attempt.ts';
-import { offeredTools, type PolicySession } from './offered-tools.ts';
 
 /** What only the host knows of a report: its files, tools and skills (D4). */
 

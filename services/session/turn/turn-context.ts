@@ -4,8 +4,8 @@ import type { SpawnedRun, ToolCall } from '../../../shared/domain/values/types.t
 import { assert } from '../../../shared/kit/assert.ts';
 import type { Tool, ToolScope } from '../../../shared/ports/tools.ts';
 import type { SkillSet } from '../../../shared/runtime/skills/explain.ts';
+import { offeredTools } from '../prompt/offered-tools.ts';
 import type { Attempt } from './attempt.ts';
-import { offeredTools } from './offered-tools.ts';
 import { type SkillCall, skillCallOf, withSkillText } from './skill-call.ts';
 
 /** What a turn's next move works with. */

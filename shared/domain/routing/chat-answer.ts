@@ -99,11 +99,17 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
       messageId,
-      ...(text === '' ? { text: greeting, sender: { id: 'natter', role: 'program' } } : { text, sender }),
+      ...(text === '' ? { text: greeting, sender: greeter(sender) } : { text, sender }),
       ...(deliverTo && { deliverTo }),
     },
   };
 };
+
+/** The turn of the greeting has no more rights than who asked for it (A5/62). */
+const greeter = ({ role }: Sender): Sender => ({
+  ...{ id: 'natter', role: 'program' },
+  ...(role !== 'owner' && role !== 'program' && { onBehalfOf: 'participant' }),
+});
 
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;

@@ -1,8 +1,10 @@
-import { limits } from '../../kit/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
 import { buildKey, type SessionKey } from '../keys/session-key.ts';
 import { placing } from './envelope-key.ts';
+
+/** As many as one question has notices. */
+const most = 5;
 
 /**
  * The sessions in which the owner is told something: those of their direct chats, by the ids in `agent.owners`, or else the main
@@ -21,5 +23,5 @@ export const ownersSessions = (config: Config): SessionKey[] => {
   });
   const main = buildKey({ agentId: agent.id, kind: session.scope === 'global' ? 'global' : 'main' }, session.mainKey);
   const found = keys.length === 0 && 'key' in main ? [main.key] : keys;
-  return [...new Set(found)].slice(0, limits.ownersSessions);
+  return [...new Set(found)].slice(0, most);
 };

@@ -9,6 +9,7 @@ import {
   message,
   notice,
   origin,
+  ownersNotices,
   promptPart,
   queueRule,
   ruling,
@@ -184,7 +185,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     type: z.literal('request_approval'),
     turn: turnRef,
     ...approvalRequest.shape,
-    notices: z.array(notice).max(limits.ownersSessions).optional(),
+    notices: ownersNotices.optional(),
   }),
   /** A person's answer to a pending approval. `notice` reports the outcome, including a refusal. */
   z.object({

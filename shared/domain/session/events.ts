@@ -3,13 +3,13 @@ import { resetCause } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import {
   approvalRequest,
+  approvedCall,
   deliveryTarget,
   forkBase,
   message,
   notice,
   origin,
   promptPart,
-  requestedCall,
   sender,
   sessionSource,
   settings,
@@ -42,8 +42,7 @@ export const queuedTurn = z.object({
   /** May be answered together with its neighbours in the queue (B6). */
   collect: z.literal(true).optional(),
   task: turnTask.optional(),
-  /** It begins with this call, which a person has approved (ADR 22). */
-  call: requestedCall.extend({ approvalId: id, spawn: spawnedRun.optional() }).optional(),
+  call: approvedCall.optional(),
 });
 export type QueuedTurn = z.infer<typeof queuedTurn>;
 
@@ -70,9 +69,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     answers: id.optional(),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
-  /**
-   * `merged`: queued turns that this turn answers too. `quietUntil`: no model step before that time; more messages may join (B6).
-   */
+  /** `merged`: queued turns that it answers too. `quietUntil`: no model step before; more messages may join (B6). */
   z.object({
     type: z.literal('turn_started'),
     v: v1,

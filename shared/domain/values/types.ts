@@ -102,6 +102,8 @@ export const notice = z.object({
   deliverTo: deliveryTarget.optional(),
 });
 export type Notice = z.infer<typeof notice>;
+/** What tells the owner, in some of their sessions. */
+export const ownersNotices = z.array(notice).max(5);
 
 /** Tokens of one model step. `estimated` is true if the provider did not count them. */
 export const usage = z.object({
@@ -184,6 +186,9 @@ export const approvalRequest = z.object({
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
+/** A call that a person has approved, which a turn begins with (ADR 22). */
+export const approvedCall = requestedCall.extend({ approvalId: z.string(), spawn: spawnedRun.optional() });
+
 /** The tool policy's decision on a call, in the order of the calls. */
 export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
@@ -193,7 +198,7 @@ export const ruling = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('ask'),
     request: approvalRequest.omit({ callId: true, tool: true }),
-    notices: z.array(notice).max(limits.ownersSessions).optional(),
+    notices: ownersNotices.optional(),
   }),
 ]);
 export type Ruling = z.infer<typeof ruling>;

@@ -14,7 +14,7 @@ import {
   type SessionView,
 } from './decision.ts';
 import { closing, deferring } from './deferral.ts';
-import { approvedCall, approvedTurn, openQuestion } from './deferred-call.ts';
+import { approvedTurn, begunApprovedCall, openQuestion } from './deferred-call.ts';
 import { noticeEvent } from './generation.ts';
 import { waitingFor } from './tool-decisions.ts';
 import { ended, isBegun, openCall, starting } from './tools.ts';
@@ -70,7 +70,7 @@ const answering = (view: SessionView, answer: Answer): SessionEvent[] => {
     return [...closed, said, { type: 'turn_queued', v: 1, turn, position: view.context.queue.length + 1 }];
   }
   const opened: SessionEvent[] = view.status === 'inactive' ? [{ type: 'session_reopened', v: 1 }] : [];
-  return [...closed, ...opened, said, { type: 'turn_started', v: 1, turn, attempt: 1 }, ...approvedCall(turn)];
+  return [...closed, ...opened, said, { type: 'turn_started', v: 1, turn, attempt: 1 }, ...begunApprovedCall(turn)];
 };
 
 interface Answer {

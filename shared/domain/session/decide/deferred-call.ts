@@ -18,7 +18,7 @@ export const deferredCallId = (approvalId: string): string => callIdOf(deferredT
 export const openQuestion = ({ approval }: SessionContext): ApprovalRequest | null => (approval?.deferred ? approval : null);
 
 /** The first step of a turn that begins with a call that a person has approved. No model took it. */
-export const approvedCall = ({ id, call }: QueuedTurn): SessionEvent[] => {
+export const begunApprovedCall = ({ id, call }: QueuedTurn): SessionEvent[] => {
   if (call === undefined) return [];
   const { approvalId, tool, arguments: given, spawn } = call;
   const turn = { id, attempt: 1 };

@@ -6,7 +6,7 @@ import type { CommandOf } from '../commands.ts';
 import type { Gap } from '../covered.ts';
 import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
-import { approvedCall } from './deferred-call.ts';
+import { begunApprovedCall } from './deferred-call.ts';
 
 /** How generations of a session follow each other and end (A4/43–58, C8, C10). */
 
@@ -75,7 +75,7 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const { renews, collect: _, ...turn } = next;
   const merged = collected(view.context.queue).map(({ id, messageId }) => ({ id, messageId }));
   const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1, ...(merged.length > 0 && { merged }) };
-  const begun = [started, ...approvedCall(next)];
+  const begun = [started, ...begunApprovedCall(next)];
   if (renews === undefined) return begun;
   const { sessionId, cause } = renews;
   // The checkpoint includes this very commit, in which the last turn ends.

@@ -385,9 +385,9 @@ describe('the files that make the agent what it is', () => {
       'where the file is a link that leads nowhere yet',
       async () => {
         await rm(at('SOUL.md'));
-        await symlink('docs/soul.md', at('SOUL.md'));
+        await symlink('notes/soul.md', at('SOUL.md'));
       },
-      'docs/soul.md',
+      'notes/soul.md',
     ],
     ['where the skills are a link', () => symlink('library', at('.agents')), 'library/skills/mine/SKILL.md'],
   ])('I12: nor %s', async (_, prepare, path) => {
