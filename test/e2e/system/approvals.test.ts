@@ -101,6 +101,25 @@ describe('in the chat', () => {
     expect(await ask(whole, bob, `/approve ${id}`)).toMatch(/^Approved/);
   });
 
+  test('A5/62: in a group a stranger’s question holds up nobody; what the owner allows there is done (ADR 22)', async () => {
+    const whole = await startAsking({ role: 'participant' });
+    const group = { conversation: { id: '-100', kind: 'group' }, mentioned: true };
+    await whole.say(ann, writing('one'), group);
+    const id = idIn((await whole.delivered()).text);
+    expect((await whole.delivered()).text).toMatch(/write_file → denied/);
+    await whole.say(owner, 'are you there?', group);
+    expect((await whole.delivered()).text).toBe('You said: are you there?');
+    const pending = async () => (await whole.as.owner('GET', '/v1/approvals')).body.approvals;
+    const asked = { approvalId: id, sessionKey: 'agent:main:telegram:group:-100' };
+    await whole.until(async () => expect(await pending()).toMatchObject([asked]));
+    expect(() => whole.written()).toThrow();
+    await whole.say(owner, `/approve ${id}`, group);
+    expect((await whole.delivered()).text).toMatch(/^Approved/);
+    expect((await whole.delivered()).text).toContain('telegram:7 has allowed what was asked for earlier');
+    expect(whole.written()).toBe('one');
+    await whole.until(async () => expect(await pending()).toEqual([]));
+  });
+
   test('A5/62, 70: what is said meanwhile waits; without an id it says how to answer', async () => {
     const whole = await startAsking();
     const id = idIn(await ask(whole, owner, writing('one')));
