@@ -1,6 +1,7 @@
 import type { ApprovalRequest, Sender } from '../../values/types.ts';
 import type { CallState, SessionContext } from '../context.ts';
-import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import type { QueuedTurn } from '../queued-turn.ts';
 import { callIdOf, starting } from './tools.ts';
 
 /**
@@ -48,7 +49,10 @@ export const approvedTurn = (
   };
   const text = `[${by} has allowed what was asked for earlier. It is done now: ${action}]`;
   return {
-    turn: { id, messageId: id, ...target, call: { approvalId, tool, arguments: given, ...(spawn && { spawn }) } },
+    turn: {
+      ...{ id, messageId: id, ...target, call: { approvalId, tool, arguments: given, ...(spawn && { spawn }) } },
+      ...(principal !== undefined && { askedBy: principal }),
+    },
     message: { messageId: id, text, sender, ...target },
   };
 };
