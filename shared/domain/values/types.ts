@@ -182,18 +182,12 @@ export const approvalRequest = z.object({
   onceOnly: z.literal(true).optional(),
   /** The run in another session that the call spawns when approved. */
   spawn: spawnedRun.optional(),
-  /**
-   * The turn does not wait: once the call is approved, a turn of its own makes it, with these arguments, on behalf of the
-   * `principal` (ADR 22).
-   */
+  /** The turn does not wait: once approved, a turn of its own makes the call, for the `principal` (ADR 22). */
   deferred: z
     .object({ arguments: requestedCall.shape.arguments, principal: sender.shape.principal, deliverTo: deliveryTarget.optional() })
     .optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
-
-/** A call that a person has approved, which a turn begins with (ADR 22). */
-export const approvedCall = requestedCall.extend({ approvalId: z.string(), spawn: spawnedRun.optional() });
 
 /** The tool policy's decision on a call, in the order of the calls. */
 export const ruling = z.discriminatedUnion('kind', [
