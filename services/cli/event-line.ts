@@ -12,6 +12,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'user_message':
       return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
     case 'assistant_message':
+    case 'message_edited':
       return oneLine(event.text, width);
     case 'model_step':
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
@@ -74,6 +75,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
     case 'turn_completed':
+    case 'message_withdrawn':
     case 'session_reopened':
       return '';
   }

@@ -52,6 +52,11 @@ export const indexRow = z.object({
   approval: approvalRequest.extend({ requestedAt: z.number() }).nullable().default(null),
   costUsd: z.number().min(0).default(0),
   lastMessagePreview: z.string(),
+  lastMessageId: z.string().optional(),
+  revisions: z
+    .array(z.object({ of: z.string(), seq: count }))
+    .max(limits.revisableMessages)
+    .optional(),
   participants: z.array(z.string()).max(limits.participants),
   inputTokens: count,
   outputTokens: count,
@@ -86,18 +91,39 @@ export const witnessCodec = codecOf<LogWitness>(z.object(witness));
 /** The highest place that writers have seen, and how many losses of the log have been accepted. */
 export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
 
+const messageId = z.string().max(limits.platformIdCharacters);
+const custodyParts = z.object({
+  cuts: z
+    .array(z.object({ end: count, next: count, fence: z.string().max(limits.fenceCharacters).optional() }))
+    .min(1)
+    .max(limits.deliveryParts),
+  digest: z.string().max(64),
+  done: z.array(messageId.nullable()).max(limits.deliveryParts + 1),
+  refused: z
+    .array(count)
+    .max(limits.deliveryParts + 1)
+    .optional(),
+});
+
 /** A record of the delivery log. */
 export const custodyRecord = z.object({
-  v: z.literal(1),
+  v: z.literal([1, 2]),
   outboundId: z.string().min(1).max(128),
   outboundSeq: count,
   key: sessionKey,
   target: deliveryTarget,
-  state: z.enum(['prepared', 'sending', 'delivered', 'unknown', 'suppressed', 'failed']),
+  state: z.enum(['prepared', 'sending', 'delivered', 'partial', 'unknown', 'suppressed', 'failed']),
   attempt: count,
   at: z.number(),
   by: z.string().max(256).optional(),
   detail: z.string().optional(),
+  parts: custodyParts.optional(),
+  form: z.enum(['plain', 'mark']).optional(),
+  messageId: messageId.optional(),
+  failure: z.enum(['transient', 'rate_limit', 'auth', 'permission', 'not_found', 'gone', 'invalid']).optional(),
+  uncounted: count.optional(),
+  notBefore: z.number().optional(),
+  uncertainSince: z.number().optional(),
 }) satisfies z.ZodType<CustodyRecord, unknown>;
 export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 

@@ -48,6 +48,9 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), ...occasion, message }),
+  /** The platform reports that somebody edited or deleted a message. `target` is the id of the command that brought it. */
+  z.object({ type: z.literal('edit_message'), target: id, text: message.shape.text, by: sender }),
+  z.object({ type: z.literal('withdraw_message'), target: id, by: sender }),
   /** Records where the session's messages come from and go to, without a message (A13/138–139). */
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /**

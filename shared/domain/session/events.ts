@@ -23,6 +23,7 @@ import {
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';
+import { revisionEvents } from './revision-events.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
@@ -45,6 +46,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
+  ...revisionEvents,
   z.object({
     type: z.literal('message_refused'),
     v: v1,
@@ -233,10 +235,7 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/**
- * True for events that count as use of a session: somebody said something, or it started. Housekeeping does not keep it fresh
- * (B11).
- */
+/** True for events that count as use of a session (B11): somebody said something, or it started. Housekeeping does not. */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

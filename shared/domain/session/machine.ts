@@ -127,6 +127,8 @@ export const sessionMachine = setup({
   context: neverOpened,
   on: {
     user_message: { actions: { type: 'addMessage', params: ({ event }) => event } },
+    message_edited: { actions: 'acknowledge' },
+    message_withdrawn: { actions: 'acknowledge' },
     message_refused: { actions: { type: 'refuseMessage', params: ({ event }) => event } },
     participant_resolved: { actions: 'acknowledge' },
     origin_changed: { actions: { type: 'setOrigin', params: ({ event }) => event } },

@@ -55,6 +55,6 @@ test('the example of docs/integrate/webhooks.md takes genuine messages once and 
     }).send(outbound, new AbortController().signal);
   await vi.waitFor(async () => expect(await send('right')).toEqual({ kind: 'sent', detail: 'HTTP 204' }), { timeout: 10_000 });
   expect(await send('right')).toEqual({ kind: 'sent', detail: 'HTTP 204' });
-  expect(await send('wrong')).toEqual({ kind: 'failed', detail: 'HTTP 401' });
+  expect(await send('wrong')).toEqual({ kind: 'refused', failure: 'auth', afterMs: 0, detail: 'HTTP 401' });
   await vi.waitFor(() => expect(printed).toBe('Grüße\n'));
 });

@@ -124,6 +124,9 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     notice: { code: 'status' },
   }),
   'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
+  /** The owner edits or withdraws the message that came with this command. */
+  edit: (target = '') => ({ type: 'edit_message', target, text: 'edited', by: { id: 'boss', role: 'owner' } }),
+  withdraw: (target = '') => ({ type: 'withdraw_message', target, by: { id: 'boss', role: 'owner' } }),
   delete: (mode = 'session') => ({
     type: 'delete_session',
     mode: mode === 'key' || mode === 'erased' ? mode : 'session',
