@@ -26,7 +26,7 @@ export const commitStep = async (
   const repeat = repeatIn(state, envelope, origin, services);
   if (repeat !== null) return { kind: 'duplicate', repeat };
 
-  const decision = decide(envelope, state);
+  const decision = decide(await services.completed(envelope, session), state);
   if ('refuse' in decision) {
     const { refuse: code, message } = decision;
     return unrecorded(session, origin, services, { kind: 'refused', code, message });

@@ -11,6 +11,7 @@ import type { Tools } from '../../../shared/ports/tools.ts';
 import type { AckOutcome, Delivery } from '../../../shared/ports/work-queue.ts';
 import { Conversations } from '../prompt/conversations.ts';
 import type { TurnServices } from '../turn/attempt.ts';
+import { withNextStep } from '../turn/next-step.ts';
 import type { SafetyToggles } from '../turn/safety-toggles.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -63,7 +64,8 @@ export class SessionHost {
     this.quarantine = new Quarantine(log);
     this.snapshots = new SnapshotWriter(ports.snapshots, log);
     this.turnCounters = new TurnCounters(options.meters);
-    this.#turns = new TurnRunner(turnServices(options, conversations));
+    const turns = turnServices(options, conversations);
+    this.#turns = new TurnRunner(turns);
     this.#services = {
       ...{ ports, log, conversations, turns: this.#turns, snapshots: this.snapshots, turnCounters: this.turnCounters },
       ...{ member: options.member, safetyToggles: options.safetyToggles, commitPatienceMs: options.commitPatienceMs },
@@ -71,6 +73,7 @@ export class SessionHost {
       stopping: this.#stopping.signal,
       inspect: options.inspect,
       newId: () => options.newId(),
+      completed: (envelope, session) => withNextStep(envelope, session, turns),
       modelOf: (name) => options.modelOf(name),
       settled: (session, outcome) => this.#settled(session, outcome),
       failed: (session, error, message) => {

@@ -70,7 +70,9 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'approval_resolved':
       return when(event.turn.id === turnId, { runId, status: 'running' });
     case 'approval_requested':
-      return when(event.turn.id === turnId, { runId, status: 'awaiting_approval', approvalId: event.approvalId });
+      return when(event.turn.id === turnId && event.deferred === undefined, {
+        ...{ runId, status: 'awaiting_approval', approvalId: event.approvalId },
+      });
     case 'assistant_message':
       // If others have joined since, the turn continues, and so does the run.
       return when(

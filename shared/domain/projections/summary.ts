@@ -104,7 +104,13 @@ const emptyRow = (key: SessionKey): IndexRow => ({
   deletedSeq: 0,
 });
 
-const ended = { activeTurnId: null, approval: null, status: 'idle' } as const;
+const ended = { activeTurnId: null, status: 'idle' } as const;
+/** What is left when a turn ends: a question that no turn waits for (ADR 22). */
+const endedTurn = ({ approval }: IndexRow) => ({ ...ended, approval: approval?.deferred ? approval : null });
+
+/** Lists show the action; the arguments may be long. */
+const withoutArguments = (request: ApprovalRequest): ApprovalRequest =>
+  request.deferred ? { ...request, deferred: { ...request.deferred, arguments: '' } } : request;
 
 /** True if the turn was queued. A turn that starts in the commit of its message was not. */
 const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEvent[]): boolean =>
@@ -189,20 +195,24 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         lastMessageId: `${seq}.${events.indexOf(event)}`,
       };
     case 'turn_completed':
-      return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
+      return { ...endedTurn(row), completedTurns: row.completedTurns + 1, abortedLastRun: false };
     case 'turn_failed':
-      return { ...ended, failedTurns: row.failedTurns + 1 };
+      return { ...endedTurn(row), failedTurns: row.failedTurns + 1 };
     case 'turn_aborted':
-      return { ...ended, abortedLastRun: true };
+      return { ...endedTurn(row), abortedLastRun: true };
     case 'queue_cleared':
       return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
     case 'approval_requested':
-      return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
+      return {
+        approval: { ...withoutArguments(requestOf(event)), requestedAt: at },
+        ...(event.deferred === undefined && { status: 'awaiting_approval' as const }),
+      };
     case 'approval_resolved':
-      return { status: 'running', approval: null };
+      return { approval: null, ...(row.status === 'awaiting_approval' && { status: 'running' as const }) };
     case 'session_reset':
       return {
         ...ended,
+        approval: null,
         sessionId: event.sessionId,
         generation: event.generation,
         messageCount: 0,
@@ -220,7 +230,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
         ...(row.settings.description === undefined && { description: '', descriptionSource: null }),
       };
     case 'history_damaged':
-      return { ...ended, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
+      return { ...ended, approval: null, queuedTurns: 0, settings: {}, origin: {}, lastRoute: null };
     case 'session_deactivated':
       return { status: 'inactive' };
     case 'session_deleted': {

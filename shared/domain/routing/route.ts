@@ -63,7 +63,9 @@ export const createRoute = (config: Config): Route => {
   const identified = ({ channel, sender: { id, name, role: said } }: InboundEnvelope): Sender => {
     const principal = identities.principalOf(channel, id);
     const role = owners.has(principal) ? 'owner' : said === 'program' ? said : 'participant';
-    return name === undefined ? { id, role, principal } : { id, name, role, principal };
+    // A bot on a platform does not act for the owner, as a program of this installation does.
+    const isForeign = role === 'program' && !isProgramSource(channel);
+    return { id, ...(name !== undefined && { name }), role, principal, ...(isForeign && { onBehalfOf: 'participant' as const }) };
   };
 
   return (envelope, receivedAt, pairing) => {

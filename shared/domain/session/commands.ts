@@ -9,6 +9,7 @@ import {
   message,
   notice,
   origin,
+  ownersNotices,
   promptPart,
   queueRule,
   ruling,
@@ -79,8 +80,8 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('patch_session'), settings: settingsChange, notice: notice.optional() }),
   /** Sends a notice to a person and changes nothing else. `toRoute`: to where the session's last answer went, if known. */
   z.object({ type: z.literal('post_notice'), notice, toRoute: z.literal(true).optional() }),
-  /** Reports the session's state to a person (A11/123–124). */
-  z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }) }),
+  /** Reports the session's state to a person (A11/123–124). `by`: whose prompt and tools are shown. */
+  z.object({ type: z.literal('report'), facts: reportFacts, notice: notice.omit({ text: true }), by: sender.optional() }),
   /** Hides an idle session from normal lists until its next message (A5/63). */
   z.object({ type: z.literal('deactivate_session'), reason: z.string().max(200) }),
   /**
@@ -190,7 +191,12 @@ export const sessionCommand = z.discriminatedUnion('type', [
     ]),
   }),
   /** The turn waits for an approval (A5/62). */
-  z.object({ type: z.literal('request_approval'), turn: turnRef, ...approvalRequest.shape }),
+  z.object({
+    type: z.literal('request_approval'),
+    turn: turnRef,
+    ...approvalRequest.shape,
+    notices: ownersNotices.optional(),
+  }),
   /** A person's answer to a pending approval. `notice` reports the outcome, including a refusal. */
   z.object({
     type: z.literal('resolve_approval'),

@@ -57,9 +57,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     answers: id.optional(),
   }),
   z.object({ type: z.literal('turn_queued'), v: v1, turn: queuedTurn, position: z.int().min(1) }),
-  /**
-   * `merged`: queued turns that this turn answers too. `quietUntil`: no model step before that time; more messages may join (B6).
-   */
+  /** `merged`: queued turns that it answers too. `quietUntil`: no model step before; more messages may join (B6). */
   z.object({
     type: z.literal('turn_started'),
     v: v1,

@@ -89,7 +89,11 @@ export const sessionMachine = setup({
     recordCompaction: assign(({ context }, p: EventOf<'context_compacted'>) => compactionRecorded(context, p)),
     completeTurn: assign(({ context }) => ({ turn: null, completedTurns: context.completedTurns + 1 })),
     failTurn: assign({ turn: null }),
-    abortTurn: assign(({ context }) => ({ turn: null, approval: null, epoch: context.epoch + 1 })),
+    abortTurn: assign(({ context: { approval, epoch } }) => ({
+      turn: null,
+      approval: approval?.deferred ? approval : null,
+      epoch: epoch + 1,
+    })),
     clearQueue: assign(({ context }, p: EventOf<'queue_cleared'>) => queueCleared(context, p)),
     stopRuns: assign(({ context }, p: EventOf<'runs_stopped'>) => runsStopped(context, p)),
     requestApproval: assign((_, p: EventOf<'approval_requested'>) => ({ approval: requestOf(p) })),
@@ -133,6 +137,8 @@ export const sessionMachine = setup({
     runs_stopped: { actions: { type: 'stopRuns', params: ({ event }) => event } },
     settings_changed: { actions: { type: 'changeSettings', params: ({ event }) => event } },
     notice: { actions: 'acknowledge' },
+    // Of a call that no turn waits for (ADR 22).
+    approval_resolved: { actions: { type: 'resolveApproval', params: ({ event }) => event } },
     checkpoint_requested: { actions: { type: 'requestCheckpoint', params: ({ event }) => event } },
     introspected: { actions: { type: 'recordIntrospection', params: ({ event }) => event } },
     introspection_failed: { actions: 'acknowledge' },
@@ -175,7 +181,13 @@ export const sessionMachine = setup({
         turn_failed: { target: 'idle', actions: 'failTurn' },
         turn_aborted: { target: 'idle', actions: 'abortTurn' },
         queue_cleared: { actions: { type: 'clearQueue', params: ({ event }) => event } },
-        approval_requested: { target: 'awaiting_approval', actions: { type: 'requestApproval', params: ({ event }) => event } },
+        approval_requested: [
+          {
+            guard: ({ event }) => event.deferred !== undefined,
+            actions: { type: 'requestApproval', params: ({ event }) => event },
+          },
+          { target: 'awaiting_approval', actions: { type: 'requestApproval', params: ({ event }) => event } },
+        ],
       },
     },
     awaiting_approval: {

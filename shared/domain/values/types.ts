@@ -107,6 +107,8 @@ export const notice = z.object({
   deliverTo: deliveryTarget.optional(),
 });
 export type Notice = z.infer<typeof notice>;
+/** What tells the owner, in some of their sessions. */
+export const ownersNotices = z.array(notice).max(5);
 
 /** Tokens of one model step. `estimated` is true if the provider did not count them. */
 export const usage = z.object({
@@ -184,6 +186,10 @@ export const approvalRequest = z.object({
   onceOnly: z.literal(true).optional(),
   /** The run in another session that the call spawns when approved. */
   spawn: spawnedRun.optional(),
+  /** The turn does not wait: once approved, a turn of its own makes the call, for the `principal` (ADR 22). */
+  deferred: z
+    .object({ arguments: requestedCall.shape.arguments, principal: sender.shape.principal, deliverTo: deliveryTarget.optional() })
+    .optional(),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
@@ -192,7 +198,12 @@ export const ruling = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), spawn: spawnedRun.optional() }),
   /** `invalid`: not forbidden, but the tool does not exist or its arguments cannot be parsed. The call ends as an error. */
   z.object({ kind: z.literal('deny'), reason: z.string().max(2_000), invalid: z.literal(true).optional() }),
-  z.object({ kind: z.literal('ask'), request: approvalRequest.omit({ callId: true, tool: true }) }),
+  /** `notices` tell the owner of a deferred question. */
+  z.object({
+    kind: z.literal('ask'),
+    request: approvalRequest.omit({ callId: true, tool: true }),
+    notices: ownersNotices.optional(),
+  }),
 ]);
 export type Ruling = z.infer<typeof ruling>;
 

@@ -13,6 +13,9 @@ import type { Recorder } from './recorder.ts';
 const againMs = 200;
 const impatience = 0.1;
 
+/** A turn of theirs asks without waiting for the answer (ADR 22). */
+const stranger = { id: 'stranger', role: 'participant', principal: 'stranger' } as const;
+
 /** Clients that send commands. Each waits for one acknowledgement before it sends the next to the same key, as a careful program does. */
 export class Workload {
   readonly #options: SimOptions;
@@ -111,7 +114,11 @@ export class Workload {
     return {
       type,
       sessionId: `session-${this.#made}`,
-      message: { messageId, text: `${messageId}${wish}`, sender: { id: 'somebody' } },
+      message: {
+        messageId,
+        text: `${messageId}${wish}`,
+        sender: this.#made % 4 === 3 ? stranger : { id: 'somebody', role: 'owner' as const },
+      },
     };
   }
 

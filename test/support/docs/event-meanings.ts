@@ -30,8 +30,9 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   turn_failed: 'The turn ended without an answer; `code` says why.',
   turn_aborted: 'The turn was stopped.',
   queue_cleared: 'These waiting turns are cancelled.',
-  approval_requested: 'The turn waits for a person to allow an action.',
-  approval_resolved: 'The approval was granted, denied, or expired. The turn continues as its next attempt.',
+  approval_requested:
+    'The turn waits for a person to allow an action; with `deferred` it goes on, and the action waits alone (ADR 22).',
+  approval_resolved: 'The approval was granted, denied, or expired. A turn that waited continues as its next attempt.',
   session_reset: 'A generation ends and the next one starts under a new session id.',
   checkpoint_requested: 'The session is to be introspected, over the revisions from `fromRev` to `toRev`.',
   introspected: 'The result of an introspection: description and working memory.',
