@@ -7,11 +7,13 @@ import { timeText } from './time.ts';
 const width = 100;
 
 /** An event in a few words. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent): string => {
   switch (event.type) {
     case 'user_message':
       return `${event.message.sender.name ?? event.message.sender.id}: ${oneLine(event.message.text, width)}`;
     case 'assistant_message':
+    case 'message_edited':
       return oneLine(event.text, width);
     case 'model_step':
       return `step ${event.step}, ${event.usage.totalTokens} tokens: ${oneLine(event.text, width)}`;
@@ -74,6 +76,7 @@ export const summaryOf = (event: SessionEvent): string => {
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
     case 'turn_completed':
+    case 'message_withdrawn':
     case 'session_reopened':
       return '';
   }

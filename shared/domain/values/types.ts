@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { attachment } from './attachment.ts';
 
 /** Values shared by commands, events and state. Plain data: they survive MessagePack and JSON unchanged. */
 
@@ -126,6 +127,9 @@ export const message = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
+  attachments: z.array(attachment).max(limits.attachments).optional(),
+  /** The platform's id of the message that this one replies to. */
+  replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
 });

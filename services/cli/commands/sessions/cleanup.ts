@@ -5,6 +5,7 @@ import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
 import { type RetentionRule, retentionSettings } from '../../../../shared/domain/reset/retention.ts';
+import { counted } from '../../../../shared/kit/counted.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
@@ -76,10 +77,10 @@ export const addCleanup = (sessions: Command, world: World): void => {
       if (!json) for (const line of due.length === 0 ? [] : linesFor(due, world.now())) terminal.out(line);
       if (dryRun || due.length === 0) {
         if (json) terminal.out(asJson({ mode, count, due, deleted: 0 }, 2));
-        else terminal.note(`${count} sessions are due (session.maintenance.mode is "${mode}")`);
+        else terminal.note(`due: ${counted(count, 'session')} (session.maintenance.mode is "${mode}")`);
         return;
       }
-      if (!yes && !(await isConfirmed(world, `Delete these ${due.length} sessions?`, 'delete')))
+      if (!yes && !(await isConfirmed(world, `Delete ${counted(due.length, 'session')}?`, 'delete')))
         return terminal.note('nothing was deleted');
       const folder = archive === undefined ? null : exportStore(resolve(archive));
       const files = folder === null ? null : new TranscriptFiles({ store: folder, before: async function* () {} });
@@ -91,6 +92,6 @@ export const addCleanup = (sessions: Command, world: World): void => {
         deleted += (await remove(client, one)) ? 1 : 0;
       }
       if (json) terminal.out(asJson({ mode, count, due, deleted }, 2));
-      else terminal.note(`${deleted} sessions deleted; ${due.length - deleted} were in use again`);
+      else terminal.note(`${counted(deleted, 'session')} deleted; in use again: ${due.length - deleted}`);
     });
 };
