@@ -7,7 +7,6 @@ import { timeText } from './time.ts';
 const width = 100;
 
 /** An event in a few words. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent): string => {
   switch (event.type) {
     case 'user_message':

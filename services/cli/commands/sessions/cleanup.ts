@@ -5,13 +5,12 @@ import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
 import { type RetentionRule, retentionSettings } from '../../../../shared/domain/reset/retention.ts';
-import { counted } from '../../../../shared/kit/counted.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { commitsOf, noteLost } from '../../commits.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';
-import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { asJson, counted, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
 
 interface CleanupOptions extends CommonOptions {
