@@ -11,7 +11,6 @@ import { approvalRequest, deliveryTarget, origin, sessionSource, settings, times
 import { limits } from '../kit/limits.ts';
 import type { IssuedToken, Ticket } from '../ports/access/tokens.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
-import type { CustodyRecord } from '../ports/custody-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
 import type { HealthReport } from '../ports/presence.ts';
@@ -24,7 +23,7 @@ export interface Codec<T> {
 }
 
 /** The codec of a schema: validates on both sides of the wire. */
-const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
+export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
   encode: (value) => encode(check(schema, value), maxBytes),
   decode: (bytes) => check(schema, decode(bytes, maxBytes)),
 });
@@ -90,42 +89,6 @@ export const witnessCodec = codecOf<LogWitness>(z.object(witness));
 
 /** The highest place that writers have seen, and how many losses of the log have been accepted. */
 export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
-
-const messageId = z.string().max(limits.platformIdCharacters);
-const custodyParts = z.object({
-  cuts: z
-    .array(z.object({ end: count, next: count, fence: z.string().max(limits.fenceCharacters).optional() }))
-    .min(1)
-    .max(limits.deliveryParts),
-  digest: z.string().max(64),
-  done: z.array(messageId.nullable()).max(limits.deliveryParts + 1),
-  refused: z
-    .array(count)
-    .max(limits.deliveryParts + 1)
-    .optional(),
-});
-
-/** A record of the delivery log. */
-export const custodyRecord = z.object({
-  v: z.literal([1, 2]),
-  outboundId: z.string().min(1).max(128),
-  outboundSeq: count,
-  key: sessionKey,
-  target: deliveryTarget,
-  state: z.enum(['prepared', 'sending', 'delivered', 'partial', 'unknown', 'suppressed', 'failed']),
-  attempt: count,
-  at: z.number(),
-  by: z.string().max(256).optional(),
-  detail: z.string().optional(),
-  parts: custodyParts.optional(),
-  form: z.enum(['plain', 'mark']).optional(),
-  messageId: messageId.optional(),
-  failure: z.enum(['transient', 'rate_limit', 'auth', 'permission', 'not_found', 'gone', 'invalid']).optional(),
-  uncounted: count.optional(),
-  notBefore: z.number().optional(),
-  uncertainSince: z.number().optional(),
-}) satisfies z.ZodType<CustodyRecord, unknown>;
-export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 
 /** A message that nobody could process. */
 export const deadLetter = z.object({

@@ -5,7 +5,7 @@ import { openConnection } from '../../shared/adapters/nats/connection.ts';
 import type { SessionEvent } from '../../shared/domain/session/events.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import type { CustodyRecord } from '../../shared/ports/custody-log.ts';
-import { custodyCodec } from '../../shared/wire/records.ts';
+import { custodyCodec } from '../../shared/wire/custody-record.ts';
 import { streamNames } from '../../shared/wire/topology.ts';
 import { type BenchSystem, startSystem, type Worker } from '../bench/system.ts';
 import { type Random, randomOf } from '../sim/random.ts';
