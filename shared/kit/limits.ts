@@ -203,9 +203,22 @@ export const limits = {
   deliveryAttempts: 8,
   /** Conversations whose last delivery record is remembered. */
   deliveryConversations: 10_000,
-  /** Longest wait before a send is retried, and the longest honoured when the receiver asks for one. */
+  /** Longest wait before a send is retried, if the receiver does not ask for a longer one. */
   deliveryBackoffMs: 60_000,
-  deliveryRetryAfterMs: 300_000,
+  /** A wait that is longer is spent in the log and not in memory. */
+  deliveryHoldMs: 5_000,
+  /** First and longest wait between two tries whether a parked account works again. */
+  deliveryProbeMs: 60_000,
+  deliveryProbeMostMs: 1_800_000,
+  /** How long a platform is asked for a message whose outcome is unknown. */
+  deliveryAskMs: 600_000,
+  /** Conversations and accounts that wait; those beyond hold their place in memory. */
+  deliveryWaiting: 10_000,
+  /** Parts of one message; what is left is not sent, and a mark says so. */
+  deliveryParts: 100,
+  /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
+  platformIdCharacters: 256,
+  fenceCharacters: 64,
   /** Index rows that the projection caches, and changed rows not yet written before it stops reading. */
   indexCachedRows: 10_000,
   indexDirtyRows: 2_000,

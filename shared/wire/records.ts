@@ -9,9 +9,10 @@ import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
-import type { CustodyRecord } from '../ports/custody-log.ts';
+import { type CustodyRecord, custodyStates } from '../ports/custody-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
+import { failureClasses } from '../ports/outlet.ts';
 import type { HealthReport } from '../ports/presence.ts';
 import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
@@ -85,18 +86,39 @@ export const witnessCodec = codecOf<LogWitness>(z.object(witness));
 /** The highest place that writers have seen, and how many losses of the log have been accepted. */
 export const writersWitnessCodec = codecOf<LogWitness & { readonly accepted: number }>(z.object({ ...witness, accepted: count }));
 
+const messageId = z.string().max(limits.platformIdCharacters);
+const custodyParts = z.object({
+  cuts: z
+    .array(z.object({ end: count, next: count, fence: z.string().max(limits.fenceCharacters).optional() }))
+    .min(1)
+    .max(limits.deliveryParts),
+  digest: z.string().max(64),
+  done: z.array(messageId.nullable()).max(limits.deliveryParts + 1),
+  refused: z
+    .array(count)
+    .max(limits.deliveryParts + 1)
+    .optional(),
+});
+
 /** A record of the delivery log. */
 export const custodyRecord = z.object({
-  v: z.literal(1),
+  v: z.literal([1, 2]),
   outboundId: z.string().min(1).max(128),
   outboundSeq: count,
   key: sessionKey,
   target: deliveryTarget,
-  state: z.enum(['prepared', 'sending', 'delivered', 'unknown', 'suppressed', 'failed']),
+  state: z.enum(custodyStates),
   attempt: count,
   at: z.number(),
   by: z.string().max(256).optional(),
   detail: z.string().optional(),
+  parts: custodyParts.optional(),
+  form: z.enum(['plain', 'mark']).optional(),
+  messageId: messageId.optional(),
+  failure: z.enum(failureClasses).optional(),
+  uncounted: count.optional(),
+  notBefore: z.number().optional(),
+  uncertainSince: z.number().optional(),
 }) satisfies z.ZodType<CustodyRecord, unknown>;
 export const custodyCodec = codecOf<CustodyRecord>(custodyRecord);
 
