@@ -57,6 +57,10 @@ export const summaryOf = (event: SessionEvent): string => {
       return `${event.reason}, rev ${event.fromRev} to ${event.toRev}, ${event.code}: ${oneLine(event.message, width)}`;
     case 'memory_changed':
       return event.changes.map((change) => `${change.op} ${oneLine('text' in change ? change.text : change.id, 60)}`).join('; ');
+    case 'delivery_reported':
+      return `${event.outcome}, to ${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}: ${oneLine(event.detail, width)}`;
+    case 'delivery_repeated':
+      return `by ${event.by}, to ${event.deliverTo.channel} ${oneLine(event.deliverTo.to, 60)}: ${oneLine(event.text, width)}`;
     case 'skills_changed':
       return `${event.skills.length} skills`;
     case 'turn_joined':

@@ -1,22 +1,21 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
 import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import { deliveryReportMessage } from '../../../shared/domain/prompt/delivery-report.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
-import type { Message } from '../../../shared/domain/values/types.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
-  actingSender,
   detachedCalls,
   flushMessages,
   type RunningTurn,
   runningTurn,
-  sendersOf,
   userMessage,
+  viewOfTurn,
   type Waiting,
 } from './running-turn.ts';
 
@@ -74,15 +73,11 @@ export class Conversation {
   view(turnId: string): TurnView | null {
     const turn = this.#turn;
     if (turn?.id !== turnId || !turn.isWhole) return null;
-    const senders = sendersOf(turn);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
     return {
-      prompt: turn.prompt,
-      sender: actingSender(senders),
-      senders,
+      ...viewOfTurn(turn),
       said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
       heard: turn.heard + unheard.length,
-      ...{ calls: turn.calls, flush: turn.flush, flushing: turn.flushing },
       counted: this.#counted,
       ...this.#at,
       neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),
@@ -107,12 +102,13 @@ export class Conversation {
       case 'model_step':
         return this.#step(event);
       case 'tool_call_started':
-        this.#turn?.block?.begun.add(event.callId);
-        return;
+        return void this.#turn?.block?.begun.add(event.callId);
       case 'tool_result':
         return this.#result(event);
       case 'assistant_message':
         return this.#answer(event.text);
+      case 'delivery_reported':
+        return event.kind === 'assistant_message' && !event.past ? this.#append(deliveryReportMessage(event)) : undefined;
       case 'context_compacted':
         return this.#compact(event);
       case 'turn_completed':
@@ -145,12 +141,17 @@ export class Conversation {
   }
 
   #remember({ message, turnId }: EventOf<'user_message'>): void {
-    const kept: Message = { ...message, text: detachedString(message.text) };
+    const kept = { ...message, text: detachedString(message.text) };
     if (turnId !== undefined) {
       this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
       return;
     }
-    const said: ConversationMessage = { ...this.#at, message: userMessage(kept) };
+    this.#append(userMessage(kept));
+  }
+
+  /** Appears at once, or behind the calls of the running step. */
+  #append(message: ModelMessage): void {
+    const said = { ...this.#at, message };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }
@@ -179,7 +180,7 @@ export class Conversation {
     if (waiting) this.#turn?.joined.push(waiting.message);
   }
 
-  #asking({ id, fromSeq }: RunningTurn, message: Message): ConversationMessage {
+  #asking({ id, fromSeq }: RunningTurn, message: Waiting['message']): ConversationMessage {
     return { rev: this.rev, seq: fromSeq, turnId: id, asks: true, message: userMessage(message) };
   }
 

@@ -22,6 +22,7 @@ import {
   usage,
 } from '../values/types.ts';
 import { historyDamaged } from './damage-event.ts';
+import { deliveryEvents } from './delivery-events.ts';
 import { introspectionEvents } from './introspection-events.ts';
 
 /**
@@ -231,6 +232,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     /** The session that spawned the interrupted run and waits for its end. */
     deliverTo: deliveryTarget.optional(),
   }),
+  ...deliveryEvents,
   historyDamaged,
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);
@@ -238,10 +240,7 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/**
- * True for events that count as use of a session: somebody said something, or it started. Housekeeping does not keep it fresh
- * (B11).
- */
+/** True for events that count as use of a session: somebody said something, or it started. Housekeeping does not (B11). */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

@@ -55,6 +55,8 @@ const verbs = [
   'checkpoint',
   'forget',
   'fork',
+  'undelivered',
+  'repeat-delivery',
 ] as const;
 const turnVerbs = [
   'reply',
