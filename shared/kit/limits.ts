@@ -203,6 +203,8 @@ export const limits = {
   deliveryAttempts: 8,
   /** Characters of the reason why a message may not have arrived, in its session. */
   deliveryDetailCharacters: 500,
+  /** Outgoing messages that wait, as a process reports them. */
+  reportedDeliveries: 100,
   /** Conversations whose last delivery record is remembered. */
   deliveryConversations: 10_000,
   /** Longest wait before a send is retried, if the receiver does not ask for a longer one. */

@@ -1,4 +1,5 @@
 import type { HealthProblem } from '../kit/health-problem.ts';
+import type { WaitingDelivery } from '../ports/presence.ts';
 import type { Measured } from './telemetry/metrics.ts';
 
 /** A running part of the system: a router, a session host, a gateway. Created in its `main.ts`, stopped by its creator. */
@@ -7,6 +8,8 @@ export interface Service extends Measured {
   problems(): readonly HealthProblem[];
   /** What is missing although it can do its work: reported to operators, and no reason to wait. */
   warnings?(): readonly string[];
+  /** Outgoing messages that wait and go on by themselves, oldest first. */
+  waiting?(): readonly WaitingDelivery[];
   /** Finishes or hands over what is in progress and stops. Resolves within `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }

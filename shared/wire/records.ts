@@ -6,14 +6,23 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { roles } from '../domain/values/role.ts';
-import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
+import {
+  approvalRequest,
+  deliveryReport,
+  deliveryTarget,
+  origin,
+  sessionSource,
+  settings,
+  timestamp,
+  turnRef,
+} from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
 import { type CustodyRecord, custodyStates } from '../ports/custody-log.ts';
-import type { DeadLetter } from '../ports/dead-letters.ts';
+import type { DeadLetter, Undelivered } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
 import { failureClasses } from '../ports/outlet.ts';
-import type { HealthReport } from '../ports/presence.ts';
+import type { HealthReport, WaitingDelivery } from '../ports/presence.ts';
 import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
 
@@ -131,6 +140,19 @@ export const deadLetter = z.object({
   at: z.number(),
   bytes: z.instanceof(Uint8Array),
 }) satisfies z.ZodType<DeadLetter, unknown>;
+/** What a letter of delivery holds. Before there were outcomes, all had failed. */
+const undelivered = z.object({
+  id: z.string().min(1).max(limits.idCharacters),
+  seq: count,
+  key: sessionKey,
+  target: deliveryTarget,
+  kind: deliveryReport.shape.kind,
+  text: z.string(),
+  turnId: z.string(),
+  outcome: deliveryReport.shape.outcome.default('failed'),
+  parts: deliveryReport.shape.parts,
+}) satisfies z.ZodType<Undelivered, unknown>;
+export const undeliveredCodec = codecOf<Undelivered>(undelivered, limits.commitBytes);
 /** Its bound is that of the largest message, plus room for the reason. */
 export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
 
@@ -190,6 +212,15 @@ export const auditRecord = z.object({
 export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
 
 const texts = z.array(z.string().max(1_000)).max(100);
+export const waitingDelivery = z.object({
+  outboundId: z.string().max(limits.idCharacters),
+  sessionKey,
+  target: deliveryTarget,
+  kind: deliveryReport.shape.kind,
+  state: z.enum(['waiting', 'parked']),
+  detail: z.string().max(limits.deliveryDetailCharacters),
+  notBefore: z.number().optional(),
+}) satisfies z.ZodType<WaitingDelivery, unknown>;
 const healthReport = z.object({
   v: z.literal(1),
   process: z.string().min(1).max(128),
@@ -203,6 +234,7 @@ const healthReport = z.object({
         problems: texts,
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
+        waiting: z.array(waitingDelivery).max(limits.reportedDeliveries).optional(),
       }),
     )
     .max(16),

@@ -6,6 +6,7 @@ import { memoryCommand } from './approvals-and-memory/memory.ts';
 import { auditCommand } from './operate/audit.ts';
 import { backupCommand } from './operate/backup.ts';
 import { deadLettersCommand } from './operate/dead-letters.ts';
+import { deliveriesCommand } from './operate/deliveries.ts';
 import { doctorCommand } from './operate/doctor.ts';
 import { logCommand } from './operate/log.ts';
 import { restoreCommand } from './operate/restore.ts';
@@ -51,7 +52,11 @@ const groups = [
   { title: 'Skills', commands: [skillsCommand] },
   {
     title: 'Operate',
-    commands: [...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, logCommand], backupCommand, restoreCommand],
+    commands: [
+      ...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, deliveriesCommand, logCommand],
+      backupCommand,
+      restoreCommand,
+    ],
   },
   { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
 ];

@@ -72,6 +72,14 @@ export const deadLetter = {
   ...{ seq: 17, id: 'NATTER_INBOUND-1767603600000-4711', service: 'router', at, size: 212 },
   ...{ reason: 'conversation.id: is too long', subject: subjectsUnder('natter').inbound('telegram', '-100123') },
 };
+export const delivery = {
+  ...{ seq: 18, state: 'unknown', outboundId: '42.1', sessionKey: key, target: { channel: 'telegram', to: '-100123' } },
+  ...{ kind: 'assistant_message', detail: 'no answer within 10000 ms', at },
+} as const;
+export const waitingDelivery = {
+  ...{ outboundId: '57.0', sessionKey: key, target: delivery.target, kind: delivery.kind },
+  ...{ state: 'waiting', detail: 'HTTP 429', notBefore: at + 3_600_000 },
+} as const;
 export const token = {
   ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },
 };

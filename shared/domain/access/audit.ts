@@ -10,6 +10,8 @@ export const auditKinds = [
   'session_erased',
   'dead_letter_resent',
   'dead_letter_discarded',
+  'delivery_repeated',
+  'delivery_left',
   'history_repaired',
   'config_reloaded',
   'log_restored',

@@ -79,6 +79,7 @@ const unmade: Readonly<Record<string, string>> = {
   call: 'the methods by name are those of a WebSocket: `client.connect`',
   ...{ listTokens: byPath, createToken: byPath, revokeToken: byPath, rotateToken: byPath, readAudit: byPath },
   ...{ listDeadLetters: byPath, readDeadLetter: byPath, resendDeadLetter: byPath, discardDeadLetter: byPath },
+  ...{ listDeliveries: byPath, readDelivery: byPath, repeatDelivery: byPath, leaveDelivery: byPath },
   ...{ describe: byPath, describeEvents: byPath, live: byPath, ready: byPath },
   metrics: 'text, for Prometheus',
   ...{ listModels: ownClients, readModel: ownClients, createChatCompletion: ownClients, createResponse: ownClients },

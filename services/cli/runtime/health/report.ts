@@ -2,6 +2,7 @@ import { healthTimes } from '../../../../shared/adapters/kv/presence.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
+import { limits } from '../../../../shared/kit/limits.ts';
 import type { Logger } from '../../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../../shared/ports/presence.ts';
 import type { Service } from '../../../../shared/runtime/service.ts';
@@ -52,7 +53,7 @@ export const untilReady = async (
   }
 };
 
-type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics'>;
+type Reporting = Pick<Service, 'name' | 'problems' | 'warnings' | 'metrics' | 'waiting'>;
 /** Milliseconds between two checks for changes, and for leaving. */
 const changeMs = 500;
 const leaveMs = 500;
@@ -60,9 +61,16 @@ const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({ name, problems, warnings = () => [], metrics }: Reporting): HealthReport['services'][number] => ({
+const reportOf = ({
+  name,
+  problems,
+  warnings = () => [],
+  metrics,
+  waiting = () => [],
+}: Reporting): HealthReport['services'][number] => ({
   ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
   metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
+  ...(waiting().length > 0 && { waiting: waiting().slice(0, limits.reportedDeliveries) }),
 });
 
 /**
