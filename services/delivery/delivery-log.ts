@@ -12,6 +12,12 @@ import { retryMs } from './retry.ts';
 export const conversationOf = ({ channel, to, accountId, threadId }: DeliveryTarget): string =>
   JSON.stringify([channel, to, accountId, threadId]);
 
+/** The conversation of such a name; `null` for another name. */
+export const conversationIn = (name: string): DeliveryTarget | null => {
+  const [channel, to, accountId, threadId] = JSON.parse(name) as (string | null)[];
+  return channel && to ? { channel, to, ...(accountId && { accountId }), ...(threadId && { threadId }) } : null;
+};
+
 export interface DeliveryLogOptions {
   readonly custody: CustodyLog;
   readonly clock: Clock;
@@ -55,7 +61,8 @@ export const createDeliveryLog = ({ custody, clock, random, member, held }: Deli
     async write({ id, seq: outboundSeq, key, target }: Outbound, state: DeliveryState): Promise<boolean> {
       const conversation = conversationOf(target);
       const { seq: expectedSeq } = await last(target);
-      const record: CustodyRecord = { v: 1, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
+      const v = state.parts === undefined ? 1 : 2;
+      const record: CustodyRecord = { v, outboundId: id, outboundSeq, key, target, at: clock.now(), by: member, ...state };
       known.delete(conversation);
       const seq = await append(record, expectedSeq);
       if (seq === null) return false;

@@ -197,13 +197,15 @@ export const limits = {
   /** Outbounds taken from the log that are not in a final state yet, and characters of their texts. */
   deliveryWindow: 2_000,
   deliveryWindowCharacters: 32 * 1024 * 1024,
+  /** Outbounds of one conversation that are in hand; the others wait in the log. */
+  deliveryChain: 100,
   /** Concurrent sends through one outlet. */
   deliverySends: 32,
   /** Attempts to send, unless the outlet sets its own limit. */
   deliveryAttempts: 8,
   /** Characters of the reason why a message may not have arrived, in its session. */
   deliveryDetailCharacters: 500,
-  /** Outgoing messages that wait, as a process reports them. */
+  /** Conversations and accounts that wait, as a process reports them. */
   reportedDeliveries: 100,
   /** Conversations whose last delivery record is remembered. */
   deliveryConversations: 10_000,
@@ -220,6 +222,8 @@ export const limits = {
   deliveryWaiting: 10_000,
   /** Parts of one message; what is left is not sent, and a mark says so. */
   deliveryParts: 100,
+  /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */
+  partCharacters: 40_000,
   /** Characters of a platform's id of a message, and of the opening line of a code fence that is opened again in the next part. */
   platformIdCharacters: 256,
   fenceCharacters: 64,

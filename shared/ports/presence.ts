@@ -1,18 +1,13 @@
-import type { SessionKey } from '../domain/keys/session-key.ts';
 import type { DeliveryTarget } from '../domain/values/types.ts';
-import type { Outbound } from './custody-log.ts';
 
-/** An outgoing message that is not sent yet and will be, without anybody's doing. */
-export interface WaitingDelivery {
-  readonly outboundId: string;
-  readonly sessionKey: SessionKey;
-  readonly target: DeliveryTarget;
-  readonly kind: Outbound['kind'];
-  /** `parked`: nothing goes through for the account until somebody acts. */
+/** A conversation, or without `to` an account, whose outgoing messages wait and will be sent. */
+export interface WaitingDelivery extends Omit<DeliveryTarget, 'to'> {
+  readonly to?: string;
+  /** `parked`: nothing goes through for the account until somebody mends it. */
   readonly state: 'waiting' | 'parked';
   readonly detail: string;
-  /** Not to be sent before, ms since 1970; absent if that is not known. */
-  readonly notBefore?: number;
+  /** When it is tried again, ms since 1970. */
+  readonly until: number;
 }
 
 /** The health of one process: its services, their problems and their metrics. */

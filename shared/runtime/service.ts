@@ -8,7 +8,7 @@ export interface Service extends Measured {
   problems(): readonly HealthProblem[];
   /** What is missing although it can do its work: reported to operators, and no reason to wait. */
   warnings?(): readonly string[];
-  /** Outgoing messages that wait and go on by themselves, oldest first. */
+  /** Where outgoing messages wait and will be sent. */
   waiting?(): readonly WaitingDelivery[];
   /** Finishes or hands over what is in progress and stops. Resolves within `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;

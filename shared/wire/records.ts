@@ -213,13 +213,11 @@ export const auditCodec = codecOf<AuditRecord>(auditRecord, 8 * 1024);
 
 const texts = z.array(z.string().max(1_000)).max(100);
 export const waitingDelivery = z.object({
-  outboundId: z.string().max(limits.idCharacters),
-  sessionKey,
-  target: deliveryTarget,
-  kind: deliveryReport.shape.kind,
+  ...deliveryTarget.shape,
+  to: deliveryTarget.shape.to.optional(),
   state: z.enum(['waiting', 'parked']),
-  detail: z.string().max(limits.deliveryDetailCharacters),
-  notBefore: z.number().optional(),
+  detail: z.string(),
+  until: z.number(),
 }) satisfies z.ZodType<WaitingDelivery, unknown>;
 const healthReport = z.object({
   v: z.literal(1),

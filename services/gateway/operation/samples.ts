@@ -77,8 +77,7 @@ export const delivery = {
   ...{ kind: 'assistant_message', detail: 'no answer within 10000 ms', at },
 } as const;
 export const waitingDelivery = {
-  ...{ outboundId: '57.0', sessionKey: key, target: delivery.target, kind: delivery.kind },
-  ...{ state: 'waiting', detail: 'HTTP 429', notBefore: at + 3_600_000 },
+  ...{ channel: 'telegram', to: '-100123', state: 'waiting', detail: 'the receiver asked to wait', until: at + 3_600_000 },
 } as const;
 export const token = {
   ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },

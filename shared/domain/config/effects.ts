@@ -169,6 +169,9 @@ export const effects: Readonly<Record<string, string>> = {
   'outlets.webhooks.<name>.secret': 'Key that signs them.',
   'outlets.webhooks.<name>.timeoutMs': 'Milliseconds that one post may take.',
   'outlets.webhooks.<name>.attempts': 'Attempts per post.',
+  'outlets.webhooks.<name>.maxCharacters':
+    'The longest text of one post; a longer one is sent in parts ([what is sent once](../operate/sent-once.md)). Without it, never.',
+  'outlets.webhooks.<name>.unit': 'What `maxCharacters` counts: UTF-16 code units, bytes, or characters.',
   'outlets.webhooks.<name>.idempotent': 'The receiver recognises a repeated id, so a post with an unknown outcome is repeated.',
   'log.level': 'Lowest level that is logged.',
 };

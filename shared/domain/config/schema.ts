@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../kit/limits.ts';
 import { sessionKeyProblem } from '../keys/session-key.ts';
 import { gatewayConfig } from './gateway-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
@@ -215,6 +216,8 @@ export const configSchema = z.strictObject({
             timeoutMs: z.int().min(100).max(60_000).default(10_000),
             attempts: z.int().min(1).max(50).default(8),
             idempotent: z.boolean().default(true),
+            maxCharacters: z.int().min(500).max(limits.partCharacters).optional(),
+            unit: z.enum(['utf16', 'bytes', 'characters']).default('utf16'),
           }),
         )
         .default({}),

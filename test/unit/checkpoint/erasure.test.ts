@@ -5,6 +5,7 @@ import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../../services/delivery/erasures.ts';
+import { ParkedAccounts } from '../../../services/delivery/parked-accounts.ts';
 import { EventFeed } from '../../../services/gateway/context/event-feed.ts';
 import { loadState } from '../../../services/session/host/load.ts';
 import { Conversations } from '../../../services/session/prompt/conversations.ts';
@@ -84,11 +85,12 @@ describe('an erasure', () => {
     const common = { clock: systemClock, random: () => 0, held: open };
     const deliver = createDeliveryWorker({
       ...common,
-      outlets: [{ channel: 'irc', idempotent: true, send }],
+      outlets: [{ channel: 'irc', unknownSend: { by: 'key' }, send }],
       deliveryLog: createDeliveryLog({ ...common, custody: ports.custody, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      deadLetter: async () => {},
+      accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createDeliveryLog } from '../../../services/delivery/delivery-log.ts';
 import { createDeliveryWorker } from '../../../services/delivery/delivery-worker.ts';
 import { createErasures } from '../../../services/delivery/erasures.ts';
+import { ParkedAccounts } from '../../../services/delivery/parked-accounts.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type DeliveryTarget, sessionChannel } from '../../../shared/domain/values/types.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
@@ -46,11 +47,12 @@ const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResul
   const carryWith = (log: CustodyLog) =>
     createDeliveryWorker({
       ...common,
-      outlets: [{ channel, idempotent: true, send }],
+      outlets: [{ channel, unknownSend: { by: 'key' }, send }],
       deliveryLog: createDeliveryLog({ ...common, custody: log, member: 'test' }),
       log: pino({ level: 'silent' }),
       stopping: open,
-      deadLetter: async () => {},
+      accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });

@@ -98,8 +98,11 @@ export const deliveriesCommand = (program: Command, world: World): void => {
   );
 };
 
-const targetText = ({ channel, to, threadId }: DeliveryTarget): string =>
-  oneLine(`${channel} ${to}${threadId === undefined ? '' : ` in ${threadId}`}`, 80);
+const targetText = ({ channel, to, threadId, accountId }: Partial<DeliveryTarget>): string =>
+  oneLine(
+    [channel, to ?? `account ${accountId ?? ''}`, ...(threadId === undefined ? [] : ['in', threadId])].join(' ').trim(),
+    80,
+  );
 
 const stateText = ({ state, parts }: Delivery): string => (parts ? `${state}, ${parts.sent} of ${parts.of} parts sent` : state);
 
@@ -107,9 +110,9 @@ const linesOf = ({ waiting, deliveries }: Deliveries, now: number): string[] =>
   table(
     ['SEQ', 'AGE', 'STATE', 'SESSION', 'TO', 'DETAIL'],
     [
-      ...waiting.map(({ state, sessionKey, target, detail, notBefore }) => [
-        ...['-', notBefore === undefined || notBefore <= now ? '-' : `in ${Math.ceil((notBefore - now) / 60_000)} min`, state],
-        ...[oneLine(sessionKey, 60), targetText(target), oneLine(detail, 80)],
+      ...waiting.map(({ state, detail, until, ...where }) => [
+        ...['-', until <= now ? 'now' : `in ${Math.ceil((until - now) / 60_000)} min`, state, '-'],
+        ...[targetText(where), oneLine(detail, 80)],
       ]),
       ...deliveries.map((delivery) => [
         ...[`${delivery.seq}`, ago(delivery.at, now), stateText(delivery), oneLine(delivery.sessionKey, 60)],

@@ -61,17 +61,15 @@ const longest = { lines: 100, characters: 1_000 };
 const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
-const reportOf = ({
-  name,
-  problems,
-  warnings = () => [],
-  metrics,
-  waiting = () => [],
-}: Reporting): HealthReport['services'][number] => ({
-  ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
-  metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
-  ...(waiting().length > 0 && { waiting: waiting().slice(0, limits.reportedDeliveries) }),
-});
+const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () => [] }: Reporting): Report => {
+  const waits = waiting().slice(0, limits.reportedDeliveries);
+  return {
+    ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
+    metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),
+    ...(waits.length > 0 && { waiting: waits }),
+  };
+};
+type Report = HealthReport['services'][number];
 
 /**
  * Reports this process's health to the others, every three seconds and when its problems change, until the signal aborts; then reports that

@@ -129,9 +129,7 @@ test('what cannot be repeated says why, and stays', async () => {
 
 test('what waits is listed as long as its process reports it, on the first page only', async () => {
   const { ports, list } = await start();
-  const waiting: WaitingDelivery = {
-    ...{ outboundId: '9.0', sessionKey: key, target, kind: 'notice', state: 'parked' as const, detail: 'HTTP 401' },
-  };
+  const waiting: WaitingDelivery = { channel: 'telegram', state: 'parked', detail: 'HTTP 401', until: 9 };
   const service = { name: 'delivery', problems: [], warnings: [], metrics: {}, waiting: [waiting] };
   await ports.presence.tell({ v: 1, process: 'p', version: '0', startedAt: 1, at: 1, services: [service] });
   await vi.waitFor(async () => expect(await list()).toEqual({ waiting: [waiting], deliveries: [], next: null }));
