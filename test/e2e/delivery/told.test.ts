@@ -82,7 +82,7 @@ test('an answer that was stored while the connection was cut: told to its sessio
   const [sent] = stored;
   expect(unknown).toMatchObject({
     ...{ state: 'unknown', outboundId: sent?.id, sessionKey: key, target: deliverTo, kind: 'assistant_message' },
-    detail: expect.stringContaining('other side closed'),
+    detail: 'fetch failed (UND_ERR_SOCKET)',
   });
   const told = await vi.waitFor(async () => {
     const [event] = await events('delivery_reported');

@@ -8,7 +8,7 @@ import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyParts, Outbound } from '../../../shared/ports/custody-log.ts';
 import { undeliveredCodec } from '../../../shared/wire/records.ts';
-import { commitTo, keyOf, seenAt } from '../../support/domain/commits.ts';
+import { commitTo, keyOf, recorded } from '../../support/domain/commits.ts';
 
 const key = keyOf('agent:main:main');
 const target = { channel: 'irc', to: '#a' };
@@ -91,7 +91,7 @@ test('D12: a repeat is a message of its own, by the send policy of its session; 
     repeated,
     { ...repeated, sendPolicy: 'deny' },
   ];
-  expect(plan(seenAt(9, commitTo(key, { events })), undefined)).toEqual([
+  expect(plan(recorded(commitTo(key, { events }), 9, 9), configSchema.parse({}).session.sendPolicy)).toEqual([
     { id: '9.1', seq: 9, key, target, kind: 'assistant_message', text: 'two three', turnId: 't' },
     expect.objectContaining({ id: '9.2', suppressedReason: expect.stringMatching(/^denied by/) }),
   ]);
