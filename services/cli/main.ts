@@ -4,12 +4,10 @@ import { argv, env, exit, stderr, stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
 import pc from 'picocolors';
-import { NatterApiError } from '../../shared/client/main.ts';
+import { NatterApiError } from '../../shared/client/errors.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
-import { explained } from './access.ts';
 import { createProgram } from './commands/program.ts';
-import { createTerminal, type World } from './terminal.ts';
-import { machineTimeZone } from './time.ts';
+import { createTerminal, machineTimeZone, type World } from './terminal.ts';
 
 /** The first signal asks the command to stop, the second ends the process. A command that does not ask for the signal ends on the first. */
 const interruption = (): (() => AbortSignal) => {
@@ -70,10 +68,14 @@ const exitCodeOf = (error: unknown): number => {
 stdout.on('error', (error: NodeJS.ErrnoException) => exit(error.code === 'EPIPE' ? 0 : 1));
 const world = createWorld();
 try {
-  await createProgram(world).parseAsync(argv);
+  const program = await createProgram(world, argv.slice(2));
+  await program.parseAsync(argv);
 } catch (error) {
   // Commander has printed its own errors already.
-  if (!(error instanceof CommanderError)) world.terminal.note(`${pc.red('natter:')} ${explained(error)}`);
+  if (!(error instanceof CommanderError)) {
+    const { explained } = await import('./access.ts');
+    world.terminal.note(`${pc.red('natter:')} ${explained(error)}`);
+  }
   if (env.NATTER_LOG_LEVEL === 'debug' && error instanceof Error) world.terminal.note(error.stack ?? '');
   process.exitCode = exitCodeOf(error);
 }

@@ -104,3 +104,9 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
       .trimEnd();
   return [pc.bold(line(head)), ...rows.map(line)];
 };
+
+/** The time zone of this machine; UTC where `TZ` names none that is known. */
+export const machineTimeZone = (): string => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return !timeZone || timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
+};

@@ -5,12 +5,6 @@ import type { World } from './terminal.ts';
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The time zone of this machine; UTC where `TZ` names none that is known. */
-export const machineTimeZone = (): string => {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return !timeZone || timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
-};
-
 /** The time zone for the times a command prints: the local one, or UTC with `--utc`. */
 export const zoneOf = ({ timeZone }: Pick<World, 'timeZone'>, { utc }: Pick<CommonOptions, 'utc'>): string =>
   utc ? 'UTC' : timeZone;

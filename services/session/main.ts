@@ -106,7 +106,7 @@ const openTools = async (
 ): Promise<Tools> => {
   const { clock, events } = ports;
   const local = localTools({ config, env, events, clock });
-  const mcp = createMcp(config.mcp, { env, log, clock, version, timeoutMs: config.tools.timeoutMs });
+  const mcp = await createMcp(config.mcp, { env, log, clock, version, timeoutMs: config.tools.timeoutMs });
   await mcp.started;
   return createTools(
     [local, sessionTools({ config, ports, view }), ...(memory ? [memoryTools({ config, memory })] : []), mcp],

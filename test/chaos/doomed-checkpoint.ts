@@ -12,7 +12,8 @@ import type { WorkQueue } from '../../shared/ports/work-queue.ts';
 /**
  * A checkpoint service as a process that ends itself with SIGKILL, or freezes with SIGSTOP, at one moment of introspection. `DOOM_AT` counts the
  * moments before and after each message that it publishes or handles, each position of its requests and each step of its model, or names the
- * first of a kind; 0: never. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
+ * first of a kind; 0: never. A parent that says `hold` has it wait at the next moment, until it is told the number of another one, counted from
+ * there; it says when it knows. A frozen one says so before, and that it is at rest when it has gone on. Its model begins each talk with an answer
  * that is none, and never answers about what is poison. Used by `test/e2e/checkpoint/doomed.ts`.
  */
 const {
@@ -24,17 +25,27 @@ const {
   NATS_USERS_DIR = '',
 } = process.env;
 
+let doomAt = DOOM_AT;
 let moments = 0;
 let underWay = 0;
 let isDoomed = false;
+let release = (): void => {};
+let held = Promise.resolve();
 const tell = (text: string): Promise<unknown> => new Promise((resolve) => process.send?.(text, undefined, undefined, resolve));
 const moment = async (name: string): Promise<void> => {
+  await held;
   moments += 1;
-  if (isDoomed || ![String(moments), name].includes(DOOM_AT)) return;
+  if (isDoomed || ![String(moments), name].includes(doomAt)) return;
   isDoomed = true;
   if (DOOM_BY === 'SIGSTOP') await tell('frozen');
   process.kill(process.pid, DOOM_BY);
 };
+process.on('message', (told: number | 'hold') => {
+  if (told === 'hold') held = new Promise((resolve) => (release = resolve));
+  else [moments, doomAt] = [0, String(told)];
+  if (told !== 'hold') release();
+  void tell('ready');
+});
 const around = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
   underWay += 1;
   await moment(`before ${name}`);

@@ -12,24 +12,22 @@ import type { Model } from '../../shared/ports/model.ts';
 import type { Tool, Tools } from '../../shared/ports/tools.ts';
 
 /**
- * A session host as a process that ends itself with SIGKILL at one moment of a turn: `DOOM_AT` counts the moments before and after each
- * durable write, each model step and each effect of a tool; 0: never. What its tools do is a line in the file `DOOM_EFFECTS`. Used by
- * `test/e2e/session/killed-anywhere.test.ts`.
+ * A session host as a process that ends itself with SIGKILL at one moment of a turn. Which one it is told by its parent, and says that it
+ * knows: it counts the moments from then on, before and after each durable write, each model step and each effect of a tool; 0: never. What
+ * its tools do is a line in the file `DOOM_EFFECTS`. Used by `test/e2e/session/killed-anywhere.test.ts`.
  */
-const {
-  DOOM_AT = '0',
-  DOOM_EFFECTS = '',
-  DOOM_PREFIX = 'natter',
-  DOOM_MEMBER = 'doomed',
-  NATS_URL = '',
-  NATS_USERS_DIR = '',
-} = process.env;
+const { DOOM_EFFECTS = '', DOOM_PREFIX = 'natter', DOOM_MEMBER = 'doomed', NATS_URL = '', NATS_USERS_DIR = '' } = process.env;
 
 let moments = 0;
+let doomAt = 0;
 const moment = (): void => {
   moments += 1;
-  if (moments === Number(DOOM_AT)) process.kill(process.pid, 'SIGKILL');
+  if (moments === doomAt) process.kill(process.pid, 'SIGKILL');
 };
+process.on('message', (told: number) => {
+  [moments, doomAt] = [0, told];
+  process.send?.('ready');
+});
 
 const doomedLog = (log: EventLog): EventLog => ({
   ...{

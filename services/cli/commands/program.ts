@@ -1,68 +1,96 @@
 import { Command } from 'commander';
 import { example } from '../example.ts';
 import type { World } from '../terminal.ts';
-import { approvalsCommand } from './approvals-and-memory/approvals.ts';
-import { memoryCommand } from './approvals-and-memory/memory.ts';
-import { auditCommand } from './operate/audit.ts';
-import { backupCommand } from './operate/backup.ts';
-import { deadLettersCommand } from './operate/dead-letters.ts';
-import { deliveriesCommand } from './operate/deliveries.ts';
-import { doctorCommand } from './operate/doctor.ts';
-import { logCommand } from './operate/log.ts';
-import { restoreCommand } from './operate/restore.ts';
-import { statusCommand } from './operate/status.ts';
-import { serviceCommand } from './run/service.ts';
-import { upCommand } from './run/up.ts';
-import { checkpointCommand } from './sessions/checkpoint.ts';
-import { compactCommand } from './sessions/compact.ts';
-import { diffCommand } from './sessions/diff.ts';
-import { eraseCommand } from './sessions/erase.ts';
-import { exportCommand } from './sessions/export.ts';
-import { forkCommand } from './sessions/fork.ts';
-import { inspectCommand } from './sessions/inspect.ts';
-import { repairCommand } from './sessions/repair.ts';
-import { replayCommand } from './sessions/replay.ts';
-import { sessionsCommand } from './sessions/sessions.ts';
-import { tailCommand } from './sessions/tail.ts';
-import { verifyCommand } from './sessions/verify.ts';
-import { whyResetCommand } from './sessions/why-reset.ts';
-import { brokerCommand } from './setup/broker.ts';
-import { completionsCommand } from './setup/completions.ts';
-import { configCommand } from './setup/config.ts';
-import { natsCommand } from './setup/nats.ts';
-import { tokenCommand } from './setup/token.ts';
-import { skillsCommand } from './skills/skills.ts';
-import { gatewayCommand } from './talk/gateway.ts';
-import { ingestCommand } from './talk/ingest.ts';
-import { mcpCommand } from './talk/mcp.ts';
-import { sendCommand } from './talk/send.ts';
 
-/** The commands in the groups and the order of `natter --help`. Each group is a folder of `commands/`. */
-const groups = [
-  { title: 'Run', commands: [upCommand, serviceCommand] },
-  { title: 'Talk', commands: [sendCommand, ingestCommand, gatewayCommand, mcpCommand] },
+type AddCommand = (program: Command, world: World) => void;
+interface Group {
+  readonly title: string;
+  /** By their names. */
+  readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>;
+}
+
+/**
+ * The commands in the groups and the order of `natter --help`. Each group is a folder of `commands/`. A command is loaded when it is used:
+ * all of them take longer to load than most of them take to run.
+ */
+const groups: readonly Group[] = [
+  {
+    title: 'Run',
+    commands: {
+      up: async () => (await import('./run/up.ts')).upCommand,
+      service: async () => (await import('./run/service.ts')).serviceCommand,
+    },
+  },
+  {
+    title: 'Talk',
+    commands: {
+      send: async () => (await import('./talk/send.ts')).sendCommand,
+      ingest: async () => (await import('./talk/ingest.ts')).ingestCommand,
+      gateway: async () => (await import('./talk/gateway.ts')).gatewayCommand,
+      mcp: async () => (await import('./talk/mcp.ts')).mcpCommand,
+    },
+  },
   {
     title: 'Sessions',
-    commands: [
-      ...[sessionsCommand, tailCommand, inspectCommand, replayCommand, diffCommand, whyResetCommand],
-      ...[forkCommand, repairCommand, checkpointCommand, compactCommand, exportCommand, verifyCommand, eraseCommand],
-    ],
+    commands: {
+      sessions: async () => (await import('./sessions/sessions.ts')).sessionsCommand,
+      tail: async () => (await import('./sessions/tail.ts')).tailCommand,
+      inspect: async () => (await import('./sessions/inspect.ts')).inspectCommand,
+      replay: async () => (await import('./sessions/replay.ts')).replayCommand,
+      diff: async () => (await import('./sessions/diff.ts')).diffCommand,
+      'why-reset': async () => (await import('./sessions/why-reset.ts')).whyResetCommand,
+      fork: async () => (await import('./sessions/fork.ts')).forkCommand,
+      repair: async () => (await import('./sessions/repair.ts')).repairCommand,
+      checkpoint: async () => (await import('./sessions/checkpoint.ts')).checkpointCommand,
+      compact: async () => (await import('./sessions/compact.ts')).compactCommand,
+      export: async () => (await import('./sessions/export.ts')).exportCommand,
+      verify: async () => (await import('./sessions/verify.ts')).verifyCommand,
+      erase: async () => (await import('./sessions/erase.ts')).eraseCommand,
+    },
   },
-  { title: 'Approvals & memory', commands: [approvalsCommand, memoryCommand] },
-  { title: 'Skills', commands: [skillsCommand] },
+  {
+    title: 'Approvals & memory',
+    commands: {
+      approvals: async () => (await import('./approvals-and-memory/approvals.ts')).approvalsCommand,
+      memory: async () => (await import('./approvals-and-memory/memory.ts')).memoryCommand,
+    },
+  },
+  {
+    title: 'Skills',
+    commands: {
+      skills: async () => (await import('./skills/skills.ts')).skillsCommand,
+    },
+  },
   {
     title: 'Operate',
-    commands: [
-      ...[statusCommand, doctorCommand, auditCommand, deadLettersCommand, deliveriesCommand, logCommand],
-      backupCommand,
-      restoreCommand,
-    ],
+    commands: {
+      status: async () => (await import('./operate/status.ts')).statusCommand,
+      doctor: async () => (await import('./operate/doctor.ts')).doctorCommand,
+      audit: async () => (await import('./operate/audit.ts')).auditCommand,
+      'dead-letters': async () => (await import('./operate/dead-letters.ts')).deadLettersCommand,
+      deliveries: async () => (await import('./operate/deliveries.ts')).deliveriesCommand,
+      log: async () => (await import('./operate/log.ts')).logCommand,
+      backup: async () => (await import('./operate/backup.ts')).backupCommand,
+      restore: async () => (await import('./operate/restore.ts')).restoreCommand,
+    },
   },
-  { title: 'Set up', commands: [configCommand, tokenCommand, natsCommand, brokerCommand, completionsCommand] },
+  {
+    title: 'Set up',
+    commands: {
+      config: async () => (await import('./setup/config.ts')).configCommand,
+      token: async () => (await import('./setup/token.ts')).tokenCommand,
+      nats: async () => (await import('./setup/nats.ts')).natsCommand,
+      broker: async () => (await import('./setup/broker.ts')).brokerCommand,
+      completions: async () => (await import('./setup/completions.ts')).completionsCommand,
+    },
+  },
 ];
 
-/** The whole command line. `CommanderError` is thrown where commander would end the process. */
-export const createProgram = (world: World): Command => {
+/**
+ * The command line, with the command that `args` name. For anything else, such as help, completions and misspelt commands, and without `args`,
+ * with all commands. `CommanderError` is thrown where commander would end the process.
+ */
+export const createProgram = async (world: World, args: readonly string[] = []): Promise<Command> => {
   const program = new Command('natter')
     .description('Natter: the durable session runtime for chat agents')
     .version(world.version)
@@ -76,9 +104,11 @@ export const createProgram = (world: World): Command => {
     .showHelpAfterError('(run "natter <command> --help" for usage)')
     .addHelpText('after', example('up'))
     .exitOverride();
+  const [named = ''] = program.parseOptions([...args]).operands;
+  const isAlone = named !== 'completions' && groups.some(({ commands }) => Object.hasOwn(commands, named));
   for (const { title, commands } of groups) {
     program.commandsGroup(`${title}:`);
-    for (const add of commands) add(program, world);
+    for (const [name, load] of Object.entries(commands)) if (!isAlone || name === named) (await load())(program, world);
   }
   return program.helpCommand('help [command]', 'display help for command');
 };

@@ -4,7 +4,7 @@ import { limits } from '../../kit/limits.ts';
 import type { Logger } from '../../kit/log.ts';
 import { checkEnvironment } from '../../kit/process/environment.ts';
 import type { ToolSource } from '../../ports/tool-source.ts';
-import { McpServer } from './server.ts';
+import type { McpServer } from './server.ts';
 
 export interface McpOptions {
   /** The environment from which servers may be given variables by name. */
@@ -29,10 +29,11 @@ export interface McpSource extends ToolSource {
  * Starts the configured MCP servers in the background and offers their tools as `<server>__<tool>`. Throws `invalid` when a
  * program is configured to get a forbidden variable; all other failures are reported by `problems`.
  */
-export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptions): McpSource => {
+export const createMcp = async ({ servers, startMs }: Config['mcp'], options: McpOptions): Promise<McpSource> => {
   const entries = Object.entries(servers);
   for (const [name, { environment }] of entries) checkEnvironment(environment, `mcp.servers.${name}.environment`);
-  const mcpServers = entries.map(([name, settings]) => new McpServer(name, settings, { ...options, startMs }));
+  // The library is loaded only where there is a server.
+  const mcpServers = entries.length === 0 ? [] : await started(entries, { ...options, startMs });
   return {
     of: () => mcpServers.flatMap(({ tools }) => tools),
     problems: () => mcpServers.flatMap((server) => server.problems()),
@@ -41,6 +42,14 @@ export const createMcp = ({ servers, startMs }: Config['mcp'], options: McpOptio
     },
     started: headStart(mcpServers, options.clock),
   };
+};
+
+const started = async (
+  entries: [string, Config['mcp']['servers'][string]][],
+  options: McpOptions & { readonly startMs: number },
+): Promise<McpServer[]> => {
+  const { McpServer } = await import('./server.ts');
+  return entries.map(([name, settings]) => new McpServer(name, settings, options));
 };
 
 const headStart = async (mcpServers: readonly McpServer[], clock: Clock): Promise<void> => {

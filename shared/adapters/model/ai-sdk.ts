@@ -14,7 +14,7 @@ export interface AiSdkOptions {
   readonly name: string;
   readonly windowTokens: number;
   /** Creates the SDK's model, which sends its requests with this `fetch`. */
-  model(fetch: typeof globalThis.fetch): ProviderModel;
+  model(fetch: typeof globalThis.fetch): Promise<ProviderModel>;
   readonly clock: Clock;
   readonly limits: Deadlines & {
     readonly maxOutputTokens: number;
@@ -68,14 +68,15 @@ export class AiSdkModel implements Model {
     const { model, clock, limits } = this.#options;
     try {
       watch.asked();
-      const { stream } = await model(guardedFetch(watch)).doStream({
+      const provider = await model(guardedFetch(watch));
+      const { stream } = await provider.doStream({
         ...callOptions(request),
         maxOutputTokens: limits.maxOutputTokens,
         abortSignal: watch.signal,
       });
       return this.#outcome(request, await readAnswer(stream, emitText, watch), emitText);
     } catch (error) {
-      return watch.stopped ?? troubleOf(error, clock.now());
+      return watch.stopped ?? (await troubleOf(error, clock.now()));
     } finally {
       watch.rest();
     }

@@ -1,5 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../domain/config/schema.ts';
 import type { Clock } from '../../kit/clock.ts';
@@ -104,20 +102,25 @@ interface Named {
   readonly apiKey: string | undefined;
   readonly modelId: string;
 }
+/** Loads the SDK now, and only that of this kind: no step waits for it, and an installation without a provider does not have it in memory. */
 const languageModel = ({
   providerName,
   provider,
   apiKey,
   modelId,
-}: Named): ((fetch: typeof globalThis.fetch) => ProviderModel) => {
+}: Named): ((fetch: typeof globalThis.fetch) => Promise<ProviderModel>) => {
   const { kind, baseUrl: baseURL } = provider;
   if (kind === 'anthropic') {
     // Without these the SDK would read the environment and might send another key, or send ours elsewhere (I12).
-    return (fetch) => createAnthropic({ apiKey: apiKey ?? '', baseURL: baseURL ?? anthropicURL, fetch })(modelId);
+    const settings = { apiKey: apiKey ?? '', baseURL: baseURL ?? anthropicURL };
+    const sdk = import('@ai-sdk/anthropic');
+    return async (fetch) => (await sdk).createAnthropic({ ...settings, fetch })(modelId);
   }
   if (baseURL !== undefined) {
     const key = apiKey === undefined ? {} : { apiKey };
-    return (fetch) => createOpenAICompatible({ name: providerName, baseURL, includeUsage: true, ...key, fetch })(modelId);
+    const settings = { name: providerName, baseURL, includeUsage: true, ...key };
+    const sdk = import('@ai-sdk/openai-compatible');
+    return async (fetch) => (await sdk).createOpenAICompatible({ ...settings, fetch })(modelId);
   }
   const field = `model.providers.${providerName}.baseUrl`;
   const hint = 'an OpenAI-compatible server needs its address, for example "http://127.0.0.1:11434/v1"';

@@ -1,4 +1,4 @@
-import { APICallError, EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError } from 'ai';
+import type { APICallError } from 'ai';
 import { errorMessage } from '../../kit/errors.ts';
 
 /** Why a model step failed (`docs/use/models.md`). The codes are part of the log: a code never changes its meaning. */
@@ -37,9 +37,15 @@ export class ModelTrouble extends Error {
 }
 
 /** Classifies anything that the SDK throws or puts into its stream. `now`: ms since 1970, for dates in headers. */
-export const troubleOf = (error: unknown, now: number): ModelTrouble => {
+export const troubleOf = async (error: unknown, now: number): Promise<ModelTrouble> => {
   if (error instanceof ModelTrouble) return error;
-  if (APICallError.isInstance(error)) return ofCall(error, now);
+  // The SDK is loaded only where there is a provider.
+  const sdk = await import('ai');
+  if (sdk.APICallError.isInstance(error)) return ofCall(error, now);
+  const invalidAnswers = [
+    ...[sdk.JSONParseError, sdk.TypeValidationError],
+    ...[sdk.InvalidResponseDataError, sdk.EmptyResponseBodyError],
+  ];
   if (invalidAnswers.some((kind) => kind.isInstance(error))) return new ModelTrouble('model_invalid_answer', errorMessage(error));
   // A provider that fails in the middle of its answer sends an error body as an event of the stream.
   const inBand = factsIn(error);
@@ -47,8 +53,6 @@ export const troubleOf = (error: unknown, now: number): ModelTrouble => {
     ? new ModelTrouble('model_error', errorMessage(error))
     : ofFacts(inBand, undefined, undefined);
 };
-
-const invalidAnswers = [JSONParseError, TypeValidationError, InvalidResponseDataError, EmptyResponseBodyError];
 
 const ofCall = (error: APICallError, now: number): ModelTrouble => {
   const { statusCode: status, message } = error;

@@ -65,8 +65,14 @@ export class ReplyInbox {
         if (error === undefined) resolve();
         else reject(error);
       };
-      const silence = setTimeout(() => end(new errors.TimeoutError()), timeoutMs);
+      let heard = 0;
+      // A process that stalls is no silent broker: what has arrived meanwhile is read first.
+      const silence = setTimeout(() => {
+        const known = heard;
+        setImmediate(() => heard === known && end(new errors.TimeoutError()));
+      }, timeoutMs);
       this.#waiting.set(token, (reply) => {
+        heard += 1;
         try {
           if (isNoResponders(reply)) end(new errors.NoRespondersError(subject));
           else if (take(reply)) end();

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { failureOf } from '../../../shared/adapters/nats/broker-errors.ts';
-import { type Connections, openConnections } from '../../../shared/adapters/nats/connection.ts';
+import { type Connections, closeConnection, openConnection, openConnections } from '../../../shared/adapters/nats/connection.ts';
+import { ReplyInbox } from '../../../shared/adapters/nats/reply-inbox.ts';
 import { startServer, type TestServer } from '../../support/nats.ts';
 
 let server: TestServer | undefined;
@@ -53,4 +55,23 @@ test('closing a connection that never got through ends at once', async () => {
   await opened.close();
   expect(performance.now() - started).toBeLessThan(500);
   expect(opened.problems().join()).toMatch(/closed/);
+});
+
+test('a process that stalls reads what has arrived before it calls the broker silent', async () => {
+  const server = await startServer();
+  const connection = await openConnection({ servers: server.url, name: 'stalling', requestTimeoutMs: 1_000 });
+  const stalls = async (inbox: ReplyInbox, subject: string): Promise<unknown> => {
+    const asked = inbox.ask(subject, '', { timeoutMs: 100 });
+    // Now it is on its way, and no answer has been read.
+    await nextTurn();
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    return asked;
+  };
+  const inbox = new ReplyInbox(connection);
+  connection.subscribe('silent', { callback: () => {} });
+  await expect(stalls(inbox, '$JS.API.INFO')).resolves.toHaveProperty('limits');
+  await expect(stalls(inbox, 'silent')).rejects.toThrow('timeout');
+  await closeConnection(connection);
+  await server.stop();
 });

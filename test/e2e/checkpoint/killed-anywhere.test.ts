@@ -1,7 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { numbered, startServer, type TestServer } from '../../support/nats.ts';
-import { ask, openDoom, rememberedIn, reset, say } from './doomed.ts';
+import { startServer, type TestServer } from '../../support/nats.ts';
+import { ask, keyOf, openDoom, rememberedIn, reset, say } from './doomed.ts';
 import { lookedBackOnAll, openStage, type Stage } from './rig.ts';
 
 /**
@@ -12,12 +13,12 @@ import { lookedBackOnAll, openStage, type Stage } from './rig.ts';
  */
 /** At least: three requests, each published, handled, thought about and answered, with a second answer or slice. Two moments each. */
 const leastMoments = 32;
-const atOnce = 8;
+const chains = ['waits-1', 'waits-2', 'waits-3', 'works-1', 'works-2', 'works-3'];
 let server: TestServer;
 let doom: ReturnType<typeof openDoom>;
 
 beforeAll(async () => {
-  server = await startServer({ prefixes: numbered('doom', 100) });
+  server = await startServer({ prefixes: chains });
   doom = openDoom(server);
 });
 afterAll(async () => {
@@ -25,42 +26,55 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Three requests, each of which overlaps the one before, of two generations. */
-const speak = async (stage: Stage): Promise<void> => {
-  await say(stage, 'm1');
-  await ask(stage, 'a1');
-  await say(stage, 'poison');
-  await ask(stage, 'a2');
-  await say(stage, 'm3');
-  await reset(stage, 'r1');
+/** Three requests of one person's session, each of which overlaps the one before, of two generations. */
+const speak = async (stage: Stage, person: string): Promise<void> => {
+  await say(stage, `${person}-m1`, 's1', person);
+  await ask(stage, `${person}-a1`, person);
+  await say(stage, `${person}-poison`, 's1', person);
+  await ask(stage, `${person}-a2`, person);
+  await say(stage, `${person}-m3`, 's1', person);
+  await reset(stage, `${person}-r1`, person);
 };
 
 type Outcome = { readonly killed: boolean; readonly commits: Awaited<ReturnType<Stage['commits']>> };
-const killedAt = async (at: number, isHeirThere: boolean): Promise<Outcome> => {
-  const prefix = `doom${at}`;
+/** A chain of services, where each goes on with the work of the one before it and is then the next to be killed. */
+const chainOf = async (prefix: string, isHeirThere: boolean) => {
   const stage = await openStage(server, prefix);
-  await speak(stage);
-  const doomed = await doom.start(prefix, 'first', { at });
-  const gone = doomed.exitCode === null && doomed.signalCode === null ? once(doomed, 'exit') : Promise.resolve();
-  if (!isHeirThere) await Promise.race([gone, lookedBackOnAll(stage).catch(() => {})]);
-  const killed = doomed.signalCode === 'SIGKILL';
-  const heir = await doom.start(prefix, 'second');
-  await lookedBackOnAll(stage);
-  const commits = await stage.commits();
-  for (const child of [doomed, heir]) child.kill('SIGKILL');
-  await stage.close();
-  return { killed, commits };
+  let count = 0;
+  const start = () => doom.start(prefix, `service-${count++}`);
+  const services = [await start()];
+  const killedAt = async (moment: number): Promise<Outcome> => {
+    if (isHeirThere && services.length < 2) services.push(await start());
+    const all = (said: number | 'hold') => Promise.all(services.map((service) => doom.tell(service, said)));
+    const person = `p${moment}`;
+    await all('hold');
+    await speak(stage, person);
+    const [doomed, ...heirs] = services as [ChildProcess, ...ChildProcess[]];
+    const gone = once(doomed, 'exit');
+    await Promise.all([doom.tell(doomed, moment), ...heirs.map((heir) => doom.tell(heir, 0))]);
+    await Promise.race([gone, lookedBackOnAll(stage)]);
+    const killed = !(await doom.tell(doomed, 0));
+    if (killed) services.shift();
+    if (services.length === 0) services.push(await start());
+    await lookedBackOnAll(stage);
+    return { killed, commits: (await stage.commits()).filter(({ key }) => key === keyOf(person)) };
+  };
+  return { killedAt, close: stage.close };
 };
 
 test('A7/84: a checkpoint service killed at every moment loses nothing and repeats nothing', async () => {
-  let next = 1;
   let survived = false;
-  const worker = async (): Promise<void> => {
+  const kills = { waits: 0, works: 0 };
+  const next = { waits: 1, works: 2 };
+  const work = async (prefix: string): Promise<void> => {
+    const kind = prefix.startsWith('works') ? 'works' : 'waits';
+    const chain = await chainOf(prefix, kind === 'works');
     while (!survived) {
-      const moment = next++;
-      const isHeirThere = moment % 2 === 0;
-      const { killed, commits } = await killedAt(moment, isHeirThere);
-      if (!killed && !isHeirThere) {
+      const moment = next[kind];
+      next[kind] += 2;
+      const { killed, commits } = await chain.killedAt(moment);
+      if (killed) kills[kind] += 1;
+      if (!killed && kind === 'waits') {
         survived = true;
         expect(moment, 'moments of introspection').toBeGreaterThan(leastMoments);
       }
@@ -77,8 +91,11 @@ test('A7/84: a checkpoint service killed at every moment loses nothing and repea
         'introspection_failed new_session 2-3',
         'introspected new_session 4-5',
       ]);
-      expect(rememberedIn(commits), `remembered at moment ${moment}`).toEqual(['m1', 'm3']);
+      expect(rememberedIn(commits), `remembered at moment ${moment}`).toEqual([`p${moment}-m1`, `p${moment}-m3`]);
     }
+    await chain.close();
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(chains.map(work));
+  expect(kills.waits, 'killed with nobody there').toBeGreaterThan(leastMoments / 2);
+  expect(kills.works, 'killed with an heir there').toBeGreaterThan(leastMoments / 8);
 }, 600_000);

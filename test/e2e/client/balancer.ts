@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Connection } from '../../../shared/client/main.ts';
 import { afterwards } from '../gateway/setup.ts';
 
 /** One address before several gateways: new connections go to one of them, until it is the next one's turn. */
@@ -48,4 +49,10 @@ export const startBalancer = async (urls: readonly string[]): Promise<Balancer> 
       cut();
     },
   };
+};
+
+/** Ends with the test: a connection left behind would try whatever listens on that port next. */
+export const closedAfterwards = (connection: Connection): Connection => {
+  afterwards(() => connection.close());
+  return connection;
 };

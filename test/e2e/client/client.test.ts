@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, type StreamItem } from '../../../shared/client/main.ts';
-import { callerOf, openGateway, ready, startWorld, token } from '../gateway/setup.ts';
-import { startBalancer } from './balancer.ts';
+import { afterwards, callerOf, openGateway, ready, startWorld, token } from '../gateway/setup.ts';
+import { closedAfterwards, startBalancer } from './balancer.ts';
 
 /** The client library against real gateways, alone and behind a balancer that takes connections from one to the other. */
 const key = 'agent:main:main';
@@ -106,10 +106,16 @@ describe('sessions, runs and approvals', () => {
   });
 });
 
+const untilTheEnd = (): AbortSignal => {
+  const over = new AbortController();
+  afterwards(() => over.abort());
+  return over.signal;
+};
+
 /** The two ways to follow. */
 const ways: [string, (client: Client, filter: object) => Promise<AsyncIterable<StreamItem>>][] = [
-  ['SSE', async (client, filter) => client.events(filter)],
-  ['WebSocket', async (client, filter) => (await client.connect()).subscribe(filter)],
+  ['SSE', async (client, filter) => client.events({ signal: untilTheEnd(), ...filter })],
+  ['WebSocket', async (client, filter) => closedAfterwards(await client.connect()).subscribe(filter)],
 ];
 
 describe.each(ways)('events by %s', (_, follow) => {

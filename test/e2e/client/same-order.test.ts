@@ -8,6 +8,7 @@ import { createClient, type NatterEvent } from '../../../shared/client/main.ts';
 import { eventTypes } from '../../../shared/domain/session/events.ts';
 import { natter } from '../cli/natter.ts';
 import { afterwards, startWorld, token } from '../gateway/setup.ts';
+import { closedAfterwards } from './balancer.ts';
 
 /** A browser's `EventSource` (WHATWG HTML), of the package that the official MCP client uses. */
 type EventSourceConstructor = new (
@@ -50,8 +51,7 @@ const byTail = (client: Client): (() => Seen) => {
 };
 const bySocket = async (client: Client): Promise<Seen> => {
   const seen: Seen = [];
-  const connection = await client.connect();
-  afterwards(async () => connection.close());
+  const connection = closedAfterwards(await client.connect());
   const items = await connection.subscribe({ after: 0 });
   void (async () => {
     for await (const item of items) if ('id' in item) seen.push({ id: item.id, event: item });

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Connection, createClient } from '../../../shared/client/main.ts';
-import { afterwards, startWorld, token } from '../gateway/setup.ts';
-import { startBalancer } from './balancer.ts';
+import { startWorld, token } from '../gateway/setup.ts';
+import { closedAfterwards, startBalancer } from './balancer.ts';
 import { pretend, type Turn } from './pretend.ts';
 
 /** What goes wrong around a connection harms no more than it must, and leaves nothing behind. */
@@ -12,10 +12,6 @@ const start = async () => {
   const { gateway } = await startWorld();
   const balancer = await startBalancer([gateway.url]);
   return { balancer, client: createClient({ url: balancer.url, token, WebSocket }) };
-};
-const closedAfterwards = (connection: Connection): Connection => {
-  afterwards(async () => connection.close());
-  return connection;
 };
 /** A gateway that lets everybody in and leaves the rest to somebody else. */
 const greeting =

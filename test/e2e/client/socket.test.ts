@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, type StreamItem } from '../../../shared/client/main.ts';
-import { afterwards, startWorld, token } from '../gateway/setup.ts';
-import { startBalancer } from './balancer.ts';
+import { startWorld, token } from '../gateway/setup.ts';
+import { closedAfterwards, startBalancer } from './balancer.ts';
 import { pretend } from './pretend.ts';
 
 const key = 'agent:main:main';
@@ -16,8 +16,7 @@ const start = async (secret = token) => {
 describe('calls over a WebSocket', () => {
   test('are answered in any order, with the codes of HTTP', async () => {
     const { client } = await start();
-    const connection = await client.connect();
-    afterwards(async () => connection.close());
+    const connection = closedAfterwards(await client.connect());
     const [agent, list] = [
       connection.call('agent', { sessionKey: 'main', message: 'hello', timeoutSeconds: 10 }),
       connection.call('sessions.list'),
@@ -37,8 +36,7 @@ describe('calls over a WebSocket', () => {
 
   test('what may be asked twice survives the connection; what may not is told so', async () => {
     const { client, balancer, host } = await start();
-    const connection = await client.connect();
-    afterwards(async () => connection.close());
+    const connection = closedAfterwards(await client.connect());
     host.hold();
     const safe = connection.call('agent', { sessionKey: 'main', message: 'a', timeoutSeconds: 20, idempotencyKey: 'm-1' });
     const unsafe = connection.call('agent', { sessionKey: 'other', message: 'b', timeoutSeconds: 20 });
@@ -59,8 +57,7 @@ describe('calls over a WebSocket', () => {
       sent += 1;
       socket.terminate();
     });
-    const connection = await client.connect();
-    afterwards(async () => connection.close());
+    const connection = closedAfterwards(await client.connect());
     const given: { idempotencyKey?: string | undefined } = { idempotencyKey: undefined };
     await expect(connection.call('agent', { message: 'pay', ...given })).rejects.toMatchObject({ code: 'unreachable' });
     await connection.call('status');
@@ -111,7 +108,7 @@ describe('a connection', () => {
       say({ type: 'res', id, ok: true, result: { subscription: '1', after: '0' } });
       socket.close(4401, 'the token has ended');
     });
-    const items = await (await client.connect()).subscribe();
+    const items = await closedAfterwards(await client.connect()).subscribe();
     await expect(items.next()).rejects.toMatchObject({ code: 'unauthorized', message: 'the token has ended' });
   });
 });
@@ -130,7 +127,7 @@ describe('a subscription', () => {
         say({ type: 'end', subscription, after: '5.0', error: { code: 'unavailable', message: 'the broker is away' } });
       } else say({ type: 'end', subscription, after: '5.0', error: { code: 'not_found', message: 'not yours' } });
     });
-    const items = await (await client.connect()).subscribe({ key });
+    const items = await closedAfterwards(await client.connect()).subscribe({ key });
     expect((await items.next()).value).toMatchObject({ id: '5.0' });
     await expect(items.next()).rejects.toMatchObject({ code: 'not_found', message: 'not yours' });
     expect(asked).toEqual([{ sessionKey: key }, { sessionKey: key }, { sessionKey: key, after: '5.0' }]);
@@ -138,8 +135,7 @@ describe('a subscription', () => {
 
   test('that is refused leaves nothing on its signal', async () => {
     const { client } = await start();
-    const connection = await client.connect();
-    afterwards(async () => connection.close());
+    const connection = closedAfterwards(await client.connect());
     const { signal } = new AbortController();
     for (let time = 0; time < 3; time++)
       await expect(connection.subscribe({ key: 'a b', signal })).rejects.toMatchObject({ code: 'invalid' });
@@ -149,8 +145,7 @@ describe('a subscription', () => {
   test('whose reader is slow is let go, and goes on from where it was once it has come by', async () => {
     const { client, balancer } = await start();
     for (let turn = 0; turn < 300; turn++) await client.sessions.post(`agent:main:s${turn % 10}`, 'x', { wait: 10 });
-    const connection = await client.connect();
-    afterwards(async () => connection.close());
+    const connection = closedAfterwards(await client.connect());
     const items = await connection.subscribe({ after: 0 });
     const ids: string[] = [];
     const read = (item: StreamItem) => 'id' in item && ids.push(item.id);

@@ -21,16 +21,15 @@ import { portsOn, provisionFor } from '../../support/system.ts';
  * every call has its effect, under one id; and the turn ends.
  */
 const program = fileURLToPath(new URL('../../../dist/test/chaos/doomed-host.js', import.meta.url));
-const key = 'agent:main:main' as SessionKey;
 /** At least: a post, two steps with calls, two results and the answer; three steps; three effects. Two moments each. */
 const leastMoments = 24;
-const atOnce = 4;
+const chains = 4;
 const folder = mkdtempSync(join(tmpdir(), 'natter-doomed-'));
 let server: TestServer;
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  server = await startServer({ prefixes: numbered('doom', 100) });
+  server = await startServer({ prefixes: numbered('doom', chains) });
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -38,11 +37,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const hostOf = async (prefix: string, member: string, doomAt: number): Promise<ChildProcess> => {
+const hostOf = async (prefix: string, member: string): Promise<ChildProcess> => {
   const env = {
     ...process.env,
-    ...{ DOOM_AT: String(doomAt), DOOM_EFFECTS: join(folder, prefix), DOOM_PREFIX: prefix },
-    ...{ DOOM_MEMBER: member, NATS_URL: server.url, NATS_USERS_DIR: server.usersDir },
+    ...{ DOOM_EFFECTS: join(folder, prefix), DOOM_PREFIX: prefix, DOOM_MEMBER: member },
+    ...{ NATS_URL: server.url, NATS_USERS_DIR: server.usersDir },
   };
   const child = fork(program, [], { env, stdio: 'inherit' });
   children.add(child);
@@ -52,8 +51,8 @@ const hostOf = async (prefix: string, member: string, doomAt: number): Promise<C
 
 interface Stage {
   readonly ports: Ports;
-  events(): Promise<SessionEvent[]>;
-  send(data: SessionCommand, id: string): Promise<unknown>;
+  events(key: SessionKey): Promise<SessionEvent[]>;
+  send(key: SessionKey, data: SessionCommand, id: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -69,12 +68,12 @@ const stageOf = async (prefix: string): Promise<Stage> => {
   });
   return {
     ports,
-    events: async () => {
+    events: async (key) => {
       const events: SessionEvent[] = [];
       for await (const commit of ports.events.read(key)) events.push(...commit.events);
       return events;
     },
-    send: (data, id) =>
+    send: (key, data, id) =>
       ports.commands.publish({ id, key, at: Date.now(), correlationId: id, causationId: id, actor: 'test', data }),
     close: async () => {
       await checkpoint.stop(1_000);
@@ -84,16 +83,17 @@ const stageOf = async (prefix: string): Promise<Stage> => {
 };
 
 /** Denies what a person is asked, and waits for the end of the turn. */
-const untilOver = async ({ events, send }: Stage): Promise<void> => {
+const untilOver = async ({ events, send }: Stage, key: SessionKey): Promise<void> => {
   const answered = new Set<string>();
   await vi.waitFor(
     async () => {
-      const told = await events();
+      const told = await events(key);
       for (const event of told) {
         if (event.type !== 'approval_requested' || answered.has(event.approvalId)) continue;
         answered.add(event.approvalId);
         const { approvalId } = event;
-        await send({ type: 'resolve_approval', approvalId, verdict: 'denied', by: { id: 'ann', role: 'owner' } }, approvalId);
+        const by = { id: 'ann', role: 'owner' } as const;
+        await send(key, { type: 'resolve_approval', approvalId, verdict: 'denied', by }, approvalId);
       }
       expect(told.map(({ type }) => type)).toContain('turn_completed');
     },
@@ -101,50 +101,61 @@ const untilOver = async ({ events, send }: Stage): Promise<void> => {
   );
 };
 
-const killedAt = async (doomAt: number): Promise<{ effects: string[]; events: SessionEvent[]; killed: boolean }> => {
-  const prefix = `doom${doomAt}`;
+/** A chain of hosts, where each finishes the turn of the one before it and is then the next to be killed. */
+const chainOf = async (prefix: string) => {
   const stage = await stageOf(prefix);
-  const doomed = await hostOf(prefix, 'first', doomAt);
-  const gone = once(doomed, 'exit');
-  await stage.send(
-    { type: 'post_message', sessionId: 's1', message: { messageId: 'm1', text: 'go', sender: { id: 'ann' } } },
-    'm1',
-  );
-  await Promise.race([gone, untilOver(stage)]);
-  const heir = await hostOf(prefix, 'second', 0);
-  await untilOver(stage);
-  const events = await stage.events();
-  const killed = doomed.signalCode === 'SIGKILL';
-  for (const child of [doomed, heir]) child.kill('SIGKILL');
-  await stage.close();
-  const effects = readFileSync(join(folder, prefix), 'utf8').trim().split('\n');
-  return { effects, events, killed };
+  let host = await hostOf(prefix, 'host-0');
+  /** Runs a turn whose host is killed at one moment, up to its end. `killed` is false where a turn has no such moment. */
+  const killedAt = async (moment: number): Promise<{ effects: string[]; events: SessionEvent[]; killed: boolean }> => {
+    const key = `agent:main:s${moment}` as SessionKey;
+    const id = `m${moment}`;
+    const gone = once(host, 'exit');
+    const answers = (doomAt: number): Promise<boolean> => {
+      const told = once(host, 'message').then(() => true);
+      host.send(doomAt, () => {});
+      return Promise.race([told, gone.then(() => false)]);
+    };
+    await answers(moment);
+    const message = { messageId: id, text: 'go', sender: { id: 'ann' } };
+    await stage.send(key, { type: 'post_message', sessionId: 's1', message }, id);
+    await Promise.race([gone, untilOver(stage, key)]);
+    const killed = !(await answers(0));
+    if (killed) host = await hostOf(prefix, `host-${moment}`);
+    await untilOver(stage, key);
+    const effects = readFileSync(join(folder, prefix), 'utf8').trim().split('\n');
+    return { effects: effects.filter((line) => line.includes(` ${id}.`)), events: await stage.events(key), killed };
+  };
+  return { killedAt, close: stage.close };
 };
 
 test('I6: a host killed at every moment of a turn repeats nothing that cannot be repeated, and the turn ends', async () => {
   let next = 1;
   let survived = false;
   let unknown = 0;
-  const worker = async (): Promise<void> => {
+  const work = async (prefix: string): Promise<void> => {
+    const chain = await chainOf(prefix);
     while (!survived) {
-      const doomAt = next++;
-      const { effects, events, killed } = await killedAt(doomAt);
+      const moment = next++;
+      const { effects, events, killed } = await chain.killedAt(moment);
       if (!killed) {
         survived = true;
-        expect(doomAt, 'moments of a turn').toBeGreaterThan(leastMoments);
+        expect(moment, 'moments of a turn').toBeGreaterThan(leastMoments);
       }
+      const id = `m${moment}`;
+      const [charge, put, again] = [`charge ${id}.1.0`, `put ${id}.1.1`, `put ${id}.2.0`];
       const count = (what: string): number => effects.filter((line) => line === what).length;
-      expect(count('charge m1.1.0'), `charged at moment ${doomAt}`).toBeLessThanOrEqual(1);
-      for (const put of ['put m1.1.1', 'put m1.2.0']) expect(count(put), `${put} at moment ${doomAt}`).toBeGreaterThanOrEqual(1);
-      expect(effects.every((line) => ['charge m1.1.0', 'put m1.1.1', 'put m1.2.0'].includes(line))).toBe(true);
+      expect(count(charge), `charged at moment ${moment}`).toBeLessThanOrEqual(1);
+      for (const each of [put, again]) expect(count(each), `${each} at moment ${moment}`).toBeGreaterThanOrEqual(1);
+      expect(effects.every((line) => [charge, put, again].includes(line))).toBe(true);
       const results = events.flatMap((event) => (event.type === 'tool_result' ? [`${event.callId} ${event.outcome}`] : []));
-      const charged = results.find((result) => result.startsWith('m1.1.0'));
-      if (charged === 'm1.1.0 unknown') unknown += 1;
-      else expect(count('charge m1.1.0'), 'what is told is what happened').toBe(1);
-      expect(results.filter((result) => !result.startsWith('m1.1.0')).sort()).toEqual(['m1.1.1 ok', 'm1.2.0 ok']);
+      const charged = results.find((result) => result.startsWith(`${id}.1.0`));
+      if (charged === `${id}.1.0 unknown`) unknown += 1;
+      else expect(count(charge), 'what is told is what happened').toBe(1);
+      expect(results.filter((result) => result !== charged).sort()).toEqual([`${id}.1.1 ok`, `${id}.2.0 ok`]);
       expect(events.filter(({ type }) => type === 'assistant_message')).toHaveLength(1);
     }
+    await chain.close();
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(numbered('doom', chains).map(work));
   expect(unknown, 'some moments leave the outcome of the charge open').toBeGreaterThan(0);
 }, 300_000);

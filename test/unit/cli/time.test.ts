@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventLine } from '../../../services/cli/event-line.ts';
-import { logPlace, machineTimeZone, timeText, zoneOf } from '../../../services/cli/time.ts';
+import { machineTimeZone } from '../../../services/cli/terminal.ts';
+import { logPlace, timeText, zoneOf } from '../../../services/cli/time.ts';
 import type { NatterEvent } from '../../../shared/client/main.ts';
 
 const at = (text: string): number => Date.parse(text);

@@ -26,7 +26,7 @@ const started = async (server: object, env: Record<string, string> = {}) => {
   const { mcp: config } = configSchema.parse({ mcp: { servers: { bad: server }, startMs: 5_000 } });
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  const mcp = createMcp(config, {
+  const mcp = await createMcp(config, {
     ...{ env: { PATH: process.env.PATH, ...env }, log, version: '0', timeoutMs: 5_000 },
     clock: systemClock,
   });

@@ -45,12 +45,12 @@ interface Begun {
   names(): string[];
   call(name: string, given?: unknown, signal?: AbortSignal): Promise<ToolEnd>;
 }
-const begin = (servers: Record<string, object>, options: Options = {}): Begun => {
+const begin = async (servers: Record<string, object>, options: Options = {}): Promise<Begun> => {
   const { env = {}, startMs = 10_000, timeoutMs = 5_000, clock = systemClock } = options;
   const { mcp: config } = configSchema.parse({ mcp: { servers, startMs } });
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  const mcp = createMcp(config, { env: { PATH: process.env.PATH, ...env }, log, clock, version: '0', timeoutMs });
+  const mcp = await createMcp(config, { env: { PATH: process.env.PATH, ...env }, log, clock, version: '0', timeoutMs });
   closers.push(() => mcp.close());
   const tool = (name: string): Tool => {
     const found = mcp.of(scope).find((each) => each.name === name);
@@ -67,7 +67,7 @@ const begin = (servers: Record<string, object>, options: Options = {}): Begun =>
   };
 };
 const started = async (servers: Record<string, object>, options?: Options): Promise<Begun> => {
-  const begun = begin(servers, options);
+  const begun = await begin(servers, options);
   await begun.mcp.started;
   return begun;
 };
@@ -98,7 +98,7 @@ describe('a server as a program', () => {
     const begun = await started({ all: server }, { env: { GIVEN: 'for you', SECRET_TOKEN: 'not for you', HOME: '/tmp' } });
     const given = await environmentOf(begun);
     expect(Object.keys(given).sort()).toEqual(['GIVEN', 'HOME', 'LANG', 'PATH']);
-    expect(() => begin({ all: { ...everythingServer, environment: ['NODE_OPTIONS'] } })).toThrow(
+    await expect(begin({ all: { ...everythingServer, environment: ['NODE_OPTIONS'] } })).rejects.toThrow(
       expect.objectContaining({ code: 'invalid', field: 'mcp.servers.all.environment[0]' }) as NatterError,
     );
   });
@@ -131,7 +131,7 @@ describe('a server as a program', () => {
   });
 
   test('that never answers is a problem once its time is over, not before', async () => {
-    const { mcp } = begin({ mute: oddServer('silent') }, { startMs: 600 });
+    const { mcp } = await begin({ mute: oddServer('silent') }, { startMs: 600 });
     expect(mcp.problems()).toEqual([]);
     await vi.waitFor(() => expect(mcp.problems()).toHaveLength(1), { timeout: 5_000 });
     expect(mcp.problems()[0]).toMatch(/^mcp\.servers\.mute: /);
@@ -139,7 +139,7 @@ describe('a server as a program', () => {
   });
 
   test('of before 2026 that ends at a question it does not know is asked the older way', async () => {
-    const { names } = begin({ old: oddServer('strict') });
+    const { names } = await begin({ old: oddServer('strict') });
     await vi.waitFor(() => expect(names()).toContain('old__wait'), { timeout: 10_000 });
   });
 
