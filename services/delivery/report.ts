@@ -1,13 +1,12 @@
 import type { Config } from '../../shared/domain/config/schema.ts';
 import { runIdOf } from '../../shared/domain/keys/run-id.ts';
-import type { DeliveryReport } from '../../shared/domain/values/types.ts';
-import { limits } from '../../shared/kit/limits.ts';
+import { type DeliveryReport, deliveryDetailCharacters } from '../../shared/domain/values/delivery.ts';
 import { secretHider } from '../../shared/kit/scrub.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryService } from '../../shared/ports/dead-letters.ts';
 import type { Ports } from '../../shared/ports/index.ts';
-import { undeliveredCodec } from '../../shared/wire/records.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
+import { undeliveredCodec } from '../../shared/wire/undelivered.ts';
 import { deliveryActor } from './content.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { sentCount, unsentText } from './parts/custody-parts.ts';
@@ -40,7 +39,7 @@ export const createReport = ({ config, ports, secrets }: ReportOptions) => {
     // Its session was erased.
     if (outbound.text === '') return;
     const commandId = runIdOf(key, `report-${id}`);
-    const told = hide(detail).slice(0, limits.deliveryDetailCharacters).toWellFormed();
+    const told = hide(detail).slice(0, deliveryDetailCharacters).toWellFormed();
     await ports.commands.publish({
       ...{ id: commandId, key, at, correlationId: turnId, causationId: id, actor: deliveryActor },
       data: { type: 'report_delivery', outboundId: id, kind, deliverTo: target, outcome, detail: told, ...counts },

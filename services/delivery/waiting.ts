@@ -1,3 +1,4 @@
+import { reportedWaitingPlaces } from '../../shared/domain/values/delivery.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { WaitingDelivery } from '../../shared/ports/presence.ts';
@@ -31,7 +32,7 @@ export class WaitingScopes {
   conversations(): WaitingDelivery[] {
     const waiting: WaitingDelivery[] = [];
     for (const [scope, { until }] of this.#entries) {
-      if (waiting.length >= limits.reportedDeliveries) break;
+      if (waiting.length >= reportedWaitingPlaces) break;
       const conversation = until === 0 ? null : conversationIn(scope);
       if (conversation) waiting.push({ ...conversation, state: 'waiting', detail: 'the receiver asked to wait', until });
     }

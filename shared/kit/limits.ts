@@ -203,10 +203,6 @@ export const limits = {
   deliverySends: 32,
   /** Attempts to send, unless the outlet sets its own limit. */
   deliveryAttempts: 8,
-  /** Characters of the reason why a message may not have arrived, in its session. */
-  deliveryDetailCharacters: 500,
-  /** Conversations and accounts that wait, as a process reports them. */
-  reportedDeliveries: 100,
   /** Conversations whose last delivery record is remembered. */
   deliveryConversations: 10_000,
   /** Longest wait before a send is retried, if the receiver does not ask for a longer one. */

@@ -1,4 +1,4 @@
-import type { DeliveryReport } from '../domain/values/types.ts';
+import type { DeliveryReport } from '../domain/values/delivery.ts';
 import type { Outbound } from './custody-log.ts';
 
 /**

@@ -23,7 +23,7 @@ export interface HealthReport {
     readonly problems: readonly string[];
     readonly warnings: readonly string[];
     readonly metrics: Readonly<Record<string, number>>;
-    /** Of the delivery service: at most `limits.reportedDeliveries` of them. */
+    /** Of the delivery service: at most `reportedWaitingPlaces` of them. */
     readonly waiting?: readonly WaitingDelivery[];
   }[];
 }

@@ -5,21 +5,13 @@ import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
+import { reportedWaitingPlaces } from '../domain/values/delivery.ts';
 import { roles } from '../domain/values/role.ts';
-import {
-  approvalRequest,
-  deliveryReport,
-  deliveryTarget,
-  origin,
-  sessionSource,
-  settings,
-  timestamp,
-  turnRef,
-} from '../domain/values/types.ts';
+import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
 import { type CustodyRecord, custodyStates } from '../ports/custody-log.ts';
-import type { DeadLetter, Undelivered } from '../ports/dead-letters.ts';
+import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
 import { failureClasses } from '../ports/outlet.ts';
 import type { HealthReport, WaitingDelivery } from '../ports/presence.ts';
@@ -33,7 +25,7 @@ export interface Codec<T> {
 }
 
 /** The codec of a schema: validates on both sides of the wire. */
-const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
+export const codecOf = <T>(schema: z.ZodType<T, unknown>, maxBytes: number = limits.commitBytes): Codec<T> => ({
   encode: (value) => encode(check(schema, value), maxBytes),
   decode: (bytes) => check(schema, decode(bytes, maxBytes)),
 });
@@ -140,19 +132,6 @@ export const deadLetter = z.object({
   at: z.number(),
   bytes: z.instanceof(Uint8Array),
 }) satisfies z.ZodType<DeadLetter, unknown>;
-/** What a letter of delivery holds. Before there were outcomes, all had failed. */
-const undelivered = z.object({
-  id: z.string().min(1).max(limits.idCharacters),
-  seq: count,
-  key: sessionKey,
-  target: deliveryTarget,
-  kind: deliveryReport.shape.kind,
-  text: z.string(),
-  turnId: z.string(),
-  outcome: deliveryReport.shape.outcome.default('failed'),
-  parts: deliveryReport.shape.parts,
-}) satisfies z.ZodType<Undelivered, unknown>;
-export const undeliveredCodec = codecOf<Undelivered>(undelivered, limits.commitBytes);
 /** Its bound is that of the largest message, plus room for the reason. */
 export const deadLetterCodec = codecOf<DeadLetter>(deadLetter, limits.commitBytes + 12 * 1024);
 
@@ -232,7 +211,7 @@ const healthReport = z.object({
         problems: texts,
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
-        waiting: z.array(waitingDelivery).max(limits.reportedDeliveries).optional(),
+        waiting: z.array(waitingDelivery).max(reportedWaitingPlaces).optional(),
       }),
     )
     .max(16),

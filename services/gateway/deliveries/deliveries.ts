@@ -3,7 +3,7 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { deliveryService, type StoredDeadLetter, type Undelivered } from '../../../shared/ports/dead-letters.ts';
 import type { WaitingDelivery } from '../../../shared/ports/presence.ts';
-import { undeliveredCodec } from '../../../shared/wire/records.ts';
+import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
 import { holderOf } from '../access/speaker.ts';
 import { sendCommand } from '../commands/send-command.ts';
 import { ownersOnly } from '../context/access.ts';

@@ -3,10 +3,10 @@ import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { limitParameter, sequenceParameter } from '../http/input.ts';
 import { method, type Operation, operation } from '../operation/operation.ts';
-import * as results from '../operation/results.ts';
 import { route } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { leaveDelivery, listDeliveries, readDelivery, repeatDelivery } from './deliveries.ts';
+import * as results from './results.ts';
 
 /** Outgoing messages that may not have arrived. Not for MCP: a model must not decide what people get twice. */
 

@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { commandAnswer, recordedCommitShape } from '../../../shared/domain/session/envelope.ts';
 import { sessionEvent } from '../../../shared/domain/session/events.ts';
-import {
-  approvalRequest,
-  deliveryReport,
-  deliveryTarget,
-  queueRule,
-  sender,
-  settings,
-} from '../../../shared/domain/values/types.ts';
+import { approvalRequest, queueRule, sender, settings } from '../../../shared/domain/values/types.ts';
 import { healthCodes } from '../../../shared/kit/health-problem.ts';
-import { auditRecord, deadLetter, indexRow, memoryEntry, waitingDelivery } from '../../../shared/wire/records.ts';
+import { auditRecord, deadLetter, indexRow, memoryEntry } from '../../../shared/wire/records.ts';
 import { plainState } from '../../../shared/wire/snapshot.ts';
 import { problemStatus } from '../http/problem.ts';
 import { verdicts } from './verdicts.ts';
@@ -251,31 +244,4 @@ export const deadLetterResent = listedLetter.extend({
   duplicate: z.boolean().describe('the queue had it already, from a resend less than two minutes ago'),
 });
 export const deadLetterDiscarded = listedLetter;
-const listedDelivery = z
-  .object({
-    seq,
-    state: deliveryReport.shape.outcome,
-    outboundId: id.describe('`<seq>.<index>` of the event that it came from'),
-    sessionKey: id,
-    target: deliveryTarget,
-    kind: deliveryReport.shape.kind,
-    parts: deliveryReport.shape.parts.describe('how many were sent, of how many'),
-    detail: z.string(),
-    at: z.number(),
-  })
-  .meta({
-    id: 'Delivery',
-    description: 'An outgoing message that may not have arrived. `seq` is its place, by which it is found.',
-  });
-export const deliveries = z.object({
-  waiting: z.array(waitingDelivery).describe('what will be sent by itself; on the first page only'),
-  deliveries: z.array(listedDelivery),
-  next: z.int().nullable().describe('the `before` of the next page; `null`: there is none'),
-});
-export const deliveryRead = listedDelivery.extend({
-  text: z.string().describe('what was not sent: the message, or the rest of its parts'),
-  repeat: z.object({ isPossible: z.boolean(), why: z.string() }),
-});
-export const deliveryRepeated = listedDelivery.extend({ command: takenResult, warning: z.string() });
-export const deliveryLeft = listedDelivery;
 export const ticket = z.object({ ticket: z.string(), expiresAt: z.number() });

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
 import {
   approvalRequest,
-  deliveryRepeat,
-  deliveryReport,
   deliveryTarget,
   forkBase,
   message,

@@ -103,23 +103,6 @@ export const notice = z.object({
 });
 export type Notice = z.infer<typeof notice>;
 
-/** An outgoing message: `<seq>.<index>` of the event that it came from, and what it was. */
-const sentMessage = {
-  outboundId: z.string().min(1).max(limits.idCharacters),
-  kind: z.enum(['assistant_message', 'notice', 'stop']),
-  deliverTo: deliveryTarget,
-};
-/** That an outgoing message did not reach its receiver for certain (D12). `parts`: how many were sent, of how many. */
-export const deliveryReport = z.object({
-  ...sentMessage,
-  outcome: z.enum(['partial', 'unknown', 'failed']),
-  parts: z.object({ sent: z.int().min(0), of: z.int().min(2) }).optional(),
-  detail: z.string().max(limits.deliveryDetailCharacters),
-});
-export type DeliveryReport = z.infer<typeof deliveryReport>;
-/** That a person has an outgoing message sent again, or the rest of its parts (D12). */
-export const deliveryRepeat = z.object({ ...sentMessage, text: z.string().min(1), turnId: z.string().min(1).max(256) });
-
 /** Tokens of one model step. `estimated` is true if the provider did not count them. */
 export const usage = z.object({
   inputTokens: z.int().min(0),

@@ -7,7 +7,7 @@ import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { SessionEvent } from '../../../shared/domain/session/events.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import type { CustodyParts, Outbound } from '../../../shared/ports/custody-log.ts';
-import { undeliveredCodec } from '../../../shared/wire/records.ts';
+import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
 import { commitTo, keyOf, recorded } from '../../support/domain/commits.ts';
 
 const key = keyOf('agent:main:main');

@@ -1,8 +1,8 @@
 import { healthTimes } from '../../../../shared/adapters/kv/presence.ts';
+import { reportedWaitingPlaces } from '../../../../shared/domain/values/delivery.ts';
 import type { Clock } from '../../../../shared/kit/clock.ts';
 import { errorMessage } from '../../../../shared/kit/errors.ts';
 import { readinessOf } from '../../../../shared/kit/health-problem.ts';
-import { limits } from '../../../../shared/kit/limits.ts';
 import type { Logger } from '../../../../shared/kit/log.ts';
 import type { HealthReport, Presence } from '../../../../shared/ports/presence.ts';
 import type { Service } from '../../../../shared/runtime/service.ts';
@@ -62,7 +62,7 @@ const shortened = (lines: readonly string[]): string[] =>
   lines.slice(0, longest.lines).map((line) => line.slice(0, longest.characters));
 
 const reportOf = ({ name, problems, warnings = () => [], metrics, waiting = () => [] }: Reporting): Report => {
-  const waits = waiting().slice(0, limits.reportedDeliveries);
+  const waits = waiting().slice(0, reportedWaitingPlaces);
   return {
     ...{ name, problems: shortened(readinessOf(problems()).problems), warnings: shortened(warnings()) },
     metrics: Object.fromEntries(Object.entries(metrics()).filter(([, value]) => Number.isFinite(value))),

@@ -6,7 +6,7 @@ import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
 import type { DeadLetter } from '../../../../shared/ports/dead-letters.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
-import { undeliveredCodec } from '../../../../shared/wire/records.ts';
+import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf } from '../setup.ts';
 import type { GatewayRig } from './access-rig.ts';
 

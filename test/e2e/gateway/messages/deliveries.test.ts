@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
 import type { WaitingDelivery } from '../../../../shared/ports/presence.ts';
-import { undeliveredCodec } from '../../../../shared/wire/records.ts';
+import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf, startWorld } from '../setup.ts';
 
 /** Outgoing messages that may not have arrived, and what a person makes of them (D12). */
