@@ -19,7 +19,10 @@ export type DeliveryState = Custody;
 
 /** What the rules need to know about an outlet. */
 export interface OutletTraits {
-  readonly unknownSend: { readonly by: 'key'; readonly forMs?: number } | { readonly by: 'ask' | 'neither' };
+  readonly unknownSend:
+    | { readonly by: 'key'; readonly forMs?: number }
+    | { readonly by: 'ask'; readonly settlesMs: number }
+    | { readonly by: 'neither' };
   readonly attempts: number;
   readonly limit?: PartLimit;
 }
@@ -148,12 +151,13 @@ export const afterSend = (result: SendResult, sending: DeliveryState, sent: Sent
 export const afterFind = (
   found: FindResult,
   sending: DeliveryState,
-  { at, now }: Pick<SentAt, 'at' | 'now'>,
+  { at, now, settlesMs }: Pick<SentAt, 'at' | 'now'> & { readonly settlesMs: number },
 ): DeliveryState | null => {
   switch (found.kind) {
     case 'sent':
       return afterPart(sending, found);
     case 'not_sent': {
+      if (now < at + settlesMs) return null;
       const { uncertainSince: _, ...certain } = sending;
       return again(certain, { detail: 'the platform says that it has not arrived', failure: 'transient' });
     }
@@ -200,6 +204,7 @@ const afterRefusal = (
       return { ...ended(settled(sending), detail), failure };
     case 'invalid': {
       const form = nextForm(sending, outbound.text);
+      // An earlier send of the same text was refused as well.
       const { uncertainSince: _, ...certain } = settled(sending);
       return form === null ? { ...ended(certain, detail), failure } : again(certain, { detail, failure, form, uncounted });
     }

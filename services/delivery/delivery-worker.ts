@@ -104,12 +104,13 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
 
   /** Asks the platform what became of a send, and records it. */
   const ask = async (outbound: Outbound, { sending, around }: Step & { kind: 'ask' }, { outlet }: Channel): Promise<Pause> => {
-    if (outlet.unknownSend.by !== 'ask' || held.aborted) return 'collided';
-    const found = await outlet.unknownSend
+    const { unknownSend } = outlet;
+    if (unknownSend.by !== 'ask' || held.aborted) return 'collided';
+    const found = await unknownSend
       .find(outboundPart(revised(outbound), sending), around, held)
       .catch((error: unknown): FindResult => ({ kind: 'unresolved', detail: errorMessage(error) }));
     const now = clock.now();
-    const after = afterFind(found, sending, { at: around, now });
+    const after = afterFind(found, sending, { at: around, now, settlesMs: unknownSend.settlesMs });
     if (after !== null) return (await record(outbound, after)) ? 0 : 'collided';
     return retryMs(Math.log2(1 + Math.max(0, now - around) / 1_000), random());
   };

@@ -34,8 +34,15 @@ export interface OutboundPart extends Outbound {
 export type UnknownSend =
   /** The receiver recognises a repeated id, `forMs` long if that is limited (leave a margin): it is sent again. */
   | { readonly by: 'key'; readonly forMs?: number }
-  /** The platform is asked for a message that was sent at about `around` (ms since 1970). */
-  | { readonly by: 'ask'; find(part: OutboundPart, around: number, signal: AbortSignal): Promise<FindResult> }
+  /**
+   * The platform is asked for a message that was sent at about `around` (ms since 1970). Until `settlesMs` after the send it proves nothing
+   * that it has none.
+   */
+  | {
+      readonly by: 'ask';
+      readonly settlesMs: number;
+      find(part: OutboundPart, around: number, signal: AbortSignal): Promise<FindResult>;
+    }
   /** Nothing: it stays unknown. */
   | { readonly by: 'neither' };
 

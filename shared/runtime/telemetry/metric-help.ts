@@ -38,6 +38,8 @@ const help: Readonly<Record<string, string>> = {
   active: '1 where this process has the lease to do the work.',
   position: 'Sequence of the log up to which the work is done.',
   in_hand: 'Outgoing messages that are not in a final state yet.',
+  waiting: 'Conversations and accounts whose outgoing messages wait in the log.',
+  parked_accounts: 'Accounts that a platform lets nothing through for.',
   conversations: 'Conversations with an outgoing message in progress.',
   lag: 'Commits folded and not yet written.',
   rows_dirty: 'Index rows changed and not yet written.',

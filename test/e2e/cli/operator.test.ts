@@ -265,8 +265,13 @@ describe('natter doctor', () => {
     expect(await examined()).toMatchObject({ deliveries: { level: 'warn', fix: expect.stringContaining('natter deliveries') } });
     expect(await natter('status')).toMatch(/^warning {2}2 outgoing messages may not have arrived \(natter deliveries\)$/m);
     const row = `\\S+ +partial, 1 of 3 parts sent +${key} +chat ann +cut`;
-    expect(await natter('deliveries')).toMatch(new RegExp(`^SEQ +AGE +STATE .*\n${second} +${row}\n${first} +\\S+ +unknown .*\n$`));
-    expect(JSON.parse(await natter('deliveries', '--json')).deliveries).toMatchObject([{ seq: Number(second) }, { state: 'unknown' }]);
+    expect(await natter('deliveries')).toMatch(
+      new RegExp(`^SEQ +AGE +STATE .*\n${second} +${row}\n${first} +\\S+ +unknown .*\n$`),
+    );
+    expect(JSON.parse(await natter('deliveries', '--json')).deliveries).toMatchObject([
+      { seq: Number(second) },
+      { state: 'unknown' },
+    ]);
     expect(await natter('deliveries', 'show', first)).toMatch(/^repeat +the receiver may get it twice\n[^]*text of 9\.0/m);
     await expect(natter('deliveries', 'repeat', first)).rejects.toThrow(/--yes/);
     expect(await natter('deliveries', 'repeat', first, '--yes')).toBe(`${first}: is sent again; the receiver may get it twice\n`);

@@ -29,7 +29,7 @@ const last = (id: string, state: CustodyState, attempt = 1, more: Partial<Delive
   recorded(id, { state, attempt, ...more });
 const knows: OutletTraits = { unknownSend: { by: 'key' }, attempts: 3 };
 const forgets: OutletTraits = { unknownSend: { by: 'neither' }, attempts: 3 };
-const answers: OutletTraits = { unknownSend: { by: 'ask' }, attempts: 3 };
+const answers: OutletTraits = { unknownSend: { by: 'ask', settlesMs: 500 }, attempts: 3 };
 const briefly: OutletTraits = { unknownSend: { by: 'key', forMs: 500 }, attempts: 3 };
 const now = 2_000;
 const record = (state: object) => ({ kind: 'record', state });
@@ -183,9 +183,11 @@ describe('the state after a send', () => {
 test('what the platform says when it is asked', () => {
   const sending: DeliveryState = { state: 'sending', attempt: 2 };
   const until = 1_000 + limits.deliveryAskMs;
-  const found = (result: Parameters<typeof afterFind>[0], at = now) => afterFind(result, sending, { at: 1_000, now: at });
+  const found = (result: Parameters<typeof afterFind>[0], at = now) =>
+    afterFind(result, sending, { at: 1_000, now: at, settlesMs: 500 });
   expect(found({ kind: 'sent', messageId: 'm' })).toMatchObject({ state: 'delivered', messageId: 'm' });
-  expect(found({ kind: 'not_sent' })).toMatchObject({ state: 'prepared', attempt: 3 });
+  expect(found({ kind: 'not_sent' }, 1_499)).toBeNull();
+  expect(found({ kind: 'not_sent' }, 1_500)).toMatchObject({ state: 'prepared', attempt: 3 });
   expect(found({ kind: 'unresolved', detail: '?' }, until - 1)).toBeNull();
   expect(found({ kind: 'unresolved', detail: '?' }, until)).toMatchObject({ state: 'unknown', detail: '?' });
 });
