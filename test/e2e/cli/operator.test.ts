@@ -277,6 +277,14 @@ describe('natter doctor', () => {
     expect(await natter('deliveries', 'repeat', first, '--yes')).toBe(`${first}: is sent again; the receiver may get it twice\n`);
     expect(await natter('deliveries', 'leave', second)).toBe(`${second}: left as it is\n`);
     expect(await natter('audit', '--kind', 'delivery_repeated')).toMatch(/ outboundId: 9\.0, state: unknown$/m);
+    // Here is no outlet for the channel: the repeat is listed anew, as a message of its own.
+    const anew = await vi.waitFor(async () => {
+      const { deliveries } = JSON.parse(await natter('deliveries', '--json'));
+      expect(deliveries).toMatchObject([{ state: 'failed', detail: 'no outlet for channel "chat"' }]);
+      return deliveries[0];
+    }, 10_000);
+    expect(anew.outboundId).not.toBe('9.0');
+    await natter('deliveries', 'leave', `${anew.seq}`);
     expect(await natter('deliveries')).toBe('');
   });
 
