@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import { hasCode } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyLog, CustodyRecord, Outbound } from '../../shared/ports/custody-log.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { retryMs } from './retry.ts';
 
@@ -29,7 +29,7 @@ export interface DeliveryLogOptions {
 
 /** The custody log as the delivery worker uses it: the last record of each conversation, and new records fenced by it (I9). */
 export const createDeliveryLog = ({ custody, clock, random, member, held }: DeliveryLogOptions) => {
-  const known = new LRUCache<string, { record: CustodyRecord | null; seq: number }>({ max: limits.deliveryConversations });
+  const known = new LRUCache<string, { record: CustodyRecord | null; seq: number }>({ max: deliveryLimits.conversations });
 
   const last = async (target: DeliveryTarget): Promise<{ record: CustodyRecord | null; seq: number }> => {
     const conversation = conversationOf(target);

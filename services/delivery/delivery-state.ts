@@ -1,6 +1,7 @@
 import { limits } from '../../shared/kit/limits.ts';
 import type { CustodyRecord, CustodyState, Outbound } from '../../shared/ports/custody-log.ts';
 import type { FailureClass, FindResult, PartLimit, SendResult } from '../../shared/ports/outlet.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { type Custody, cutInto, hasOtherText, partIn, sentCount } from './parts/custody-parts.ts';
 import { plainTextOf } from './parts/plain-text.ts';
 
@@ -162,7 +163,7 @@ export const afterFind = (
       return again(certain, { detail: 'the platform says that it has not arrived', failure: 'transient' });
     }
     case 'unresolved':
-      return now < at + limits.deliveryAskMs ? null : ended(sending, found.detail);
+      return now < at + deliveryLimits.askMs ? null : ended(sending, found.detail);
   }
 };
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../shared/kit/clock.ts';
 import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { FindResult, Outlet, SendResult } from '../../shared/ports/outlet.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { conversationOf, type DeliveryLog } from './delivery-log.ts';
 import {
   afterFind,
@@ -53,7 +53,7 @@ type Pause = number | 'collided' | Waiting;
 /**
  * Delivers an outbound: records a state, calls the outlet for one part after another, records the outcome, until the state is final (I6).
  * Resolves with `left` when the service is stopping or has lost its lease, and with what it waits for when that takes longer than
- * `limits.deliveryHoldMs`. The caller keeps the order within a conversation.
+ * `deliveryLimits.holdMs`. The caller keeps the order within a conversation.
  */
 export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
   const { deliveryLog, clock, random, log, held, stopping, accounts, report, recorded, revised } = options;
@@ -96,7 +96,7 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
       accounts.tried(outbound.target, result);
     }
     if (result === null || held.aborted) return 'collided';
-    const wait = retryMs(sending.attempt, random());
+    const wait = Math.round(retryMs(sending.attempt, random()));
     const after = afterSend(result, sending, { outbound, outlet: channel.traits, at, now: clock.now(), retryMs: wait });
     if (after === null) log.warn({ outboundId: outbound.id, detail: result.detail }, 'nobody knows whether it was sent; asking');
     return after === null || (await record(outbound, after)) ? 0 : 'collided';
@@ -117,7 +117,7 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
 
   const pauseUntil = (until: number, scope: string): Pause => {
     const ms = until - clock.now();
-    return ms > limits.deliveryHoldMs ? { until, scope } : Math.max(1, ms);
+    return ms > deliveryLimits.holdMs ? { until, scope } : Math.max(1, ms);
   };
 
   const take = async (step: Step, outbound: Outbound, channel: Channel | undefined): Promise<Pause> => {
@@ -162,8 +162,8 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
 /** An outlet with its slots, and as the rules see it. */
 const channelOf = (outlet: Outlet): Channel => ({
   outlet,
-  slots: createSlots(limits.deliverySends),
-  traits: { ...outlet, attempts: outlet.attempts ?? limits.deliveryAttempts },
+  slots: createSlots(deliveryLimits.sends),
+  traits: { ...outlet, attempts: outlet.attempts ?? deliveryLimits.attempts },
 });
 interface Channel {
   readonly outlet: Outlet;

@@ -2,6 +2,7 @@ import type { Clock } from '../../shared/kit/clock.ts';
 import { limits } from '../../shared/kit/limits.ts';
 import { Signal } from '../../shared/kit/signal.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { conversationOf } from './delivery-log.ts';
 import type { Delivered } from './delivery-worker.ts';
 import { type Reading, WaitingScopes } from './waiting.ts';
@@ -25,7 +26,7 @@ interface Chain {
 /**
  * The window of outbounds in hand. Each conversation is a chain, so its outbounds go out strictly in the order of the log. Chains run in
  * parallel: one that hangs holds up only itself and the cursor. What has to wait long is dropped from the window and read again later, and
- * so is what exceeds `limits.deliveryChain` in one conversation.
+ * so is what exceeds `deliveryLimits.chain` in one conversation.
  */
 export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => {
   /** Outbounds not yet final, per commit: the first one bounds the cursor. */
@@ -43,7 +44,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     while (!condition() && !held.aborted) await changed.wait(held);
     watchers.delete(changed);
   };
-  const hasRoom = (): boolean => count < limits.deliveryWindow && characters < limits.deliveryWindowCharacters;
+  const hasRoom = (): boolean => count < limits.deliveryWindow && characters < deliveryLimits.windowCharacters;
 
   const finish = ({ seq, text }: Outbound, isLeft: boolean): void => {
     count -= 1;
@@ -60,7 +61,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
       const outcome = await deliver(outbound);
       if (typeof outcome !== 'object') return finish(outbound, outcome === 'left');
       if (waiting.add(outcome.scope, { seq: outbound.seq, until: outcome.until })) break;
-      await clock.sleep(limits.deliveryHoldMs, held);
+      await clock.sleep(deliveryLimits.holdMs, held);
     }
     finish(outbound, held.aborted);
   };
@@ -69,7 +70,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     const { seq, text, target } = outbound;
     const conversation = conversationOf(target);
     const chain = chains.get(conversation) ?? { length: 0, end: Promise.resolve() };
-    if (chain.length >= limits.deliveryChain && waiting.add(conversation, { seq, until: 0 })) return;
+    if (chain.length >= deliveryLimits.chain && waiting.add(conversation, { seq, until: 0 })) return;
     count += 1;
     characters += text.length;
     unfinished.set(seq, (unfinished.get(seq) ?? 0) + 1);

@@ -1,10 +1,10 @@
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import { type Backoff, backoffMs } from '../../shared/kit/backoff.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { SendResult } from '../../shared/ports/outlet.ts';
 import type { WaitingDelivery } from '../../shared/ports/presence.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 
 /** The account that a message goes through: of several on a channel, the one that its conversation is with. */
 export type Account = Pick<DeliveryTarget, 'channel' | 'accountId'>;
@@ -21,7 +21,7 @@ interface Parked extends Account {
   readonly isTrying: boolean;
 }
 
-const probes: Backoff = { firstMs: limits.deliveryProbeMs, mostMs: limits.deliveryProbeMostMs };
+const probes: Backoff = { firstMs: deliveryLimits.probeMs, mostMs: deliveryLimits.probeMostMs };
 /** How long the others wait for the outcome of the message that tries. */
 const tryingMs = 1_000;
 
@@ -51,6 +51,7 @@ export class ParkedAccounts {
     );
   }
 
+  /** For lists of what waits. */
   waiting(): WaitingDelivery[] {
     return [...this.#parked.values()].map(({ channel, accountId, detail, until }) => ({
       ...{ channel, ...(accountId !== undefined && { accountId }), state: 'parked', detail, until },

@@ -19,8 +19,8 @@ export interface ReportOptions {
 }
 
 /**
- * Keeps an outbound that may not have arrived, until a person decides about it, and tells its session (D12). Both happen once, however often it
- * is called. Nothing comes back from a report: it is no message, and its event sends none.
+ * Keeps an outbound that may not have arrived, until a person decides about it, and tells its session, once however often it is called (D12).
+ * Nothing comes back from a report: it is no message, and its event sends none.
  */
 export const createReport = ({ config, ports, secrets }: ReportOptions) => {
   const subjects = subjectsUnder(config.prefix);

@@ -1,7 +1,7 @@
 import { backoffMs, jittered } from '../../shared/kit/backoff.ts';
-import { limits } from '../../shared/kit/limits.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 
-const retries = { firstMs: 500, mostMs: limits.deliveryBackoffMs };
+const retries = { firstMs: 500, mostMs: deliveryLimits.backoffMs };
 
 /**
  * Milliseconds to wait before attempt `attempt + 1`: doubling and capped, with jitter in the upper half (`random` in 0..1), so that

@@ -1,7 +1,7 @@
 import { reportedWaitingPlaces } from '../../shared/domain/values/delivery.ts';
-import { limits } from '../../shared/kit/limits.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { WaitingDelivery } from '../../shared/ports/presence.ts';
+import { deliveryLimits } from './delivery-limits.ts';
 import { conversationIn, conversationOf } from './delivery-log.ts';
 import { accountName } from './parked-accounts.ts';
 
@@ -49,7 +49,7 @@ export class WaitingScopes {
   /** Makes a scope wait from the commit at `seq` on; false if there is no room for another one. */
   add(scope: string, { seq, until }: Entry): boolean {
     const known = this.#entries.get(scope);
-    if (known === undefined && this.#entries.size >= limits.deliveryWaiting) return false;
+    if (known === undefined && this.#entries.size >= deliveryLimits.waiting) return false;
     const isFirst = known === undefined || this.#taken.has(known);
     this.#entries.set(scope, { seq: isFirst ? seq : Math.min(seq, known.seq), until });
     return true;

@@ -194,28 +194,8 @@ export const limits = {
   /** Recent commits, and characters of their texts, that a gateway keeps to serve its streams without reading the log. */
   feedCommits: 1_000,
   feedCharacters: 8 * 1024 * 1024,
-  /** Outbounds taken from the log that are not in a final state yet, and characters of their texts. */
+  /** Outbounds taken from the log that are in hand and not in a final state yet. */
   deliveryWindow: 2_000,
-  deliveryWindowCharacters: 32 * 1024 * 1024,
-  /** Outbounds of one conversation that are in hand; the others wait in the log. */
-  deliveryChain: 100,
-  /** Concurrent sends through one outlet. */
-  deliverySends: 32,
-  /** Attempts to send, unless the outlet sets its own limit. */
-  deliveryAttempts: 8,
-  /** Conversations whose last delivery record is remembered. */
-  deliveryConversations: 10_000,
-  /** Longest wait before a send is retried, if the receiver does not ask for a longer one. */
-  deliveryBackoffMs: 60_000,
-  /** A wait that is longer is spent in the log and not in memory. */
-  deliveryHoldMs: 5_000,
-  /** First and longest wait between two tries whether a parked account works again. */
-  deliveryProbeMs: 60_000,
-  deliveryProbeMostMs: 1_800_000,
-  /** How long a platform is asked for a message whose outcome is unknown. */
-  deliveryAskMs: 600_000,
-  /** Conversations and accounts that wait; those beyond hold their place in memory. */
-  deliveryWaiting: 10_000,
   /** Parts of one message; what is left is not sent, and a mark says so. */
   deliveryParts: 100,
   /** Characters of a part at most, whatever a platform takes: reading Markdown takes long where it is deeply nested. */

@@ -21,8 +21,7 @@ export interface Outbound {
   readonly suppressedReason?: string;
 }
 /** `partial`: some parts were sent, and for certain not all (D12). */
-export const custodyStates = ['prepared', 'sending', 'delivered', 'partial', 'unknown', 'suppressed', 'failed'] as const;
-export type CustodyState = (typeof custodyStates)[number];
+export type CustodyState = 'prepared' | 'sending' | 'delivered' | 'partial' | 'unknown' | 'suppressed' | 'failed';
 
 /** A place where a text is cut: its part ends at `end`, the next one begins at `next`; only white space is between them. */
 export interface Cut {

@@ -4,8 +4,7 @@ import type { Outbound } from './custody-log.ts';
  * Why a message was refused. `transient`: it may go through later. `rate_limit`: too many at once. `auth`, `permission`: nothing goes
  * through for this account until a person acts. `not_found`, `gone`: there is no such receiver (any more). `invalid`: not in this form.
  */
-export const failureClasses = ['transient', 'rate_limit', 'auth', 'permission', 'not_found', 'gone', 'invalid'] as const;
-export type FailureClass = (typeof failureClasses)[number];
+export type FailureClass = 'transient' | 'rate_limit' | 'auth' | 'permission' | 'not_found' | 'gone' | 'invalid';
 
 export type SendResult =
   /** `messageId`: what the platform calls the message. */
@@ -60,7 +59,7 @@ export interface PartLimit {
 export interface Outlet {
   readonly channel: string;
   readonly unknownSend: UnknownSend;
-  /** Attempts before a send is given up. Default `limits.deliveryAttempts`. */
+  /** Attempts before a send is given up. Default 8. */
   readonly attempts?: number;
   /** Longer texts are sent in parts (D12). Default: no limit. */
   readonly limit?: PartLimit;

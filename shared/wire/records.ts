@@ -10,10 +10,9 @@ import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
-import { type CustodyRecord, custodyStates } from '../ports/custody-log.ts';
+import type { CustodyRecord } from '../ports/custody-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
-import { failureClasses } from '../ports/outlet.ts';
 import type { HealthReport, WaitingDelivery } from '../ports/presence.ts';
 import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
@@ -108,7 +107,7 @@ export const custodyRecord = z.object({
   outboundSeq: count,
   key: sessionKey,
   target: deliveryTarget,
-  state: z.enum(custodyStates),
+  state: z.enum(['prepared', 'sending', 'delivered', 'partial', 'unknown', 'suppressed', 'failed']),
   attempt: count,
   at: z.number(),
   by: z.string().max(256).optional(),
@@ -116,7 +115,7 @@ export const custodyRecord = z.object({
   parts: custodyParts.optional(),
   form: z.enum(['plain', 'mark']).optional(),
   messageId: messageId.optional(),
-  failure: z.enum(failureClasses).optional(),
+  failure: z.enum(['transient', 'rate_limit', 'auth', 'permission', 'not_found', 'gone', 'invalid']).optional(),
   uncounted: count.optional(),
   notBefore: z.number().optional(),
   uncertainSince: z.number().optional(),

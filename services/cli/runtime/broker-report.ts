@@ -139,10 +139,10 @@ const contents = async (
   }
 };
 
-/** What delivery is behind: the outbounds in hand. If its window is full, the rest of the log waits as well. */
+/** What delivery is behind: the outbounds in hand, and what waits in the log. If its window is full, the rest of the log waits as well. */
 export const deliveryBehind = (processes: readonly HealthReport[], unread: number): number => {
   const inHand = processes
     .flatMap(({ services }) => services.filter(({ name }) => name === 'delivery'))
-    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0), 0);
+    .reduce((sum, { metrics }) => sum + (metrics.in_hand ?? 0) + (metrics.waiting ?? 0), 0);
   return inHand < limits.deliveryWindow ? inHand : Math.max(inHand, unread);
 };

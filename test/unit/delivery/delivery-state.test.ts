@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
 import {
   afterFind,
   afterSend,
@@ -182,7 +183,7 @@ describe('the state after a send', () => {
 
 test('what the platform says when it is asked', () => {
   const sending: DeliveryState = { state: 'sending', attempt: 2 };
-  const until = 1_000 + limits.deliveryAskMs;
+  const until = 1_000 + deliveryLimits.askMs;
   const found = (result: Parameters<typeof afterFind>[0], at = now) =>
     afterFind(result, sending, { at: 1_000, now: at, settlesMs: 500 });
   expect(found({ kind: 'sent', messageId: 'm' })).toMatchObject({ state: 'delivered', messageId: 'm' });

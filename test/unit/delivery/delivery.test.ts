@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deliveryLimits } from '../../../services/delivery/delivery-limits.ts';
 import { conversationOf } from '../../../services/delivery/delivery-log.ts';
 import type { Delivered } from '../../../services/delivery/delivery-worker.ts';
 import { createOutbox } from '../../../services/delivery/outbox.ts';
@@ -119,12 +120,12 @@ describe('the outbox', () => {
 
   test('one conversation takes no more than its share of the window', async () => {
     const { outbox, waiting, finish } = opened();
-    const many = Array.from({ length: limits.deliveryChain + 5 }, (_, index) => to(`${5 + index}.0`, 'a'));
+    const many = Array.from({ length: deliveryLimits.chain + 5 }, (_, index) => to(`${5 + index}.0`, 'a'));
     for (const one of many) await outbox.accept(one.seq, [one]);
-    expect([outbox.inHand(), outbox.waiting()]).toEqual([limits.deliveryChain, 1]);
+    expect([outbox.inHand(), outbox.waiting()]).toEqual([deliveryLimits.chain, 1]);
     expect(outbox.due(1)).toBeNull();
-    for (let at = 0; at < limits.deliveryChain; at += 1) await finish([...waiting.keys()][0]!);
-    expect([outbox.inHand(), outbox.due(1)?.after]).toEqual([0, limits.deliveryChain + 4]);
+    for (let at = 0; at < deliveryLimits.chain; at += 1) await finish([...waiting.keys()][0]!);
+    expect([outbox.inHand(), outbox.due(1)?.after]).toEqual([0, deliveryLimits.chain + 4]);
   });
 
   test('takes no more than its window, and goes on when there is room (I11)', async () => {
@@ -147,7 +148,7 @@ describe('small rules', () => {
   test('backoff grows, is capped and has chance in it', () => {
     expect([1, 2, 3].map((attempt) => retryMs(attempt, 1))).toEqual([1_000, 2_000, 4_000]);
     expect(retryMs(1, 0)).toBe(500);
-    expect(retryMs(1_000, 1)).toBe(limits.deliveryBackoffMs);
+    expect(retryMs(1_000, 1)).toBe(deliveryLimits.backoffMs);
   });
 
   test('the signature is the one that docs/integrate/webhooks.md promises', () => {
