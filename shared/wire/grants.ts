@@ -84,6 +84,7 @@ const grants = {
     ...{ operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   },
   audit: { provisioner: 'm', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  'deletions in audit': { checkpoint: 'w' },
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
@@ -177,6 +178,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'deliveries of one channel': { stream: streams.deliveries, subjects: [`${prefix}.delivery.*.${channel}.*`] },
     'dead letters': { stream: streams.dead, subjects: [`${prefix}.dead.*`] },
     audit: { stream: streams.audit, subjects: [`${prefix}.audit.*`] },
+    'deletions in audit': { stream: streams.audit, subjects: [subjects.audit('session_deleted')] },
     snapshots: bucket('snapshots', '*'),
     'index rows': bucket('index', 'session.>'),
     'position of the index': bucket('index', 'position'),

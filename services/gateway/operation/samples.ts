@@ -14,7 +14,7 @@ export const begun = { runId, status: 'accepted', duplicate: false };
 export const runSample = { runId, status: 'ok', reply: 'The build is green.' };
 
 export const sessionRow = {
-  ...{ key, sessionId, generation: 1, status: 'idle', source: null },
+  ...{ key, shownKey: key, sessionId, generation: 1, status: 'idle', source: null },
   ...{ createdAt: at - 3_600_000, updatedAt: at, interactedAt: at, seq: 42, rev: 7 },
   ...{ messageCount: 2, completedTurns: 1, failedTurns: 0, refusedMessages: 0, queuedTurns: 0, activeTurnId: null },
   ...{ approval: null, costUsd: 0.0021, lastMessagePreview: 'The build is green.', participants: ['telegram:42'] },

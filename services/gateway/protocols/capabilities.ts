@@ -11,6 +11,7 @@ import { contextOperations } from '../sessions/context-operations.ts';
 import { historyOperations } from '../sessions/history-operations.ts';
 import { sessionOperations } from '../sessions/operations.ts';
 import { repairOperations } from '../sessions/repair.ts';
+import { retentionOperations } from '../sessions/retention-operations.ts';
 import { systemOperations } from '../system/operations.ts';
 import { tokenOperations } from '../tokens/operations.ts';
 
@@ -26,6 +27,7 @@ export const capabilities: readonly Operation[] = [
   ...messageOperations,
   ...runOperations,
   ...tokenOperations,
+  ...retentionOperations,
   ...auditOperations,
   ...deadLetterOperations,
   ...deliveryOperations,

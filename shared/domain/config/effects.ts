@@ -158,6 +158,16 @@ export const effects: Readonly<Record<string, string>> = {
     'What happens to a message that finds a turn running: it waits, waits and is answered with the others, joins the turn, ends it, or is refused.',
   'session.queue.limit': 'Messages that may wait.',
   'session.queue.debounceMs': 'Milliseconds that a turn waits before its first step, so that further messages can join it.',
+  'session.maintenance.mode':
+    '`report` counts the sessions that are due; `enforce` removes them ([retention](../operate/operations.md#retention)).',
+  'session.maintenance.pruneAfterDays': 'Days without use after which a session is due.',
+  'session.maintenance.maxSessions': 'Of more sessions than this those unused for longest are due. Default: any number.',
+  'session.maintenance.keepRecentHours': 'Sessions used within this time are not due because there are too many.',
+  'session.maintenance.statelessIdleMinutes':
+    'Minutes after which the session of a stateless API call is deleted, in both modes. 0: it is kept like any other.',
+  'session.maintenance.everyMinutes': 'Minutes from one round of maintenance to the next.',
+  'session.maintenance.archiveDir':
+    'Folder that the transcripts of a session are written to before it is removed. Default: none.',
   'session.queue.byChannel.<name>.mode': 'For this channel, instead of `session.queue.mode`.',
   'session.queue.byChannel.<name>.limit': 'As `session.queue.limit`.',
   'session.queue.byChannel.<name>.debounceMs': 'As `session.queue.debounceMs`.',

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
 import { sessionKeyProblem } from '../keys/session-key.ts';
+import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 import { gatewayConfig } from './gateway-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
 import {
   contextConfig,
   introspectionConfig,
+  maintenanceConfig,
   mcpConfig,
   memoryConfig,
   modelConfig,
@@ -37,8 +39,8 @@ const resetPolicy = z.strictObject({
 /** What a rule of the send policy matches: all that is given must match (A9/92). `surface` is the older name of `channel` (C5). */
 const sendMatch = z
   .strictObject({
-    channel: z.string().optional(),
-    surface: z.string().optional(),
+    channel: channelName.optional(),
+    surface: channelName.optional(),
     chatType: z.enum(['direct', 'group', 'channel', 'thread']).optional(),
     /** Start of the key, with or without `agent:<agentId>:`. */
     keyPrefix: z.string().min(1).optional(),
@@ -126,7 +128,7 @@ export const configSchema = z.strictObject({
       model: z.string().default('offline'),
       systemPrompt: z.string().default('You are a helpful assistant.'),
       /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
-      owners: z.array(z.string().min(1)).default([]),
+      owners: z.array(withChannelName).default([]),
       /** Models that are tried in order when the first does not answer. */
       fallbacks: z.array(z.string().min(1)).default([]),
       /** Folder with the agent's files: instructions, notes, and what its tools read and write. Default: none. */
@@ -160,17 +162,14 @@ export const configSchema = z.strictObject({
         )
         .default('main'),
       /** Canonical name → the ids of one person, as `<channel>:<id>` (A3/29). */
-      identityLinks: z
-        .record(z.string().min(1), z.array(z.string().min(1)))
-        .superRefine(checkLinks)
-        .default({}),
+      identityLinks: z.record(z.string().min(1), z.array(withChannelName)).superRefine(checkLinks).default({}),
       /** Refuse to start, instead of warning, when several people would share one direct session. */
       strict: z.boolean().default(false),
       /** IANA zone of the daily reset. Default: the host's. */
       timeZone: z.string().refine(isTimeZone, 'is not an IANA time zone such as "Europe/Berlin"').optional(),
       reset: resetPolicy.optional(),
       resetByType: z.strictObject({ dm: resetPolicy, group: resetPolicy, thread: resetPolicy }).partial().default({}),
-      resetByChannel: z.record(z.string(), resetPolicy).default({}),
+      resetByChannel: z.record(z.string(), resetPolicy).superRefine(checkChannels).transform(byChannelName).default({}),
       /** Older form of an idle-only policy (A4/48). */
       idleMinutes: z.int().min(1).max(525_600).optional(),
       /** Messages that reset, besides `/new` and `/reset` (A4/53, C17). */
@@ -185,6 +184,7 @@ export const configSchema = z.strictObject({
         .prefault({}),
       /** What a message does when a turn is already running (B6). */
       queue: queueConfig.prefault({}),
+      maintenance: maintenanceConfig.prefault({}),
       /** Sessions that one host keeps in memory. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })
@@ -200,6 +200,8 @@ export const configSchema = z.strictObject({
         ownerTriggers: z.boolean().default(true),
       }),
     )
+    .superRefine(checkChannels)
+    .transform(byChannelName)
     .default({}),
   outlets: z
     .strictObject({
@@ -220,6 +222,8 @@ export const configSchema = z.strictObject({
             unit: z.enum(['utf16', 'bytes', 'characters']).default('utf16'),
           }),
         )
+        .superRefine(checkChannels)
+        .transform(byChannelName)
         .default({}),
     })
     .prefault({}),

@@ -107,6 +107,7 @@ const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEv
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':

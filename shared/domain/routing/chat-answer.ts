@@ -1,4 +1,4 @@
-import { resolveModel } from '../config/model-name.ts';
+import { type NamedModel, resolveModel } from '../config/model-name.ts';
 import type { Config } from '../config/schema.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
@@ -83,8 +83,10 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
   const { occasion, messageId, sender, deliverTo, config } = context;
   const [first = ''] = rest.split(/\s/u, 1);
   const named = resolveModel(first, config, { alone: first === rest });
-  if (named !== null && 'ambiguous' in named)
-    return noticeCommand('model_ambiguous', refusal(word, first, named.ambiguous), context);
+  if (named !== null && !('model' in named)) {
+    const code = 'unknown' in named ? 'model_unknown' : 'model_ambiguous';
+    return noticeCommand(code, `Nothing was reset: ${questionFor(word, first, named)}`, context);
+  }
 
   const text = named === null ? rest : rest.slice(first.length).trim();
   return {
@@ -92,6 +94,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
+    ...(named?.guessed && { notice: { ...noticeOf('model_taken', context), text: `Model: ${named.model}` } }),
     // Natter asks for the greeting, but the session belongs to the person who requested it.
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
@@ -105,10 +108,15 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
 
-const refusal = (word: string, name: string, models: readonly string[]): string =>
-  models.length === 0
-    ? `Nothing was reset: the configuration names no model of ${name}. Write ${word} ${name}/<model>.`
-    : `Nothing was reset: "${name}" could be ${models.join(', ')}. Write ${word} with one of these names.`;
+/** Asks which model is meant; what was meant as a message can be sent after the word alone. */
+const questionFor = (word: string, name: string, named: Exclude<NamedModel, { readonly model: string }>): string => {
+  const orText = `If it is your message, write ${word} alone first.`;
+  if ('unknown' in named)
+    return `there is no model "${name}". Write ${word} <provider>/<model> with a provider of yours. ${orText}`;
+  return named.ambiguous.length === 0
+    ? `the configuration names no model of ${name}. Write ${word} ${name}/<model>. ${orText}`
+    : `"${name}" could be ${named.ambiguous.join(', ')}. Write ${word} with one of these names. ${orText}`;
+};
 
 const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<Settings['sendPolicy']> | null; text: string }>> =
   {

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { Identities } from '../keys/identity.ts';
+import { channelNameOf } from '../values/channel-name.ts';
 import type { Sender } from '../values/types.ts';
 import type { InboundEnvelope } from './inbound-envelope.ts';
 
@@ -8,8 +9,8 @@ import type { InboundEnvelope } from './inbound-envelope.ts';
 /** What happens to a message: `post` starts a turn, `append` only remembers it. */
 export interface GroupDecision {
   readonly verdict: 'post' | 'append';
-  /** The text as the session stores it. */
-  readonly text: string;
+  /** The owner speaks to others: the model decides whether to reply (A6/76). */
+  readonly aside?: 'owner';
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
@@ -22,21 +23,15 @@ export const nameFinder = (names: readonly string[]): ((text: string) => boolean
   return (text) => pattern.test(text);
 };
 
-/** Precedes what the owner says to others, so that the model can decide whether to reply (A6/76, 77). */
-export const ownerAside =
-  '[The owner wrote this to the group and not to you. Answer only if it helps; otherwise answer <NO_REPLY>.]\n';
-
 /**
  * Decides about a message. Direct messages always start a turn. `ownerTriggers` is the channel's setting of the owner rule (C19).
  */
 export const groupDecision = (
-  { conversation, text }: Pick<InboundEnvelope, 'conversation' | 'text'>,
+  { conversation }: Pick<InboundEnvelope, 'conversation'>,
   given: { readonly addressed: boolean; readonly role: Sender['role']; readonly ownerTriggers: boolean },
 ): GroupDecision => {
-  if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post', text };
-  return given.role === 'owner' && given.ownerTriggers
-    ? { verdict: 'post', text: ownerAside + text }
-    : { verdict: 'append', text };
+  if (conversation.kind === 'direct' || given.addressed) return { verdict: 'post' };
+  return given.role === 'owner' && given.ownerTriggers ? { verdict: 'post', aside: 'owner' } : { verdict: 'append' };
 };
 
 /** `channels.<channel>`, prepared for lookups. */
@@ -52,8 +47,13 @@ export const allowedOn = (
   { allowFrom }: Pick<Config['channels'][string], 'allowFrom'>,
   identities: Identities,
 ): ReadonlySet<string> => {
-  const isComplete = (entry: string): boolean => entry.startsWith(`${channel}:`) || identities.isName(entry);
-  return new Set(allowFrom.map((entry) => identities.resolve(isComplete(entry) ? entry : `${channel}:${entry}`)));
+  const completed = (text: string): string => {
+    const entry = text.trim();
+    if (identities.isName(entry)) return entry;
+    const [first = '', ...rest] = entry.split(':');
+    return rest.length > 0 && channelNameOf(first) === channel ? `${channel}:${rest.join(':').trim()}` : `${channel}:${entry}`;
+  };
+  return new Set(allowFrom.map((entry) => identities.resolve(completed(entry))));
 };
 
 /**

@@ -129,12 +129,12 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
         at,
       });
     }
-    const ruled = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const said = { messageId: envelope.id, text: ruled.text, sender };
+    const { verdict, aside } = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
+    const said = aside === undefined ? { messageId: envelope.id, text, sender } : { messageId: envelope.id, text, sender, aside };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
-    if (ruled.verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
+    if (verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
     const queue = queues.get(envelope.channel) ?? usualQueue;
     return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };

@@ -57,6 +57,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
   /**
    * Starts a new generation with this session id (A4/53–55). `message` is the new generation's first; `by` is who requested it.
+   * `notice` says which model was taken (D5).
    */
   z.object({
     type: z.literal('reset'),
@@ -64,6 +65,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     by: sender.optional(),
     cause: resetCause,
     settings: settingsChange.optional(),
+    notice: notice.optional(),
     message: message.optional(),
   }),
   /** Changes the session's settings (A9/94–97). */

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { buildKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
@@ -50,7 +51,7 @@ const exportSession = async ({ world, client, sink }: Exporting, key: SessionKey
   let generation = 0;
   const flush = async (): Promise<void> => {
     count += lines.length;
-    await sink(key, lines.splice(0));
+    await sink(storedKey(key), lines.splice(0));
   };
   for await (const commit of commitsOf(client, key, { lost: noteLost(world, key) })) {
     for (const line of linesOf(commit)) {
@@ -85,7 +86,7 @@ const exportAll = async (exporting: Exporting, rows: readonly IndexRow[]): Promi
   for (const row of rows) {
     try {
       lines += await exportSession(exporting, row.key);
-      exported.push(row);
+      exported.push({ ...row, key: storedKey(row.key) });
     } catch (error) {
       if (!(error instanceof NatterApiError) || (error.status !== 404 && !['quarantined', 'damaged'].includes(error.code)))
         throw error;

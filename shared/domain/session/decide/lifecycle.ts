@@ -28,7 +28,7 @@ export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
  * (C10).
  */
 export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Decision => {
-  const { sessionId, cause, origin, settings, message, by, expiry: _, ...occasion } = data;
+  const { sessionId, cause, origin, settings, notice, message, by, expiry: _, ...occasion } = data;
   if (isNew(view) && message === undefined) {
     return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
   }
@@ -39,6 +39,7 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
     ...opening,
     ...settingsEvents(view, settings),
     ...participantEvents(by),
+    ...(notice ? [noticeEvent(view.context.settings, notice)] : []),
     ...(message ? storeAndStartTurn(id, message, view) : []),
   );
 };

@@ -251,6 +251,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/asyncapi.json': route({}, plain),
   'GET /metrics': route({}, plain),
   'GET /v1/audit': route({}, plain),
+  'GET /v1/retention': route({}, plain),
   'GET /v1/dead-letters': route({}, plain),
   'GET /v1/dead-letters/:seq': route({}, { world: deadLetters }),
   'POST /v1/dead-letters/:seq/resend': route({}, { world: deadLetters }),
