@@ -12,6 +12,7 @@ import type { Model } from '../../../shared/ports/model.ts';
 import { fixed } from '../../../shared/runtime/config/reload.ts';
 import { listener } from '../../support/listener.ts';
 import { afterwards, callerOf, config, openBroker, openGateway, pathOf, ready } from '../gateway/setup.ts';
+import { openRig } from './rig.ts';
 
 /** What is told of an answer that nobody knows to have arrived, and what a person does about it (D12). */
 
@@ -120,4 +121,19 @@ test('an answer that was stored while the connection was cut: told to its sessio
   await vi.waitFor(async () => expect(await events('delivery_reported')).toHaveLength(2));
   // What arrived leaves no trace besides its custody.
   expect(await ports.deadLetters.count()).toBe(0);
+});
+
+test('a conversation that has to wait, and an account that is parked, are reported as long as they wait', async () => {
+  const rig = await openRig(({ to }) => (to === 'ann' ? { status: 429, headers: { 'retry-after': '3600' } } : { status: 401 }));
+  afterwards(() => rig.close());
+  const service = await rig.start('one');
+  await rig.say('later', 'ann');
+  await rig.say('never', 'bob', { channel: 'discord' });
+  const until = expect.any(Number);
+  await rig.until(() =>
+    expect(service.waiting?.()).toEqual([
+      { channel: 'discord', state: 'parked', detail: 'HTTP 401', until },
+      { channel: 'chat', to: 'ann', state: 'waiting', detail: 'the receiver asked to wait', until },
+    ]),
+  );
 });
