@@ -237,7 +237,7 @@ describe('natter doctor', () => {
       'dead letters': { level: 'warn', fix: expect.stringContaining('natter dead-letters') },
     });
     const text = await natter('dead-letters');
-    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +now +router +it is garbage +natter\.inbound\.irc\.x\n$/);
+    expect(text).toMatch(/^SEQ +AGE +SERVICE +REASON +SUBJECT\n1 +\S+ +router +it is garbage +natter\.inbound\.irc\.x\n$/);
     const { deadLetters } = JSON.parse(await natter('dead-letters', '--json'));
     expect(deadLetters).toMatchObject([{ ...letter, seq: 1, size: 7, bytes: Buffer.from('planted').toString('base64') }]);
     expect(await natter('dead-letters', 'show', '1')).toMatch(/^resend +not possible: it would come back: /m);
