@@ -57,22 +57,9 @@ type Pause = number | 'collided' | Waiting;
  * `deliveryLimits.holdMs`. The caller keeps the order within a conversation.
  */
 export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
-  const { deliveryLog, clock, random, log, held, stopping, accounts, report, recorded, revised } = options;
+  const { deliveryLog, clock, random, log, held, stopping, accounts, revised } = options;
+  const record = createRecorder(options);
   const channels = new Map(options.outlets.map((outlet) => [outlet.channel, channelOf(outlet)]));
-
-  /** Records a state; false when another process has taken over the conversation. */
-  const record = async (outbound: Outbound, state: DeliveryState): Promise<boolean> => {
-    if (hasNotArrived(state)) await report(revised(outbound), state);
-    if (!(await deliveryLog.write(outbound, state))) {
-      log.warn({ outboundId: outbound.id, state: state.state }, 'another delivery service wrote to this conversation');
-      return false;
-    }
-    recorded(state, outbound);
-    const isSmooth =
-      (!isFinal(state.state) && state.attempt === 1) || state.state === 'delivered' || state.state === 'suppressed';
-    log[isSmooth ? 'debug' : 'warn']({ outboundId: outbound.id, key: outbound.key, ...state }, 'custody');
-    return true;
-  };
 
   /** Records the intent, then calls the outlet. The slot is taken first, so that nothing recorded as `sending` is still waiting for one. */
   const send = (outbound: Outbound, sending: DeliveryState, { outlet, slots }: Channel): Promise<SendResult | null> =>
@@ -145,11 +132,18 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
     return 'left';
   };
 
-  /** Starts again while the broker is unavailable. */
-  return async (outbound: Outbound): Promise<Delivered> => {
+  return untilAvailable(toFinalState, options);
+};
+
+type Deliver = (outbound: Outbound) => Promise<Delivered>;
+
+/** Starts again while the broker is unavailable. */
+const untilAvailable =
+  (deliver: Deliver, { held, stopping, log, clock, random }: DeliveryWorkerOptions): Deliver =>
+  async (outbound) => {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       try {
-        return await toFinalState(outbound);
+        return await deliver(outbound);
       } catch (error) {
         const level = held.aborted || hasCode(error, 'unavailable') ? 'debug' : 'error';
         log[level]({ err: error, outboundId: outbound.id }, 'a delivery failed; trying again');
@@ -158,7 +152,22 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
     }
     return 'left';
   };
-};
+
+/** Records a state; false when another process has taken over the conversation. */
+const createRecorder =
+  ({ deliveryLog, log, report, recorded, revised }: DeliveryWorkerOptions) =>
+  async (outbound: Outbound, state: DeliveryState): Promise<boolean> => {
+    if (hasNotArrived(state)) await report(revised(outbound), state);
+    if (!(await deliveryLog.write(outbound, state))) {
+      log.warn({ outboundId: outbound.id, state: state.state }, 'another delivery service wrote to this conversation');
+      return false;
+    }
+    recorded(state, outbound);
+    const isSmooth =
+      (!isFinal(state.state) && state.attempt === 1) || state.state === 'delivered' || state.state === 'suppressed';
+    log[isSmooth ? 'debug' : 'warn']({ outboundId: outbound.id, key: outbound.key, ...state }, 'custody');
+    return true;
+  };
 
 /** An outlet with its slots, and as the rules see it. */
 const channelOf = (outlet: Outlet): Channel => ({

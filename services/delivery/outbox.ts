@@ -36,14 +36,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
   let head = after;
   let count = 0;
   let characters = 0;
-  const watchers = new Set<Signal>();
-
-  const waitUntil = async (condition: () => boolean): Promise<void> => {
-    const changed = new Signal();
-    watchers.add(changed);
-    while (!condition() && !held.aborted) await changed.wait(held);
-    watchers.delete(changed);
-  };
+  const changes = createChanges(held);
   const hasRoom = (): boolean => count < limits.deliveryWindow && characters < deliveryLimits.windowCharacters;
 
   const finish = ({ seq, text }: Outbound, isLeft: boolean): void => {
@@ -52,7 +45,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     const left = (unfinished.get(seq) ?? 0) - 1;
     if (!isLeft && left > 0) unfinished.set(seq, left);
     if (!isLeft && left <= 0) unfinished.delete(seq);
-    for (const watcher of watchers) watcher.notify();
+    changes.notify();
   };
 
   /** Delivers, or makes it wait. Without room to wait it holds its place. */
@@ -86,7 +79,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
   return {
     /** Takes the outbounds of the commit at `seq`, as soon as the window has room. */
     async accept(seq: number, outbounds: readonly Outbound[]): Promise<void> {
-      if (outbounds.length > 0) await waitUntil(hasRoom);
+      if (outbounds.length > 0) await changes.until(hasRoom);
       if (held.aborted) return;
       for (const outbound of outbounds) if (!waiting.holds(outbound)) enqueue(outbound);
       head = seq;
@@ -97,7 +90,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     async acceptAgain(seq: number, outbounds: readonly Outbound[], reading: Reading): Promise<boolean> {
       for (const outbound of outbounds) {
         if (!reading.covers(outbound)) continue;
-        await waitUntil(hasRoom);
+        await changes.until(hasRoom);
         if (!held.aborted && reading.covers(outbound) && !waiting.holds(outbound, reading)) enqueue(outbound);
       }
       if (seq >= head) reading.done();
@@ -111,11 +104,27 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
       return Number.isFinite(first) ? first - 1 : head;
     },
     /** Resolves when nothing is in hand, or the lease is lost. */
-    settled: () => waitUntil(() => count === 0),
+    settled: () => changes.until(() => count === 0),
     inHand: () => count,
     waiting: () => waiting.size,
     waits: () => waiting.conversations(),
     conversations: () => chains.size,
+  };
+};
+/** Wakes everybody who waits for something to be finished. */
+const createChanges = (held: AbortSignal) => {
+  const watchers = new Set<Signal>();
+  return {
+    notify: (): void => {
+      for (const watcher of watchers) watcher.notify();
+    },
+    /** Resolves once the condition holds, or there is nothing left to wait for. */
+    until: async (condition: () => boolean): Promise<void> => {
+      const changed = new Signal();
+      watchers.add(changed);
+      while (!condition() && !held.aborted) await changed.wait(held);
+      watchers.delete(changed);
+    },
   };
 };
 export type Outbox = ReturnType<typeof createOutbox>;
