@@ -14,6 +14,7 @@ const routeText = (event: EventOf<'route_changed' | 'delivery_reported' | 'deliv
 };
 
 /** An event in a few words. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 export const summaryOf = (event: SessionEvent): string => {
   switch (event.type) {
     case 'user_message':
@@ -82,6 +83,9 @@ export const summaryOf = (event: SessionEvent): string => {
       return `${event.tokensBefore} tokens became ${event.tokensAfter}`;
     case 'runs_stopped':
       return `${event.runs.length} spawned runs: ${event.reason}`;
+    case 'message_edited':
+    case 'message_withdrawn':
+      return `${event.of}${'text' in event ? `: ${oneLine(event.text, width)}` : ''}`;
     case 'turn_completed':
     case 'session_reopened':
       return '';

@@ -1,9 +1,9 @@
+import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import { type Backoff, backoffMs } from '../../shared/kit/backoff.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import type { Logger } from '../../shared/kit/log.ts';
 import type { SendResult } from '../../shared/ports/outlet.ts';
-import type { WaitingDelivery } from '../../shared/ports/presence.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 
 /** The account that a message goes through: of several on a channel, the one that its conversation is with. */

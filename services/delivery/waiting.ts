@@ -1,6 +1,6 @@
+import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import { reportedWaitingPlaces } from '../../shared/domain/values/delivery.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
-import type { WaitingDelivery } from '../../shared/ports/presence.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { conversationIn, conversationOf } from './delivery-log.ts';
 import { accountName } from './parked-accounts.ts';

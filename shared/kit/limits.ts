@@ -1,3 +1,5 @@
+import { arrivalLimits } from './limits/arrival-limits.ts';
+
 /** All bounds of the product, in one place, with the unit last (I11). */
 export const limits = {
   /** UTF-8 bytes of a session key. */
@@ -6,7 +8,7 @@ export const limits = {
   idCharacters: 128,
   /** Characters of a requested session id. Shorter than an id, to leave room for the generation number. */
   sessionIdCharacters: 112,
-  /** Bytes of one request body, one inbound envelope and one command. */
+  /** Bytes of one request body and of one command. */
   commandBytes: 256 * 1024,
   /** Bytes of one commit. The largest is that of an instant turn: the message, plus the answer as a step and as a message. */
   commitBytes: 896 * 1024,
@@ -146,12 +148,9 @@ export const limits = {
   skillSets: 100,
   /** Nested forks between two compactions. */
   forkDepth: 16,
-  /** Command and message ids a session remembers to refuse repeats. */
-  recentIds: 64,
+  ...arrivalLimits,
   /** Characters of a notice, that is, of a text by Natter itself. */
   noticeCharacters: 16_384,
-  /** Commits with messages whose position a session remembers: the reach of the model's context. */
-  windowCommits: 64,
   /** Commands waiting in one session's mailbox. */
   mailboxCommands: 256,
   /** Sessions kept in memory by one host. */

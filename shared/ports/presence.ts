@@ -1,14 +1,4 @@
-import type { DeliveryTarget } from '../domain/values/types.ts';
-
-/** A conversation, or without `to` an account, whose outgoing messages wait and will be sent. */
-export interface WaitingDelivery extends Omit<DeliveryTarget, 'to'> {
-  readonly to?: string;
-  /** `parked`: nothing goes through for the account until somebody mends it. */
-  readonly state: 'waiting' | 'parked';
-  readonly detail: string;
-  /** When it is tried again, ms since 1970. */
-  readonly until: number;
-}
+import type { WaitingDelivery } from '../domain/values/delivery.ts';
 
 /** The health of one process: its services, their problems and their metrics. */
 export interface HealthReport {

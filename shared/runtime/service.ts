@@ -1,5 +1,5 @@
+import type { WaitingDelivery } from '../domain/values/delivery.ts';
 import type { HealthProblem } from '../kit/health-problem.ts';
-import type { WaitingDelivery } from '../ports/presence.ts';
 import type { Measured } from './telemetry/metrics.ts';
 
 /** A running part of the system: a router, a session host, a gateway. Created in its `main.ts`, stopped by its creator. */

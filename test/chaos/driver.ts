@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { uuidv7 } from 'uuidv7';
 import type { SessionKey } from '../../shared/domain/keys/session-key.ts';
+import { messageOf } from '../../shared/domain/session/commands.ts';
 import type { CommandAnswer, CommandEnvelope } from '../../shared/domain/session/envelope.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import { type Random, randomOf } from '../sim/random.ts';
@@ -35,6 +36,8 @@ export interface Driver {
   readonly commands: readonly SentCommand[];
   /** Every sender that rests sends its next command now: what comes next finds many publishes without an answer yet. */
   burst(): void;
+  /** Sends the messages again whose ids the broker has forgotten, and resolves with their number. */
+  repeatOld(): Promise<number>;
   /** Ends the load and waits until every command has been acknowledged, or given up after 60 s. */
   stop(): Promise<void>;
 }
@@ -42,6 +45,8 @@ export interface Driver {
 const giveUpMs = 60_000;
 const retryMs = 100;
 const answerMs = 90_000;
+/** The broker knows an id for two minutes. */
+const brokerForgetsMs = 122_000;
 /** The share of acknowledged messages that are sent again. */
 const resendShare = 0.04;
 
@@ -123,6 +128,14 @@ export const startDriver = ({ ports, keys, commandsPerSecond, random }: DriverOp
       const resting = woken;
       woken = wakeable(keys.length);
       resting.abort();
+    },
+    repeatOld: async () => {
+      const before = clock.now() - brokerForgetsMs;
+      const old = commands.filter(
+        ({ okAt, envelope }) => okAt !== null && okAt < before && messageOf(envelope.data) !== undefined,
+      );
+      for (const sent of old) await sendAgain(sent);
+      return old.length;
     },
     stop: async () => {
       ended.abort();

@@ -2,12 +2,14 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { Callers } from './callers.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { EventFrames } from './event-frames.ts';
+import type { FreshCalls } from './fresh-calls.ts';
 import type { MemoryList } from './memory-list.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NewSessions } from './new-sessions.ts';
@@ -37,7 +39,9 @@ export interface GatewayContext {
   readonly tickets: Tickets;
   readonly audit: Audit;
   readonly approvals: RecentApprovals;
+  readonly pairing: PairingDecisions;
   readonly runs: Runs;
+  readonly freshCalls: FreshCalls;
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */
   readonly skills?: OfferedSkills | undefined;

@@ -1,8 +1,8 @@
 import { runIdOf } from '../../../shared/domain/keys/run-id.ts';
+import type { WaitingDelivery } from '../../../shared/domain/values/delivery.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { deliveryService, type StoredDeadLetter, type Undelivered } from '../../../shared/ports/dead-letters.ts';
-import type { WaitingDelivery } from '../../../shared/ports/presence.ts';
 import { undeliveredCodec } from '../../../shared/wire/undelivered.ts';
 import { holderOf } from '../access/speaker.ts';
 import { sendCommand } from '../commands/send-command.ts';

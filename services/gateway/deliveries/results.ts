@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { deliveryReport } from '../../../shared/domain/values/delivery.ts';
+import { deliveryReport, waitingDelivery } from '../../../shared/domain/values/delivery.ts';
 import { deliveryTarget } from '../../../shared/domain/values/types.ts';
-import { waitingDelivery } from '../../../shared/wire/records.ts';
 import { takenResult } from '../operation/results.ts';
 
 /** The answers about outgoing messages. Objects may get further fields. */

@@ -79,6 +79,10 @@ export const delivery = {
 export const waitingDelivery = {
   ...{ channel: 'telegram', to: '-100123', state: 'waiting', detail: 'the receiver asked to wait', until: at + 3_600_000 },
 } as const;
+export const pairingRequest = {
+  ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },
+};
+export const pairedSender = { channel: 'telegram', senderId: '4711', name: 'Ann', pairedAt: at, by: 'token:api' };
 export const token = {
   ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },
 };

@@ -6,6 +6,7 @@ import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
 import type { Operation } from '../operation/operation.ts';
+import { pairingOperations } from '../pairing/operations.ts';
 import { runOperations } from '../runs/operations.ts';
 import { contextOperations } from '../sessions/context-operations.ts';
 import { historyOperations } from '../sessions/history-operations.ts';
@@ -31,5 +32,6 @@ export const capabilities: readonly Operation[] = [
   ...auditOperations,
   ...deadLetterOperations,
   ...deliveryOperations,
+  ...pairingOperations,
   ...systemOperations,
 ];

@@ -166,7 +166,7 @@ export const sessionOperations: readonly Operation[] = [
       ...{ method: 'post', path: '/stop', headers: conditional, body: reasonBody },
       answers: taken,
       examples: { body: { reason: 'enough' }, answer: samples.takenSample },
-      problems: writing,
+      problems: [...writing, 'stop_forbidden'],
       input: ({ body, ...given }) => ({ ...given, ...body }),
       output: withoutKey,
     }),

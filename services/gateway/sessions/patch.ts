@@ -38,6 +38,7 @@ export const patchSession = async ({ context, caller }: Call, patch: SettingsPat
   const { key, changes: given, whole, idempotencyKey, condition } = patch;
   const { row } = await context.access.read(caller.principal, key);
   if (given.sendPolicy !== undefined) ownersOnly(caller.principal, 'the send policy of a session');
+  await context.access.permitControl(caller.principal, key, 'changing the settings of');
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   if (Object.keys(changes).length === 0) {
     const known = Object.keys(settings.shape).join(', ');

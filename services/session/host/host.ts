@@ -17,7 +17,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { loadState } from './load.ts';
 import { logFields, logOutcome } from './log-fields.ts';
 import type { SessionMeters } from './meters.ts';
-import { answerOf, counterOf, isRecorded, type Origin, type Outcome } from './outcome.ts';
+import { answerOf, counterOf, isLate, isRecorded, type Origin, type Outcome } from './outcome.ts';
 import { Quarantine } from './quarantine.ts';
 import { Registry } from './registry.ts';
 import { isRepairCommand, repairSession } from './repair.ts';
@@ -54,7 +54,7 @@ export class SessionHost {
   readonly quarantine: Quarantine;
   readonly snapshots: SnapshotWriter;
   readonly #stopping = new AbortController();
-  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, loads: 0, resumes: 0 };
+  readonly counts = { commits: 0, fenced: 0, uncommitted: 0, duplicates: 0, refused: 0, late: 0, loads: 0, resumes: 0 };
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -196,6 +196,7 @@ export class SessionHost {
   #settled(session: SessionActor, outcome: Outcome): void {
     const counter = counterOf[outcome.kind];
     if (counter !== null) this.counts[counter]++;
+    if (isLate(outcome)) this.counts.late++;
     if (outcome.kind === 'stale' || outcome.kind === 'uncommitted') this.#registry.drop(session, outcome);
   }
 

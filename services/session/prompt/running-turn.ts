@@ -1,13 +1,38 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
-import { type ConversationMessage, flushPrompt, textForModel } from '../../../shared/domain/prompt/conversation-message.ts';
+import {
+  type ConversationMessage,
+  flushPrompt,
+  type HeardMessage,
+  textForModel,
+} from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
+import type { EventOf } from '../../../shared/domain/session/events.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 
 /** A message whose turn has not read it yet, and the sequence of its commit. */
 export interface Waiting {
-  readonly message: Message;
+  readonly message: HeardMessage;
   readonly seq: number;
+}
+
+/** Messages whose turns have not read them yet, by turn. */
+export class WaitingMessages extends Map<string, Waiting> {
+  /** The message of a turn, which waits no longer. */
+  take(turnId: string): Waiting | undefined {
+    const waiting = this.get(turnId);
+    this.delete(turnId);
+    return waiting;
+  }
+
+  get characters(): number {
+    return Array.from(this.values(), ({ message }) => message.text.length).reduce((sum, length) => sum + length, 0);
+  }
+
+  revise(event: Revision): void {
+    for (const [turnId, { message, seq }] of this)
+      if (message.of === event.of) this.set(turnId, { message: revisedMessage(message, event), seq });
+  }
 }
 
 /** The state of the running turn in a conversation. */
@@ -21,7 +46,7 @@ export interface RunningTurn {
   /** The senders of the messages that started it. */
   readonly senders: readonly Sender[];
   /** Messages that joined it; a step has read the first `heard` of them. */
-  readonly joined: Message[];
+  readonly joined: HeardMessage[];
   heard: number;
   calls: ReadonlyMap<string, ToolCall>;
   block: CallBlock | null;
@@ -101,3 +126,28 @@ export const userMessage = (message: Message): ModelMessage => ({
   text: textForModel(message),
   name: detachedString(message.sender.name ?? message.sender.id),
 });
+
+/** What a model sees of a message that its sender withdrew: the turns around it still make sense. */
+const withdrawnText = '[The sender withdrew this message.]';
+
+type Revision = EventOf<'message_edited' | 'message_withdrawn'>;
+
+/** What counts now in the place of a message. */
+const revisedMessage = (message: HeardMessage, event: Revision): HeardMessage => {
+  if (event.type === 'message_edited') return { ...message, text: detachedString(event.text) };
+  const { of, messageId, sender } = message;
+  return { of, messageId, sender, text: withdrawnText };
+};
+
+/** A message of the conversation after an edit or a withdrawal of another, or of itself. */
+export const revisedSaid = (said: ConversationMessage, event: Revision): ConversationMessage => {
+  if (said.heard?.of !== event.of) return said;
+  const heard = revisedMessage(said.heard, event);
+  return { ...said, heard, message: userMessage(heard) };
+};
+
+/** Revises a message where no step of the turn has read it yet. */
+export const reviseTurn = ({ joined, later }: RunningTurn, event: Revision): void => {
+  for (const [index, message] of joined.entries()) if (message.of === event.of) joined[index] = revisedMessage(message, event);
+  for (const [index, said] of later.entries()) later[index] = revisedSaid(said, event);
+};

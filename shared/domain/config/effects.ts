@@ -172,8 +172,14 @@ export const effects: Readonly<Record<string, string>> = {
   'session.queue.byChannel.<name>.limit': 'As `session.queue.limit`.',
   'session.queue.byChannel.<name>.debounceMs': 'As `session.queue.debounceMs`.',
   'session.residents': 'Sessions that one host keeps in memory.',
-  'channels.<name>.dmPolicy': 'Who may write direct messages: anyone, or the people of `allowFrom`.',
+  'channels.<name>.dmPolicy':
+    'Who may write direct messages besides the owner: with `pairing` the people of `allowFrom` and whom the owner has approved by a code, with `allowlist` the people of `allowFrom`, with `open` anyone, with `disabled` nobody at all ([who may](../operate/who-may.md)).',
   'channels.<name>.allowFrom': 'Ids of people who may, as on that channel.',
+  'channels.<name>.groupPolicy': 'Which groups count: with `open` all, with `allowlist` those in `groups`, with `disabled` none.',
+  'channels.<name>.groups.<name>.requireMention':
+    'Of the group with this id, or with `*` of every other: whether a message must mention or address the agent to start a turn.',
+  'channels.<name>.groups.<name>.allowFrom':
+    "Ids of the people whose messages there count, besides the owner's. Default: everybody's.",
   'channels.<name>.ownerTriggers': "Whether the owner's messages in a group always start a turn.",
   'outlets.webhooks.<name>.url': 'Replies to the channel of this name are posted there ([webhooks](../integrate/webhooks.md)).',
   'outlets.webhooks.<name>.secret': 'Key that signs them.',

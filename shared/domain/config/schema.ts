@@ -73,6 +73,19 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
 
 const filePath = z.string().min(1);
 
+/**
+ * What holds on a channel that only posts envelopes with its token (D8). A built-in connector brings `pairing` and `allowlist`
+ * instead.
+ */
+const postedChannel = { dmPolicy: 'open', groupPolicy: 'open' } as const;
+
+const groupRules = z.strictObject({
+  /** `false`: every message starts a turn, and none has to mention the agent (A6/74). */
+  requireMention: z.boolean().default(true),
+  /** Whose messages count, besides the owner's. Default: everybody's. */
+  allowFrom: z.array(z.string().min(1)).optional(),
+});
+
 /** A certificate is of no use without its key, nor a key without its certificate. */
 const requirePair = (tls: { certFile?: string | undefined; keyFile?: string | undefined }, context: z.RefinementCtx): void => {
   if ((tls.certFile === undefined) === (tls.keyFile === undefined)) return;
@@ -193,9 +206,13 @@ export const configSchema = z.strictObject({
     .record(
       z.string(),
       z.strictObject({
-        /** Who may write direct messages: everyone, or the ids in `allowFrom`. */
-        dmPolicy: z.enum(['open', 'allowlist']).default('open'),
+        /** Who may write direct messages, besides the owner: those who were paired or are in `allowFrom`, these alone, all, or nobody. */
+        dmPolicy: z.enum(['pairing', 'allowlist', 'open', 'disabled']).default(postedChannel.dmPolicy),
         allowFrom: z.array(z.string().min(1)).default([]),
+        /** Which groups count: all, those in `groups`, or none. */
+        groupPolicy: z.enum(['open', 'allowlist', 'disabled']).default(postedChannel.groupPolicy),
+        /** The rules of a group by its id, as the platform says it; `*`: of all others. */
+        groups: z.record(z.string().min(1), groupRules).default({}),
         /** Whether the owner's messages in a group always trigger a turn (A6/73, C19). */
         ownerTriggers: z.boolean().default(true),
       }),

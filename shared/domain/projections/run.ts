@@ -93,6 +93,8 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'session_opened':
     case 'session_reopened':
     case 'user_message':
+    case 'message_edited':
+    case 'message_withdrawn':
     case 'session_reset':
     case 'session_deactivated':
     case 'participant_resolved':

@@ -7,7 +7,7 @@ import { type EventOf, isInteraction, type SessionEvent } from '../session/event
 import type { SessionStatus } from '../session/machine.ts';
 import { withoutSilence } from '../values/silence.ts';
 import type { ApprovalRequest, DeliveryTarget, Origin, SessionSource, Settings } from '../values/types.ts';
-import { described, introspectionParts, previewOf, withParticipant } from './row-parts.ts';
+import { described, introspectionParts, previewOf, type Revision, revised, withParticipant } from './row-parts.ts';
 
 /** A row of the session index (A2/17), for lists and status pages. Folded from the log; never the truth. */
 export interface IndexRow {
@@ -34,6 +34,10 @@ export interface IndexRow {
   readonly approval: (ApprovalRequest & { readonly requestedAt: number }) | null;
   readonly costUsd: number;
   readonly lastMessagePreview: string;
+  /** The event of that message: `<seq>.<index>`. */
+  readonly lastMessageId?: string;
+  /** The last messages that were edited or withdrawn, and the commits that say so, oldest first, bounded. */
+  readonly revisions?: readonly Revision[];
   /** The people who have written here, as principals (A5/67), oldest first, bounded. */
   readonly participants: readonly string[];
   readonly inputTokens: number;
@@ -108,7 +112,7 @@ const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEv
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
-const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
+const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
       return { sessionId: event.sessionId, generation: event.generation, source: event.source, status: 'idle', deleted: false };
@@ -150,9 +154,14 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(event.message.text),
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
         participants: withParticipant(row.participants, event.message.sender),
         ...(event.message.deliverTo && { lastRoute: event.message.deliverTo }),
       };
+    case 'message_edited':
+      return revised(row, event, previewOf(event.text), seq);
+    case 'message_withdrawn':
+      return revised(row, event, '', seq);
     case 'message_refused':
       return { refusedMessages: row.refusedMessages + 1 };
     case 'turn_queued':
@@ -179,6 +188,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
       return {
         messageCount: row.messageCount + 1,
         lastMessagePreview: previewOf(withoutSilence(event.text)) || row.lastMessagePreview,
+        lastMessageId: `${seq}.${events.indexOf(event)}`,
       };
     case 'turn_completed':
       return { ...ended, completedTurns: row.completedTurns + 1, abortedLastRun: false };
@@ -187,7 +197,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'turn_aborted':
       return { ...ended, abortedLastRun: true };
     case 'queue_cleared':
-      return { queuedTurns: 0 };
+      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
     case 'approval_requested':
       return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
     case 'approval_resolved':

@@ -19,6 +19,10 @@ export interface ChatCommandContext {
   readonly key: SessionKey;
   readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
   readonly sender: Sender;
+  /** Whether the sender may change this session: the owner everywhere, others where it is theirs alone (D7). */
+  readonly mayChange: boolean;
+  /** What came of `/pair`, which is done outside. Absent: nothing was done, because the sender may not. */
+  readonly paired?: string | undefined;
   readonly deliverTo?: DeliveryTarget | undefined;
   readonly messageId: string;
   readonly config: Config;
@@ -27,9 +31,9 @@ export interface ChatCommandContext {
 }
 
 /**
- * Who may give chat commands; from others they are ordinary text. In a direct chat: everyone who may write there. In a group: the
- * owner, and those who address the agent, since a bare `/new` may be meant for another bot. Only the owner may use `/send`
- * (A9/94).
+ * Whose texts are taken for chat commands; those of others are ordinary text. In a direct chat: of everyone who may write there.
+ * In a group: of the owner, and of those who address the agent, since a bare `/new` may be meant for another bot. What a command
+ * may do is another question (`ChatCommandContext.mayChange`).
  */
 export const mayCommand = (given: {
   readonly direct: boolean;
@@ -37,13 +41,17 @@ export const mayCommand = (given: {
   readonly role: Sender['role'];
 }): boolean => given.direct || given.addressed || given.role === 'owner';
 
-/** The session command for a chat command. */
+/**
+ * The session command for a chat command. What would change a session is a notice instead, if the sender may not change it, except
+ * that everybody may stop what they themselves started (D7).
+ */
 export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): SessionCommand => {
+  const { mayChange, sender } = context;
   switch (chat.type) {
     case 'reset':
-      return reset(chat, context);
+      return mayChange ? reset(chat, context) : ownersAlone(chat.word, context);
     case 'stop':
-      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', context) };
+      return { type: 'stop', reason: '/stop', ...(!mayChange && { by: sender }), notice: noticeOf('stopped', context) };
     case 'status':
       return { type: 'report', facts: factsOf('status', context), notice: noticeOf('status', context) };
     case 'context':
@@ -51,7 +59,7 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
     case 'send':
       return send(chat.value, context);
     case 'compact':
-      return compact(chat.instructions, context);
+      return mayChange ? compact(chat.instructions, context) : ownersAlone('/compact', context);
     case 'checkpoint':
       return context.config.introspection.enabled
         ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', context) }
@@ -60,6 +68,10 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
       return approvalAnswer(context, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':
       return deny(chat, context);
+    case 'pair':
+      return context.paired === undefined
+        ? noticeCommand('owner_only', 'Nothing was approved: only the owner may use /pair, in a direct chat.', context)
+        : noticeCommand('pairing', context.paired, context);
     case 'misspelt':
       return noticeCommand('approval_misspelt', spellings[chat.word], context);
   }
@@ -74,6 +86,13 @@ const noticeCommand = (code: string, text: string, context: ChatCommandContext):
   type: 'post_notice',
   notice: { ...noticeOf(code, context), text },
 });
+
+/** The answer to a command that would change a session of others too (D7). */
+const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand => {
+  const nobody = context.config.agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
+  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobody}`;
+  return noticeCommand('owner_only', text, context);
+};
 
 /** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';

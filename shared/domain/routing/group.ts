@@ -34,17 +34,21 @@ export const groupDecision = (
   return given.role === 'owner' && given.ownerTriggers ? { verdict: 'post', aside: 'owner' } : { verdict: 'append' };
 };
 
+type ChannelConfig = Config['channels'][string];
+
 /** `channels.<channel>`, prepared for lookups. */
 export interface ChannelRules {
   readonly ownerTriggers: boolean;
-  /** Whether a direct message from this sender is admitted. The owner always is. */
-  admits(sender: Sender): boolean;
+  /** `channels.<channel>.groups.<id>.requireMention` (A6/74). */
+  requiresMention(conversation: InboundEnvelope['conversation']): boolean;
+  /** Whether a message is let in (D8): yes, only once its sender is paired, or why not. */
+  admits(sender: Sender, conversation: InboundEnvelope['conversation']): 'yes' | 'paired' | { readonly dropped: string };
 }
 
-/** The principals in a channel's `allowFrom`: ids with or without `<channel>:` in front, and names of linked people. */
+/** The principals in an allow list of a channel: ids with or without `<channel>:` in front, and names of linked people. */
 export const allowedOn = (
   channel: string,
-  { allowFrom }: Pick<Config['channels'][string], 'allowFrom'>,
+  { allowFrom }: Pick<ChannelConfig, 'allowFrom'>,
   identities: Identities,
 ): ReadonlySet<string> => {
   const completed = (text: string): string => {
@@ -57,18 +61,43 @@ export const allowedOn = (
 };
 
 /**
- * The rules of a channel. With `dmPolicy: allowlist`, only senders in `allowFrom` may write direct messages. A stranger who
- * merely uses a linked person's name as an id is not admitted.
+ * The rules of a channel. The owner is admitted wherever somebody is, and a stranger who merely uses a linked person's name as an
+ * id is not.
  */
-export const channelRules = (
-  channel: string,
-  { dmPolicy, allowFrom, ownerTriggers }: Config['channels'][string],
-  identities: Identities,
-): ChannelRules => {
-  const allowed = allowedOn(channel, { allowFrom }, identities);
-  const isAllowed = ({ principal }: Sender): boolean => principal !== undefined && allowed.has(principal);
-  return { ownerTriggers, admits: (sender) => dmPolicy === 'open' || sender.role === 'owner' || isAllowed(sender) };
+export const channelRules = (channel: string, rules: ChannelConfig, identities: Identities): ChannelRules => {
+  const { dmPolicy, groupPolicy, ownerTriggers } = rules;
+  const allowing = (allowFrom: readonly string[]): ((sender: Sender) => boolean) => {
+    const allowed = allowedOn(channel, { allowFrom: [...allowFrom] }, identities);
+    return ({ role, principal }) => role === 'owner' || (principal !== undefined && allowed.has(principal));
+  };
+  const isKnown = allowing(rules.allowFrom);
+  const groups = new Map(
+    Object.entries(rules.groups).map(([id, { requireMention, allowFrom }]) => [
+      id,
+      { requireMention, mayWrite: allowFrom === undefined ? () => true : allowing(allowFrom) },
+    ]),
+  );
+  const groupOf = (id: string) => groups.get(id) ?? groups.get('*');
+
+  const inDirect = (sender: Sender): ReturnType<ChannelRules['admits']> => {
+    const dropped = (why: string) => ({ dropped: `channels.${channel}.dmPolicy: ${why}` });
+    if (dmPolicy === 'disabled') return dropped('direct messages are disabled');
+    if (dmPolicy === 'open' || isKnown(sender)) return 'yes';
+    return dmPolicy === 'pairing' ? 'paired' : dropped('only senders in allowFrom may write direct messages');
+  };
+  const inGroup = (sender: Sender, id: string): ReturnType<ChannelRules['admits']> => {
+    const dropped = (name: string, why: string) => ({ dropped: `channels.${channel}.${name}: ${why}` });
+    if (groupPolicy === 'disabled') return dropped('groupPolicy', 'groups are disabled');
+    const group = groupOf(id);
+    if (group === undefined) return groupPolicy === 'open' ? 'yes' : dropped('groups', `group ${id} is not in the list`);
+    return group.mayWrite(sender) ? 'yes' : dropped('groups', `only senders in allowFrom may write in group ${id}`);
+  };
+  return {
+    ownerTriggers,
+    requiresMention: ({ id }) => groupOf(id)?.requireMention ?? true,
+    admits: (sender, { kind, id }) => (kind === 'direct' ? inDirect(sender) : inGroup(sender, id)),
+  };
 };
 
 /** The rules of a channel that the configuration does not mention. */
-export const usualRules: ChannelRules = { ownerTriggers: true, admits: () => true };
+export const usualRules: ChannelRules = { ownerTriggers: true, requiresMention: () => true, admits: () => 'yes' };

@@ -48,13 +48,21 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('post_message'), ...occasion, message, queue: queueRule.optional() }),
   /** Stores the message without a turn (A5/69, A6/75). */
   z.object({ type: z.literal('append_message'), ...occasion, message }),
+  /** The platform reports that somebody edited or deleted a message. `target` is the id of the command that brought it. */
+  z.object({ type: z.literal('edit_message'), target: id, text: message.shape.text, by: sender }),
+  z.object({ type: z.literal('withdraw_message'), target: id, by: sender }),
   /** Records where the session's messages come from and go to, without a message (A13/138–139). */
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /**
    * Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). `notice` reports what
-   * was stopped.
+   * was stopped. With `by`, only what this person asked for ends (D7).
    */
-  z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
+  z.object({
+    type: z.literal('stop'),
+    reason: z.string().max(200),
+    by: sender.optional(),
+    notice: notice.omit({ text: true }).optional(),
+  }),
   /**
    * Starts a new generation with this session id (A4/53–55). `message` is the new generation's first; `by` is who requested it.
    * `notice` says which model was taken (D5).

@@ -18,12 +18,13 @@ import {
   toolCall,
   toolOutcome,
   turnRef,
-  turnTask,
   usage,
 } from '../values/types.ts';
 import { historyDamaged } from './damage-event.ts';
 import { deliveryEvents } from './delivery-events.ts';
 import { introspectionEvents } from './introspection-events.ts';
+import { askedBy, queuedTurn } from './queued-turn.ts';
+import { revisionEvents } from './revision-events.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
@@ -32,18 +33,6 @@ import { introspectionEvents } from './introspection-events.ts';
  */
 const v1 = z.literal(1);
 const id = z.string();
-/** A turn that is queued or starts. */
-export const queuedTurn = z.object({
-  id,
-  messageId: id,
-  deliverTo: deliveryTarget.optional(),
-  /** The session was stale when the message arrived: its turn starts a generation with this id (A4/43, 57). */
-  renews: z.object({ sessionId: id, cause: resetCause }).optional(),
-  /** May be answered together with its neighbours in the queue (B6). */
-  collect: z.literal(true).optional(),
-  task: turnTask.optional(),
-});
-export type QueuedTurn = z.infer<typeof queuedTurn>;
 
 export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session_opened'), v: v1, sessionId: id, generation: z.int().min(1), source: sessionSource }),
@@ -58,6 +47,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   /** A text by Natter itself to a person, not by a model. */
   z.object({ type: z.literal('notice'), v: v1, notice, sendPolicy: settings.shape.sendPolicy }),
   z.object({ type: z.literal('user_message'), v: v1, message, turnId: id.optional() }),
+  ...revisionEvents,
   z.object({
     type: z.literal('message_refused'),
     v: v1,
@@ -80,7 +70,15 @@ export const sessionEvent = z.discriminatedUnion('type', [
     quietUntil: timestamp.optional(),
   }),
   /** The message joins the running turn: its next step sees it, and its run `runId` ends with that turn (B6). */
-  z.object({ type: z.literal('turn_joined'), v: v1, turn: turnRef, messageId: id, runId: id, quietUntil: timestamp.optional() }),
+  z.object({
+    type: z.literal('turn_joined'),
+    v: v1,
+    turn: turnRef,
+    messageId: id,
+    runId: id,
+    quietUntil: timestamp.optional(),
+    askedBy,
+  }),
   z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
   /** The parts of the system prompt from here on. */
   z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
@@ -181,6 +179,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     reason: z.string(),
     deliverTo: deliveryTarget.optional(),
   }),
+  /** These waiting turns end; others stay. */
   z.object({ type: z.literal('queue_cleared'), v: v1, turnIds: z.array(id), reason: z.string() }),
   z.object({
     type: z.literal('approval_requested'),
@@ -240,7 +239,7 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export type EventType = SessionEvent['type'];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
-/** True for events that count as use of a session: somebody said something, or it started. Housekeeping does not (B11). */
+/** True for events that count as use of a session (B11): somebody said something, or it started. Housekeeping does not. */
 export const isInteraction = ({ type }: SessionEvent): boolean =>
   type === 'user_message' || type === 'assistant_message' || type === 'session_opened' || type === 'session_reset';
 

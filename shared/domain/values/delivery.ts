@@ -21,3 +21,16 @@ export const deliveryReport = z.object({
 export type DeliveryReport = z.infer<typeof deliveryReport>;
 /** That a person has an outgoing message sent again, or the rest of its parts (D12). */
 export const deliveryRepeat = z.object({ ...sentMessage, text: z.string().min(1), turnId: z.string().min(1).max(256) });
+
+/**
+ * A conversation, or without `to` an account, whose outgoing messages wait and will be sent. `parked`: nothing goes through for the account
+ * until somebody mends it. `until`: when it is tried again, ms since 1970.
+ */
+export const waitingDelivery = z.object({
+  ...deliveryTarget.shape,
+  to: deliveryTarget.shape.to.optional(),
+  state: z.enum(['waiting', 'parked']),
+  detail: z.string(),
+  until: z.number(),
+});
+export type WaitingDelivery = z.infer<typeof waitingDelivery>;

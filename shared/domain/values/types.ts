@@ -118,6 +118,18 @@ export const usage = z.object({
 });
 export type Usage = z.infer<typeof usage>;
 
+/** A file that came with a message: where it is, not what is in it. */
+export const attachment = z.object({
+  name: z.string().min(1).max(256).optional(),
+  /** Its media type, such as `image/png`. */
+  type: z.string().min(1).max(128).optional(),
+  bytes: z.int().min(0).optional(),
+  /** Where it can be fetched, or the platform's own id of it. */
+  url: z.string().min(1).max(1_024).optional(),
+  id: z.string().min(1).max(256).optional(),
+});
+export type Attachment = z.infer<typeof attachment>;
+
 /** One message from a person or program to the session. */
 export const message = z.object({
   messageId: z.string().min(1).max(256),
@@ -126,6 +138,9 @@ export const message = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
+  attachments: z.array(attachment).max(limits.attachments).optional(),
+  /** The platform's id of the message that this one replies to. */
+  replyTo: z.string().min(1).max(128).optional(),
   /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
   aside: z.literal('owner').optional(),
 });

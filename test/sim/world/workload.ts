@@ -26,7 +26,6 @@ export class Workload {
   #made = 0;
   #orders = 0;
   #patient = false;
-  #flooded = false;
   #dueAt = 0;
   /** Commands on their way. */
   pending = 0;
@@ -176,12 +175,12 @@ export class Workload {
     }
   }
 
-  /** One of the last commands that are through. None after a flood: a session remembers only so many ids. */
+  /** One of the last commands that are through. */
   #earlier(): Sent | undefined {
     const recent = this.#recorder.sent
       .slice(-5)
       .filter(({ envelope, acknowledged }) => acknowledged && !this.#timed.has(envelope.id));
-    return this.#flooded || recent.length === 0 ? undefined : this.#random.pick(recent);
+    return recent.length === 0 ? undefined : this.#random.pick(recent);
   }
 
   /** Sends a command at once and once, outside the client's line. */
@@ -204,6 +203,15 @@ export class Workload {
   #resend(): true {
     const earlier = this.#earlier();
     return earlier === undefined || this.#sendOnce(earlier);
+  }
+
+  /** Any earlier message again: a platform or a program that repeats it after minutes, when the queue has forgotten its id (D9). */
+  repeatLate(): void {
+    const messages = this.#recorder.sent.filter(
+      ({ envelope: { data, id }, acknowledged }) =>
+        acknowledged && (data.type === 'post_message' || data.type === 'append_message') && !this.#timed.has(id),
+    );
+    if (messages.length > 0) this.#sendOnce(this.#random.pick(messages));
   }
 
   /** The same message in another command: a channel that tells its webhook twice. */
@@ -294,7 +302,6 @@ export class Workload {
   /** More messages for one session than may wait for it. */
   #flood(): true {
     const key = this.#key();
-    this.#flooded = true;
     this.#send(this.#message('post_message', ' [[think 9000]]'), key, 'flooder');
     for (let count = 0; count < limits.queuedTurns + 2; count++) this.#send(this.#message('post_message', ''), key, 'flooder');
     return true;

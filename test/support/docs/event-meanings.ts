@@ -10,6 +10,8 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   settings_changed: "Changed settings of the session, such as its model or send policy; `null` removes one's own value.",
   notice: 'Natter itself says something to a person. No model is involved.',
   user_message: 'A message arrived. With `turnId` it starts or joins a turn; without, it is only remembered.',
+  message_edited: 'The sender or the owner changed message `of`: from here on `text` counts.',
+  message_withdrawn: 'The sender or the owner took message `of` back: the model and the histories show it no longer.',
   message_refused: 'A message that was acknowledged gets no turn; `code` says why.',
   turn_queued: 'The message waits for its turn, at this position of the queue.',
   turn_started: 'A turn starts. `merged` are waiting turns that it answers too; before `quietUntil` it takes no model step.',

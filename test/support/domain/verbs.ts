@@ -45,6 +45,8 @@ const posted = (
   }),
 });
 
+const personCalled = (name: string) => ({ id: name, role: 'participant' as const, principal: `irc:${name}` });
+
 const spawnOf = (index: number): SpawnedRun => ({ key: 'agent:main:subagent:1', runId: `spawned-${index}` });
 
 const requestOf = (
@@ -85,6 +87,13 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     ...{ type: 'repeat_delivery', outboundId, kind: 'assistant_message', deliverTo: placeOf('#ubuntu'), text: 'step 1' },
     ...{ turnId: 'm1', by: { id: 'boss', role: 'owner' } },
   }),
+  /** A message of somebody who is not the owner: `post-of m1 ann`, `post-of m2 bob steer`. */
+  'post-of': (message, person = '', mode) => {
+    const asked = posted(message, { mode });
+    return { ...asked, message: { ...asked.message, sender: personCalled(person) } };
+  },
+  'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
+  'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
   repair: (...reason) => ({ type: 'repair_history', reason: reason.join(' ') }),
   reset: (sessionId = 's2', message) => ({
     type: 'reset',
@@ -114,6 +123,9 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
     notice: { code: 'status' },
   }),
   'stop-told': () => ({ type: 'stop', reason: '/stop', notice: { code: 'stopped' } }),
+  /** The owner edits or withdraws the message that came with this command. */
+  edit: (target = '') => ({ type: 'edit_message', target, text: 'edited', by: { id: 'boss', role: 'owner' } }),
+  withdraw: (target = '') => ({ type: 'withdraw_message', target, by: { id: 'boss', role: 'owner' } }),
   delete: (mode = 'session') => ({
     type: 'delete_session',
     mode: mode === 'key' || mode === 'erased' ? mode : 'session',

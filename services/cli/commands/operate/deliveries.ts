@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../../../shared/domain/values/types.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
-import type { WaitingDelivery } from '../../../../shared/ports/presence.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { isConfirmed } from '../../confirm.ts';
 import { example } from '../../example.ts';

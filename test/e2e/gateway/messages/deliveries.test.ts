@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import type { WaitingDelivery } from '../../../../shared/domain/values/delivery.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import type { Undelivered } from '../../../../shared/ports/dead-letters.ts';
-import type { WaitingDelivery } from '../../../../shared/ports/presence.ts';
 import { undeliveredCodec } from '../../../../shared/wire/undelivered.ts';
 import { pathOf, startWorld } from '../setup.ts';
 

@@ -31,7 +31,8 @@ describe('POST /v1/rpc', () => {
     const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
     const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
-    const ours = [...sessions, ...memory, ...deadLetters, 'approvals.list', 'approvals.resolve', 'status'];
+    const pairing = ['pairing.list', 'pairing.approve', 'pairing.deny', 'pairing.revoke'];
+    const ours = [...sessions, ...memory, ...deadLetters, ...pairing, 'approvals.list', 'approvals.resolve', 'status'];
     expect(Object.keys(methods).sort()).toEqual([...named, ...ours].sort());
   });
 

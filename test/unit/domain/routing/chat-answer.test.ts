@@ -37,6 +37,7 @@ const said = (
     key: key as SessionKey,
     occasion,
     sender,
+    mayChange: true,
     deliverTo,
     messageId: 'm1',
     config,

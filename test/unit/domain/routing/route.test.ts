@@ -76,9 +76,9 @@ describe('who makes the agent speak (A6/72-76)', () => {
 describe('chat commands in the router (A11)', () => {
   const triggers = { session: { resetTriggers: ['fresh start'] } };
   test.each<[rule: string, change: Change, settings: Change, type: string]>([
-    ['A4/53: /new in a direct chat', { ...direct, text: '/new' }, {}, 'reset'],
-    ['A4/53: with a remainder', { ...direct, text: '/reset good morning' }, {}, 'reset'],
-    ['A4/53: a trigger of the configuration', { ...direct, text: 'fresh start' }, triggers, 'reset'],
+    ['A4/53: /new in a direct chat', { ...direct, text: '/new' }, owners, 'reset'],
+    ['A4/53: with a remainder', { ...direct, text: '/reset good morning' }, owners, 'reset'],
+    ['A4/53: a trigger of the configuration', { ...direct, text: 'fresh start' }, { ...owners, ...triggers }, 'reset'],
     ['A4/53: a word of it is a message', { ...direct, text: 'freshly' }, triggers, 'post_message'],
     ['A11/125: /stop', { ...direct, text: '/stop' }, {}, 'stop'],
     ['A11/125: not standalone', { ...direct, text: '/stop it' }, {}, 'post_message'],
@@ -88,13 +88,13 @@ describe('chat commands in the router (A11)', () => {
     ['A11/127: a group: the owner, standing alone', { text: '/new' }, owners, 'reset'],
     ['A11/127: a group: the owner, not standing alone', { text: '/new words' }, owners, 'post_message'],
     ['A11/127: a group: another, standing alone', { text: '/new' }, {}, 'append_message'],
-    ['A11/127: a group: another, addressed', { text: '/new words', mentioned: true }, {}, 'reset'],
+    ['A11/127, D7: a group: another, addressed', { text: '/new words', mentioned: true }, {}, 'post_notice'],
     ['A11/127: a group: another, by name', { text: '@natter /stop' }, named, 'stop'],
     ['A11/127: a group: for another bot', { text: '/stop@otherbot' }, { ...owners }, 'post_message'],
   ])('%s', (_, change, settings, type) => expect(routed(change, settings).data.type).toBe(type));
 
   test('A4/53: the new session gets its id and the rest as its first message', () => {
-    expect(routed({ ...direct, text: '/new hello there' }).data).toMatchObject({
+    expect(routed({ ...direct, text: '/new hello there' }, owners).data).toMatchObject({
       sessionId: expect.stringMatching(/^telegram:2026-03-04-/),
       message: { text: 'hello there', messageId: 'telegram:1', sender: { principal: 'telegram:42' } },
     });
