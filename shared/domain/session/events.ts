@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import {
@@ -21,7 +22,6 @@ import {
   usage,
 } from '../values/types.ts';
 import { historyDamaged } from './damage-event.ts';
-import { deliveryEvents } from './delivery-events.ts';
 import { introspectionEvents } from './introspection-events.ts';
 import { askedBy, queuedTurn } from './queued-turn.ts';
 import { revisionEvents } from './revision-events.ts';

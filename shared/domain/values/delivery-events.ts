@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
-import { settings } from '../values/types.ts';
+import { deliveryRepeat, deliveryReport } from './delivery.ts';
+import { settings } from './types.ts';
 
 /** What became of outgoing messages (D12). */
 const v1 = z.literal(1);
