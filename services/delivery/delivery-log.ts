@@ -12,6 +12,12 @@ import { retryMs } from './retry.ts';
 export const conversationOf = ({ channel, to, accountId, threadId }: DeliveryTarget): string =>
   JSON.stringify([channel, to, accountId, threadId]);
 
+/** The conversation of such a name; `null` for another name. */
+export const conversationIn = (name: string): DeliveryTarget | null => {
+  const [channel, to, accountId, threadId] = JSON.parse(name) as (string | null)[];
+  return channel && to ? { channel, to, ...(accountId && { accountId }), ...(threadId && { threadId }) } : null;
+};
+
 export interface DeliveryLogOptions {
   readonly custody: CustodyLog;
   readonly clock: Clock;

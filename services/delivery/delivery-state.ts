@@ -11,6 +11,10 @@ import { plainTextOf } from './parts/plain-text.ts';
 const finalStates: readonly CustodyState[] = ['delivered', 'partial', 'unknown', 'suppressed', 'failed'];
 export const isFinal = (state: CustodyState): boolean => finalStates.includes(state);
 
+/** Whether it may not have arrived, or not all of it, and nothing more is done about it. */
+export const hasNotArrived = ({ state }: Pick<Custody, 'state'>): boolean =>
+  isFinal(state) && state !== 'delivered' && state !== 'suppressed';
+
 /** The state of an outbound, as a custody record says it. After `sending` the outlet is called at once. */
 export type DeliveryState = Custody;
 

@@ -6,7 +6,16 @@ import type { Outbound } from '../../shared/ports/custody-log.ts';
 import type { FindResult, Outlet, SendResult } from '../../shared/ports/outlet.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { conversationOf, type DeliveryLog } from './delivery-log.ts';
-import { afterFind, afterSend, type DeliveryState, isFinal, nextStep, type OutletTraits, type Step } from './delivery-state.ts';
+import {
+  afterFind,
+  afterSend,
+  type DeliveryState,
+  hasNotArrived,
+  isFinal,
+  nextStep,
+  type OutletTraits,
+  type Step,
+} from './delivery-state.ts';
 import { accountName, type ParkedAccounts } from './parked-accounts.ts';
 import { outboundPart } from './parts/custody-parts.ts';
 import { retryMs } from './retry.ts';
@@ -23,8 +32,8 @@ export interface DeliveryWorkerOptions {
   /** Aborts when nothing new may begin. */
   readonly stopping: AbortSignal;
   readonly accounts: ParkedAccounts;
-  /** Called before an outbound is recorded as failed or partial, so that it is not lost. */
-  deadLetter(outbound: Outbound, reason: string): Promise<void>;
+  /** Called before an outbound is recorded as unknown, failed or partial, so that it is not lost and somebody knows it. */
+  report(outbound: Outbound, state: DeliveryState): Promise<void>;
   /** The outbound as it is now: its session may have been erased since. */
   revised(outbound: Outbound): Outbound;
   /** Called with each state once it is recorded. */
@@ -146,9 +155,9 @@ const untilAvailable =
 
 /** Records a state; false when another process has taken over the conversation. */
 const createRecorder =
-  ({ deliveryLog, log, deadLetter, recorded, revised }: DeliveryWorkerOptions) =>
+  ({ deliveryLog, log, report, recorded, revised }: DeliveryWorkerOptions) =>
   async (outbound: Outbound, state: DeliveryState): Promise<boolean> => {
-    if (state.state === 'failed' || state.state === 'partial') await deadLetter(revised(outbound), state.detail ?? 'refused');
+    if (hasNotArrived(state)) await report(revised(outbound), state);
     if (!(await deliveryLog.write(outbound, state))) {
       log.warn({ outboundId: outbound.id, state: state.state }, 'another delivery service wrote to this conversation');
       return false;

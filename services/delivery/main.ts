@@ -7,8 +7,6 @@ import type { Outlet } from '../../shared/ports/outlet.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
 import { startLeasedWork } from '../../shared/runtime/leased-work.ts';
 import type { Service } from '../../shared/runtime/service.ts';
-import { encode } from '../../shared/wire/codec.ts';
-import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { type DeliverySignals, deliver, serviceName } from './deliver.ts';
 import { createDeliveryLog } from './delivery-log.ts';
 import { createDeliveryWorker, type Delivered } from './delivery-worker.ts';
@@ -18,6 +16,7 @@ import { createOutbox, type Outbox } from './outbox.ts';
 import { sessionOutlet } from './outlets/session.ts';
 import { webhookOutlet } from './outlets/webhook.ts';
 import { ParkedAccounts } from './parked-accounts.ts';
+import { createReport } from './report.ts';
 import { deliverySpan } from './span.ts';
 
 export interface DeliveryOptions {
@@ -27,6 +26,8 @@ export interface DeliveryOptions {
   readonly member: string;
   /** Outlets besides the configured webhooks; one for a webhook's channel replaces it. */
   readonly outlets?: readonly Outlet[];
+  /** What must not get into a session's log, by way of what an outlet says. */
+  readonly secrets?: readonly string[];
   /** Randomness for the backoff, in 0..1. */
   readonly random?: () => number;
 }
@@ -70,6 +71,7 @@ export const startDelivery = async (options: DeliveryOptions): Promise<DeliveryS
       parked_accounts: accounts.size,
     }),
     warnings: () => accounts.warnings(),
+    waiting: () => [...accounts.waiting(), ...(outbox?.waits() ?? [])],
     resume: (channel, accountId) => {
       const names = accounts.resume(channel, accountId);
       for (const name of names) outbox?.wake(name);
@@ -103,28 +105,14 @@ const workerOf = (
   { outlets, erasures, meters, accounts }: Kept,
   { held, stopping }: DeliverySignals,
 ): DeliverOne => {
-  const { log, member, random = Math.random } = options;
+  const { log, member, random = Math.random, secrets = [] } = options;
   const { clock, custody } = options.ports;
   return createDeliveryWorker({
     ...{ outlets, clock, random, log, held, stopping, accounts, revised: erasures.revised },
     deliveryLog: createDeliveryLog({ custody, clock, random, member, held }),
-    deadLetter: deadLetterTo(options),
+    report: createReport({ config: options.config.current(), ports: options.ports, secrets }),
     recorded: ({ state }, outbound) => meters.recorded(state, outbound),
   });
-};
-
-/** Keeps what could not be delivered. */
-const deadLetterTo = ({ config, ports }: DeliveryOptions) => {
-  const subjects = subjectsUnder(config.current().prefix);
-  return (outbound: Outbound, reason: string): Promise<void> =>
-    ports.deadLetters.put({
-      id: outbound.id,
-      service: serviceName,
-      reason,
-      subject: subjects.delivery('failed', outbound.target),
-      at: ports.clock.now(),
-      bytes: encode(outbound),
-    });
 };
 
 /** With a span and the metrics of each delivery. */

@@ -107,6 +107,7 @@ export const createOutbox = ({ after, held, clock, deliver }: OutboxOptions) => 
     settled: () => changes.until(() => count === 0),
     inHand: () => count,
     waiting: () => waiting.size,
+    waits: () => waiting.conversations(),
     conversations: () => chains.size,
   };
 };

@@ -1,3 +1,4 @@
+import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
 import type { DeliveryTarget } from '../../shared/domain/values/types.ts';
 import { type Backoff, backoffMs } from '../../shared/kit/backoff.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
@@ -48,6 +49,13 @@ export class ParkedAccounts {
       ({ channel, accountId, since, detail }) =>
         `${nameOf({ channel, accountId })} is parked since ${new Date(since).toISOString()}: ${detail}. Its messages wait; mend its credentials`,
     );
+  }
+
+  /** For lists of what waits. */
+  waiting(): WaitingDelivery[] {
+    return [...this.#parked.values()].map(({ channel, accountId, detail, until }) => ({
+      ...{ channel, ...(accountId !== undefined && { accountId }), state: 'parked', detail, until },
+    }));
   }
 
   /** `null` if a message of the account may be sent now, else when to ask again, in ms. The caller that may must call `tried`. */

@@ -1,6 +1,8 @@
+import type { WaitingDelivery } from '../../shared/domain/values/delivery.ts';
+import { reportedWaitingPlaces } from '../../shared/domain/values/delivery.ts';
 import type { Outbound } from '../../shared/ports/custody-log.ts';
 import { deliveryLimits } from './delivery-limits.ts';
-import { conversationOf } from './delivery-log.ts';
+import { conversationIn, conversationOf } from './delivery-log.ts';
 import { accountName } from './parked-accounts.ts';
 
 /** What waits in the log: the outbounds of a conversation or an account from a commit on. */
@@ -24,6 +26,17 @@ export class WaitingScopes {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** The first conversations that wait until a certain time. */
+  conversations(): WaitingDelivery[] {
+    const waiting: WaitingDelivery[] = [];
+    for (const [scope, { until }] of this.#entries) {
+      if (waiting.length >= reportedWaitingPlaces) break;
+      const conversation = until === 0 ? null : conversationIn(scope);
+      if (conversation) waiting.push({ ...conversation, state: 'waiting', detail: 'the receiver asked to wait', until });
+    }
+    return waiting;
   }
 
   /** Sequence of the first commit that has something waiting; `Infinity` if there is none. */

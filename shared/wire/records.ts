@@ -6,6 +6,7 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
+import { reportedWaitingPlaces, waitingDelivery } from '../domain/values/delivery.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
@@ -193,6 +194,7 @@ const healthReport = z.object({
         problems: texts,
         warnings: texts,
         metrics: z.record(z.string().max(128), z.number()),
+        waiting: z.array(waitingDelivery).max(reportedWaitingPlaces).optional(),
       }),
     )
     .max(16),

@@ -22,6 +22,21 @@ export interface WebhookOptions {
 export const signatureOf = (secret: string, timestamp: string, id: string, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${id}.${body}`).digest('hex')}`;
 
+/**
+ * The key of the Standard Webhooks signature: the bytes that a `whsec_` secret has in base64. Any other secret is the key itself, in UTF-8.
+ */
+const standardKeyOf = (secret: string): Buffer => {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  return base64 === undefined ? Buffer.from(secret) : Buffer.from(base64, 'base64');
+};
+
+/** The headers of Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`. An id of ours is made of numbers, nobody can choose it. */
+const standardHeaders = (secret: string, timestamp: string, id: string, body: string) => ({
+  'webhook-id': id,
+  'webhook-timestamp': timestamp,
+  'webhook-signature': `v1,${createHmac('sha256', standardKeyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+});
+
 /** Posts each outbound as JSON to one URL. The response body is never read and redirects are not followed. */
 export const webhookOutlet = (options: WebhookOptions): Outlet => {
   const { channel, url, secret, timeoutMs, attempts, idempotent, maxCharacters, unit = 'utf16', clock } = options;
@@ -40,6 +55,7 @@ export const webhookOutlet = (options: WebhookOptions): Outlet => {
         'natter-delivery-id': outbound.id,
         'natter-timestamp': timestamp,
         'natter-signature': signatureOf(secret, timestamp, outbound.id, body),
+        ...standardHeaders(secret, timestamp, outbound.id, body),
         ...traceHeader({ traceparent: traceparentNow() }),
       };
       const within = limited(signal, timeoutMs);

@@ -26,6 +26,16 @@ export const sentCount = ({ done, refused = [] }: CustodyParts): number => done.
 export const partIn = (text: string, parts: CustodyParts | undefined): string =>
   parts === undefined ? text : (partsOf(text, parts.cuts)[parts.done.length] ?? '');
 
+/** What was not sent for certain, as one text: the parts that were refused, and everything from the part in hand on. */
+export const unsentText = (text: string, parts: CustodyParts | undefined): string => {
+  const last = parts?.cuts[parts.done.length - 1];
+  if (parts === undefined || parts.done.length === 0) return text;
+  const written = partsOf(text, parts.cuts);
+  const refused = (parts.refused ?? []).map((index) => written[index] ?? '');
+  const rest = last === undefined ? '' : `${last.fence === undefined ? '' : `${last.fence}\n`}${text.slice(last.next)}`;
+  return [...refused, rest].filter((each) => each !== '').join('\n\n');
+};
+
 /** What the outlet gets: the part in hand, in the form that it has. */
 export const outboundPart = (outbound: Outbound, { parts, form }: Pick<Custody, 'parts' | 'form'>): OutboundPart => {
   const written = partIn(outbound.text, parts);

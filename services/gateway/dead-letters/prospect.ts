@@ -83,7 +83,7 @@ export const queueOf = (letter: DeadLetter, ports: Ports): ResendingQueue | unde
 /** What a resend of the letter would do. Changes nothing. Throws `NatterError('unavailable')`. */
 export const prospectOf = async (context: GatewayContext, letter: DeadLetter): Promise<Prospect> => {
   if (letter.service === 'delivery')
-    return impossible('a send that was given up is final, and later ones may have gone out (I9); say it again in its session');
+    return impossible('a send that was given up is final (I9); `natter deliveries repeat` has the message sent again');
   const kind = kindOf(letter);
   if (kind === undefined) return impossible(`no queue of this version has messages for "${letter.service}"`);
   try {

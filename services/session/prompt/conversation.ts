@@ -1,22 +1,21 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
 import type { ConversationMessage, HeardMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
+import { deliveryReportMessage } from '../../../shared/domain/prompt/delivery-report.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import { isErasure } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
-import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
+import { forkBaseOf, mayFollow } from '../../../shared/domain/session/evolve.ts';
 import { assert } from '../../../shared/kit/assert.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
 import { ConversationMessageList } from './conversation-message-list.ts';
 import {
-  actingSender,
   detachedCalls,
   flushMessages,
   type RunningTurn,
   reviseTurn,
   runningTurn,
-  sendersOf,
   userMessage,
+  viewOfTurn,
   WaitingMessages,
 } from './running-turn.ts';
 
@@ -53,12 +52,7 @@ export class Conversation {
 
   /** True if this commit can be added next. */
   isNext(commit: RecordedCommit): boolean {
-    return (
-      this.#firstRev === 0 ||
-      commit.rev === this.rev + 1 ||
-      (isErasure(commit) && commit.rev > this.rev) ||
-      forkBaseOf(commit)?.rev === this.rev
-    );
+    return this.#firstRev === 0 || mayFollow(commit, this.rev);
   }
 
   add(commit: RecordedCommit): void {
@@ -74,15 +68,11 @@ export class Conversation {
   view(turnId: string): TurnView | null {
     const turn = this.#turn;
     if (turn?.id !== turnId || !turn.isWhole) return null;
-    const senders = sendersOf(turn);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];
     return {
-      prompt: turn.prompt,
-      sender: actingSender(senders),
-      senders,
+      ...viewOfTurn(turn),
       said: [...this.#said.items, ...unheard.map((message) => this.#asking(turn, message))],
       heard: turn.heard + unheard.length,
-      ...{ calls: turn.calls, flush: turn.flush, flushing: turn.flushing },
       counted: this.#counted,
       ...this.#at,
       neededSeq: Math.min(turn.fromSeq, ...Array.from(this.#waiting.values(), ({ seq }) => seq)),
@@ -115,6 +105,10 @@ export class Conversation {
         return this.#result(event);
       case 'assistant_message':
         return this.#answer(event.text);
+      case 'delivery_reported':
+        return event.kind === 'assistant_message' && !event.past
+          ? this.#append({ message: deliveryReportMessage(event) })
+          : undefined;
       case 'context_compacted':
         return this.#compact(event);
       case 'turn_completed':
@@ -149,7 +143,12 @@ export class Conversation {
   #remember({ message, turnId }: EventOf<'user_message'>, of: string): void {
     const kept: HeardMessage = { ...message, text: detachedString(message.text), of };
     if (turnId !== undefined) return void this.#waiting.set(detachedString(turnId), { message: kept, seq: this.seq });
-    const said: ConversationMessage = { ...this.#at, heard: kept, message: userMessage(kept) };
+    this.#append({ heard: kept, message: userMessage(kept) });
+  }
+
+  /** Appears at once, or behind the calls of the running step. */
+  #append(entry: Pick<ConversationMessage, 'heard' | 'message'>): void {
+    const said: ConversationMessage = { ...this.#at, ...entry };
     if (this.#turn?.block) this.#turn.later.push(said);
     else this.#said.add(said);
   }

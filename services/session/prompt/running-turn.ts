@@ -117,6 +117,13 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
   return others.find(({ role }) => role !== 'program') ?? first;
 };
 
+/** What a turn sees of itself. */
+export const viewOfTurn = (turn: RunningTurn) => {
+  const senders = sendersOf(turn);
+  const { prompt, calls, flush, flushing } = turn;
+  return { prompt, sender: actingSender(senders), senders, calls, flush, flushing };
+};
+
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
 export const userMessage = (message: Message): ModelMessage => ({

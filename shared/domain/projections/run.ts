@@ -113,6 +113,8 @@ const afterEvent = (traced: TrackedRun, event: SessionEvent, runId: string): Tra
     case 'introspected':
     case 'introspection_failed':
     case 'memory_changed':
+    case 'delivery_reported':
+    case 'delivery_repeated':
       return traced;
     default:
       return assertNever(event);

@@ -143,6 +143,8 @@ const change = (row: IndexRow, event: SessionEvent, { at, seq, events }: Recorde
     case 'skills_changed':
     case 'introspection_failed':
     case 'memory_changed':
+    case 'delivery_reported':
+    case 'delivery_repeated':
       return {};
     case 'introspected':
       return event.sessionId === row.sessionId ? introspectionParts(row, event, at) : {};

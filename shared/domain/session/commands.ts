@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { deliveryRepeat, deliveryReport } from '../values/delivery.ts';
 import { expiry, resetCause } from '../values/expiry.ts';
 import { checkpointReason, memoryEdit, skillRef } from '../values/memory-edit.ts';
 import {
@@ -208,6 +209,10 @@ export const sessionCommand = z.discriminatedUnion('type', [
     reason: z.string().max(2_000).optional(),
     notice: notice.omit({ text: true }).optional(),
   }),
+  /** An outgoing message did not reach its receiver for certain (D12). */
+  z.object({ type: z.literal('report_delivery'), ...deliveryReport.shape }),
+  /** The owner has an outgoing message sent again (D12). */
+  z.object({ type: z.literal('repeat_delivery'), ...deliveryRepeat.shape, by: sender }),
   /** A person decides to go on with a damaged session (F13), in a new generation. */
   z.object({ type: z.literal('repair_history'), reason: z.string().min(1).max(500) }),
   /** An approval was not answered in time. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliveryEvents } from '../values/delivery-events.ts';
 import { resetCause } from '../values/expiry.ts';
 import { skillRef } from '../values/memory-edit.ts';
 import {
@@ -228,6 +229,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     /** The session that spawned the interrupted run and waits for its end. */
     deliverTo: deliveryTarget.optional(),
   }),
+  ...deliveryEvents,
   historyDamaged,
   z.object({ type: z.literal('session_deactivated'), v: v1, reason: z.string() }),
 ]);

@@ -3,7 +3,7 @@ import { assert } from '../../kit/assert.ts';
 import { limits } from '../../kit/limits.ts';
 import type { ForkBase } from '../values/types.ts';
 import { type Arrivals, arrivalsAfter, noArrivals } from './arrivals.ts';
-import { type ChainLink, chainBreak, chainStart, linkAfter, startsAnew } from './chain.ts';
+import { type ChainLink, chainBreak, chainStart, isErasure, linkAfter, startsAnew } from './chain.ts';
 import type { SessionContext } from './context.ts';
 import { type Covered, coveredAfter } from './covered.ts';
 import type { RecordedCommit } from './envelope.ts';
@@ -95,6 +95,10 @@ type Context = Pick<Position, 'contextSeq' | 'skips'>;
 /** The fork base of a commit that forks (B21). */
 export const forkBaseOf = ({ events }: Pick<RecordedCommit, 'events'>): ForkBase | undefined =>
   events.find((event) => event.type === 'session_reset')?.forkedFrom;
+
+/** Whether a reader of a conversation that has read up to `rev` may read this commit next. */
+export const mayFollow = (commit: RecordedCommit, rev: number): boolean =>
+  commit.rev === rev + 1 || (isErasure(commit) && commit.rev > rev) || forkBaseOf(commit)?.rev === rev;
 
 /** Where the conversation is read. Messages of queued turns are older than the generation in which they are answered. */
 const contextAfter = (before: Context, { seq, events }: RecordedCommit, starts: boolean): Context => {

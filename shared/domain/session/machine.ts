@@ -143,6 +143,8 @@ export const sessionMachine = setup({
     introspected: { actions: { type: 'recordIntrospection', params: ({ event }) => event } },
     introspection_failed: { actions: 'acknowledge' },
     memory_changed: { actions: 'acknowledge' },
+    delivery_reported: { actions: 'acknowledge' },
+    delivery_repeated: { actions: 'acknowledge' },
     session_deleted: { target: '.inactive', actions: { type: 'deleteSession', params: ({ event }) => event } },
     history_damaged: { target: '.inactive', actions: { type: 'restartDamaged', params: ({ event }) => event } },
     session_reset: { target: '.idle', actions: { type: 'resetSession', params: ({ event }) => event } },

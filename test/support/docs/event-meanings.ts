@@ -38,6 +38,9 @@ export const eventMeanings: Readonly<Record<EventType, string>> = {
   introspected: 'The result of an introspection: description and working memory.',
   introspection_failed: 'The introspection of these revisions failed; `code` says why.',
   memory_changed: 'Changes of the long-term memory that this session made.',
+  delivery_reported:
+    'It is not certain that an outgoing message has reached its receiver: its outcome is unknown, it failed, or some parts did. `outboundId` names its event.',
+  delivery_repeated: 'A person has that message, or the rest of its parts, sent again.',
   session_deleted: 'The session is over, with all running and waiting turns. `erased`: its earlier history is being removed.',
   history_damaged:
     'Commits are lost; a person decided to go on. The session starts anew with this commit, from what is still known.',

@@ -56,6 +56,8 @@ const verbs = [
   'checkpoint',
   'forget',
   'fork',
+  'undelivered',
+  'repeat-delivery',
   'told',
   'edit',
   'withdraw',

@@ -67,6 +67,10 @@ export const rowOf = (event: SessionEvent): string => {
       return [event.type, event.mode, `g${event.generation}`, `e${event.epoch}`, ...event.turnIds].join(' ');
     case 'history_damaged':
       return `${event.type} ${event.damage} ${event.fromRev}-${event.toRev} g${event.generation} e${event.epoch}`;
+    case 'delivery_reported':
+      return `${event.type} ${event.outboundId} ${event.outcome}${event.past ? ' past' : ''}`;
+    case 'delivery_repeated':
+      return `${event.type} ${event.outboundId} by ${event.by}`;
     case 'user_message':
       return `${event.type} ${event.message.messageId}${event.turnId === undefined ? '' : ' for a turn'}`;
     case 'message_edited':

@@ -117,6 +117,8 @@ const histories: Record<EventType, Parameters<typeof tell>> = {
     }),
     'append m2',
   ],
+  delivery_reported: ['post m1', 'reply m1/1 1', 'undelivered 4.1 partial', 'append m2'],
+  delivery_repeated: ['post m1', 'reply m1/1 1', 'send allow', 'undelivered 4.1', 'repeat-delivery 4.1', 'append m2'],
   session_deleted: ['post m1', 'delete key', 'post m2', 'delete erased', 'append m3'],
 };
 

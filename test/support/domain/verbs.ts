@@ -88,6 +88,15 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
   'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
+  undelivered: (outboundId = '2.0', outcome = 'unknown') => ({
+    ...{ type: 'report_delivery', outboundId, kind: 'assistant_message', deliverTo: placeOf('#ubuntu'), detail: 'no answer' },
+    outcome: outcome as CommandOf<'report_delivery'>['outcome'],
+    ...(outcome === 'partial' && { parts: { sent: 1, of: 3 } }),
+  }),
+  'repeat-delivery': (outboundId = '2.0') => ({
+    ...{ type: 'repeat_delivery', outboundId, kind: 'assistant_message', deliverTo: placeOf('#ubuntu'), text: 'step 1' },
+    ...{ turnId: 'm1', by: { id: 'boss', role: 'owner' } },
+  }),
   /** A message of somebody who is not the owner: `post-of m1 ann`, `post-of m2 bob steer`. */
   'post-of': (message, person = '', mode) => {
     const asked = posted(message, { mode });

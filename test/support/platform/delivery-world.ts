@@ -147,7 +147,7 @@ export const play = async (story: Story, planted: Planted = {}): Promise<{ probl
       ...common,
       ...{ outlets: [outlet], log, stopping: held.signal, accounts: new ParkedAccounts(clock, log) },
       deliveryLog: createDeliveryLog({ ...common, custody: { last: custody.last, append }, member: 'one' }),
-      deadLetter: async () => {},
+      report: async () => {},
       revised: (outbound) => outbound,
       recorded: () => {},
     });

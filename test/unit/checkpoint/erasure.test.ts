@@ -90,7 +90,7 @@ describe('an erasure', () => {
       log: pino({ level: 'silent' }),
       stopping: open,
       accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
-      deadLetter: async () => {},
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });

@@ -52,7 +52,7 @@ const opened = (channel: string, send: (outbound: Outbound) => Promise<SendResul
       log: pino({ level: 'silent' }),
       stopping: open,
       accounts: new ParkedAccounts(systemClock, pino({ level: 'silent' })),
-      deadLetter: async () => {},
+      report: async () => {},
       recorded: () => {},
       revised: erasures.revised,
     });

@@ -6,6 +6,7 @@ import { expireApproval, requestApproval, resolveApproval } from './approval.ts'
 import { changeMemory, recordIntrospection, requestCheckpoint } from './checkpoint.ts';
 import { compact, recordCompaction } from './compaction.ts';
 import { type Decision, type Given, refuse, type SessionView, sessionMoved } from './decision.ts';
+import { repeatDelivery, reportDelivery } from './delivery.ts';
 import { deactivate, deleteSession, fork, reset, stop } from './lifecycle.ts';
 import { appendMessage, isCancelled, openSession, postMessage, recordOrigin, refuseCancelled } from './message.ts';
 import { patchSession, postNotice, report } from './notice.ts';
@@ -48,6 +49,8 @@ export const handlers: Handlers = {
   request_approval: requestApproval,
   resolve_approval: resolveApproval,
   expire_approval: expireApproval,
+  report_delivery: reportDelivery,
+  repeat_delivery: repeatDelivery,
   repair_history: repairHistory,
 };
 

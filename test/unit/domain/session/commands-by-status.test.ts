@@ -91,6 +91,23 @@ const table = `
   inactive | origin x        | origin_changed x
   deleted  | origin x        | session_opened s1#2 g2, origin_changed x
 
+  unknown  | undelivered 2.1 | -
+  idle     | undelivered 2.1 | delivery_reported 2.1 unknown
+  running  | undelivered 2.1 | delivery_reported 2.1 unknown
+  queued   | undelivered 2.1 | delivery_reported 2.1 unknown
+  calling  | undelivered 2.1 | delivery_reported 2.1 unknown
+  awaiting | undelivered 2.1 | delivery_reported 2.1 unknown
+  inactive | undelivered 2.1 | delivery_reported 2.1 unknown
+  deleted  | undelivered 2.1 | -
+  unknown  | repeat-delivery 2.1 | refused: session_unknown
+  idle     | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  running  | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  queued   | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  calling  | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  awaiting | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  inactive | repeat-delivery 2.1 | delivery_repeated 2.1 by boss
+  deleted  | repeat-delivery 2.1 | refused: session_unknown
+
   unknown  | send deny       | refused: session_unknown
   idle     | send deny       | settings_changed {"sendPolicy":"deny"}
   running  | send allow      | settings_changed {"sendPolicy":"allow"}
