@@ -9,7 +9,7 @@ import { ended } from './tools.ts';
 /** Questions that no turn waits for (ADR 22): how they are asked and closed. */
 
 /** What a person is asked about a call. `notices` tell the owner of a deferred question. */
-export interface AskedCall {
+export interface CallQuestion {
   readonly request: Omit<ApprovalRequest, 'callId' | 'tool'>;
   readonly notices?: readonly Notice[] | undefined;
 }
@@ -22,7 +22,7 @@ const taken = 'A person has to allow it, and is being asked about something else
 export const deferring = (
   { context, turn }: BusyView,
   call: CallState,
-  { request: { deferred, ...request }, notices = [] }: AskedCall,
+  { request: { deferred, ...request }, notices = [] }: CallQuestion,
 ): SessionEvent[] => {
   const outcome = call.tries > 0 ? 'unknown' : 'denied';
   if (deferred === undefined || openQuestion(context) !== null) return ended(turn, call, outcome, taken);

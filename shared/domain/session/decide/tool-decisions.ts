@@ -2,7 +2,7 @@ import type { ApprovalRequest, Ruling, ToolCall } from '../../values/types.ts';
 import type { CallState } from '../context.ts';
 import type { SessionEvent } from '../events.ts';
 import { type BusyView, refOf, sending } from './decision.ts';
-import { type AskedCall, deferring, displacing } from './deferral.ts';
+import { type CallQuestion, deferring, displacing } from './deferral.ts';
 import { ended, starting } from './tools.ts';
 
 /** What follows at once from the tool policy's decisions (A5/62). */
@@ -41,4 +41,4 @@ export const toolDecisionEvents = (
 };
 
 /** Another call of the step is already asked about. */
-const withoutQuestion = ({ request: { deferred: _, ...request } }: AskedCall): AskedCall => ({ request });
+const withoutQuestion = ({ request: { deferred: _, ...request } }: CallQuestion): CallQuestion => ({ request });
