@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
 import { bareKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
-import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
+import { fold, initialState, toPlain, toShown } from '../../../shared/domain/session/evolve.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
 import type { SendResult } from '../../../shared/ports/outlet.ts';
 import { freshKey } from '../../support/domain/commits.ts';
@@ -94,7 +94,7 @@ describe('natter erase', () => {
     expect((await historyOf(key))[1]?.events[0]).toMatchObject({ type: 'session_opened', generation: 2 });
     expect(await system.call('GET', pathOf(key, `/state?at=${last}`))).toMatchObject({ status: 410, body: { code: 'erased' } });
     const state = await system.call('GET', pathOf(key, '/state'));
-    expect(state.body).toMatchObject(toPlain((await historyOf(key)).reduce(fold, initialState)));
+    expect(state.body).toMatchObject(toShown(toPlain((await historyOf(key)).reduce(fold, initialState))));
   });
 
   test('C9: a run that was interrupted after the erasure was recorded is finished by the next, whatever the hosts do', async () => {

@@ -32,11 +32,12 @@ describe('every route', () => {
   });
 
   test('wants a token, and a right one', async () => {
-    const gateway = await openGateway();
     const wrong: object[] = [];
-    for (const { method, url } of routes) {
-      if (open.includes(url)) continue;
-      for (const bearer of [null, 'wrong', `aaaaaaaaaaaa.natter_${'a'.repeat(43)}`]) {
+    for (const bearer of [null, 'wrong', `aaaaaaaaaaaa.natter_${'a'.repeat(43)}`]) {
+      // One gateway would have had enough wrong tokens from this address.
+      const gateway = await openGateway();
+      for (const { method, url } of routes) {
+        if (open.includes(url)) continue;
         // The address of WebSockets takes its token in the first frame too.
         if (url === '/v1/ws' && bearer === null) continue;
         const { status } = await callerOf(gateway.url, bearer)(method, url.replaceAll(/:\w+/g, 'x'), bodyFor(method));
