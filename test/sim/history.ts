@@ -1,4 +1,5 @@
 import type { IndexRow } from '../../shared/domain/projections/summary.ts';
+import { startsAnew } from '../../shared/domain/session/chain.ts';
 import type { CommandAnswer, CommandEnvelope, RecordedCommit } from '../../shared/domain/session/envelope.ts';
 import { fold, initialState, type PlainState, type SessionState } from '../../shared/domain/session/evolve.ts';
 import type { TurnRef } from '../../shared/domain/values/types.ts';
@@ -17,6 +18,11 @@ export interface History {
   readonly effects: readonly Effect[];
   /** States of live actors, as hosts wrote them down. */
   readonly snapshots: readonly { readonly host: string; readonly state: PlainState; readonly key: string }[];
+  /** From where hosts loaded sessions: the rev of the snapshot that they got, 0 without one. */
+  readonly loads: readonly { readonly host: string; readonly key: string; readonly rev: number }[];
+  /** How many of these had been made when a commit was first sent, by its id. */
+  readonly writes: ReadonlyMap<string, number>;
+  readonly damages: readonly Damage[];
   readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
   /** The session index at the end; `null` when there is none. */
   readonly index: readonly IndexRow[] | null;
@@ -67,6 +73,28 @@ export interface Effect {
   readonly arguments: unknown;
   readonly at: number;
 }
+
+/** What the store did to a commit that had been written. The history keeps the commit as it was. */
+export interface Damage {
+  readonly key: string;
+  readonly seq: number;
+  readonly rev: number;
+  readonly how: 'missing' | 'changed' | 'unreadable';
+  readonly at: number;
+  /** How many loads had been made before. */
+  readonly loads: number;
+}
+
+/** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */
+export const decisionsOf = ({ commits, damages }: Pick<History, 'commits' | 'damages'>): (Damage & { until: number })[] =>
+  damages.map((damage) => {
+    const decision = commits.find((commit) => commit.key === damage.key && commit.seq > damage.at && startsAnew(commit));
+    return { ...damage, until: decision?.seq ?? Number.POSITIVE_INFINITY };
+  });
+
+/** The keys whose damage nobody has decided about at the end. */
+export const damagedKeys = (history: Pick<History, 'commits' | 'damages'>): Set<string> =>
+  new Set(decisionsOf(history).flatMap(({ key, until }) => (until === Number.POSITIVE_INFINITY ? [key] : [])));
 
 /** Says what is wrong with a history, one line for each finding; empty: nothing. Pure. */
 export type Checker = (history: History) => string[];

@@ -46,6 +46,8 @@ export class InMemoryEventLog implements EventLog {
   readonly #inFlight = new Map<string, string>();
   readonly #decoded = new WeakMap<StoredMessage, RecordedCommit>();
   readonly #watchers = new Set<(message: KeptMessage) => void>();
+  /** How often the store was exchanged, which breaks every connection: what was on its way is lost. */
+  exchanges = 0;
 
   constructor(options: InMemoryEventLogOptions) {
     this.#clock = options.clock;
@@ -64,11 +66,16 @@ export class InMemoryEventLog implements EventLog {
       return { kind: 'refused', message: errorMessage(error) };
     }
     const { fault, delayMs, lateMs } = this.#faults.next('append');
+    const { exchanges } = this;
     await this.#pass(delayMs);
+    if (exchanges !== this.exchanges) return unknown('unknown: the connection broke');
     if (fault === 'none' || fault === 'stale') return this.#write(write);
     if (fault === 'unavailable') return unknown('unavailable: no leader');
     if (fault === 'answer_lost') void this.#write(write);
-    if (fault === 'landed_late') void this.#clock.sleep(this.#timeoutMs + lateMs).then(() => this.#write(write));
+    if (fault === 'landed_late')
+      void this.#clock
+        .sleep(this.#timeoutMs + lateMs)
+        .then(() => (exchanges === this.exchanges ? this.#write(write) : undefined));
     await this.#clock.sleep(this.#timeoutMs);
     return unknown('unknown: no answer in time');
   }
@@ -168,6 +175,28 @@ export class InMemoryEventLog implements EventLog {
     this.#kept.forget(key, from);
   }
 
+  /** Loses one message without a trace, as its removal by hand does. For tests. */
+  lose(seq: number): void {
+    this.#kept.lose(seq);
+  }
+
+  /** Puts another commit in the place of one. For tests. */
+  change(seq: number, commit: Commit): void {
+    this.#kept.change(seq, encodeCommit(commit));
+  }
+
+  /** Puts an older copy of the store back, which ends at a sequence. The result puts back the newer one. For tests. */
+  rollBack(lastSeq: number): () => void {
+    const [putBack, recent] = [this.#kept.rollBack(lastSeq), new Map(this.#recent)];
+    for (const [id, { seq }] of recent) if (seq > lastSeq) this.#recent.delete(id);
+    this.exchanges++;
+    return () => {
+      putBack();
+      for (const [id, first] of recent) this.#recent.set(id, first);
+      this.exchanges++;
+    };
+  }
+
   /** Removes a key's messages before a sequence, as the broker's purge does. Their sequences are not reused. */
   purge(key: SessionKey, before: number): number {
     return this.#kept.purge(key, before);
@@ -182,9 +211,11 @@ export class InMemoryEventLog implements EventLog {
     if (repeat) return unknown(`the log has this id already, as ${repeat.seq}`);
     if (this.#replicated) {
       if (this.#inFlight.has(key)) return unknown('conflict: 10164 wrong last sequence');
+      const { exchanges } = this;
       this.#inFlight.set(key, id);
       await this.#pass(0);
       this.#inFlight.delete(key);
+      if (exchanges !== this.exchanges) return unknown('unknown: the connection broke');
     }
     const message = this.#store(headline, key, data);
     this.#recent.set(id, { seq: message.seq, time: message.time });

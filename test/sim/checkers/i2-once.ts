@@ -34,6 +34,8 @@ const keyRepeats = (key: string, commits: readonly RecordedCommit[]): string[] =
     const again = ids.some((id) => forgotten.has(id));
     remembered.push(...new Set(ids));
     for (const id of remembered.splice(0, remembered.length - limits.recentIds)) forgotten.add(id);
+    // A person's decision about damage voids what the session remembers.
+    if (events[0]?.type === 'history_damaged') for (const id of remembered.splice(0)) forgotten.add(id);
     if (again) return [];
     return [`command ${command.id} of ${key}`, ...events.flatMap((event) => factOf(event) ?? [])].map((fact) => ({ fact, seq }));
   });

@@ -6,6 +6,9 @@ import { createLeases } from '../../../shared/adapters/kv/leases.ts';
 import { createMemoryStore } from '../../../shared/adapters/kv/memory/memory-store.ts';
 import { createSessionIndex } from '../../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../../shared/adapters/kv/snapshots.ts';
+import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
+import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Answers } from '../../../shared/ports/answers.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
@@ -62,9 +65,12 @@ export class Process {
 /** What a run wants to know of the calls of a process. */
 export interface Spy {
   readonly tell: Answers['tell'];
+  readonly send: (commit: Commit) => void;
   readonly append: (result: Awaited<ReturnType<EventLog['append']>>) => void;
   readonly snapshotPut: Snapshots['put'];
-  readonly snapshotGot: () => void;
+  /** What a host has in hand; the result is called when it is through with it. */
+  readonly handling: (envelope: CommandEnvelope) => () => void;
+  readonly snapshotGot: (key: SessionKey, state: PlainState | null) => void;
 }
 
 /** The ports of one process, each behind its gate. One that only reads the index is spared the cost of writing it. */
@@ -84,7 +90,7 @@ export const portsOf = (
   return {
     clock: own,
     events: gatedLog(process, system.events, spy),
-    commands: gatedQueue(process, system.commands),
+    commands: watchedQueue(gatedQueue(process, system.commands), spy),
     inbound: gatedQueue(process, system.inbound),
     checkpoints: gatedQueue(process, system.checkpoints),
     answers: { ...outside.answers, tell: (to, answer) => process.state !== 'dead' && spy.tell(to, answer) },
@@ -111,6 +117,7 @@ const readOnly = (bucket: KeyValue, clock: Clock): SessionIndex => {
 
 const gatedLog = (process: Process, log: EventLog, spy: Spy): EventLog => ({
   append: async (commit, expectedSeq) => {
+    spy.send(commit);
     const result = await process.through(() => log.append(commit, expectedSeq));
     spy.append(result);
     return result;
@@ -148,6 +155,18 @@ const gatedQueue = <T>(process: Process, queue: WorkQueue<T>): WorkQueue<T> => (
   lag: () => queue.lag(),
 });
 
+const watchedQueue = (queue: WorkQueue<CommandEnvelope>, spy: Spy): WorkQueue<CommandEnvelope> => ({
+  ...queue,
+  consume: (options) =>
+    queue.consume({
+      ...options,
+      handle: (delivery) => {
+        const handled = spy.handling(delivery.message);
+        return options.handle(delivery).finally(handled);
+      },
+    }),
+});
+
 const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
   read: (key) => process.through(() => bucket.read(key)),
   peek: (key) => process.through(() => bucket.peek(key)),
@@ -159,8 +178,11 @@ const gatedBucket = (process: Process, bucket: KeyValue): KeyValue => ({
 
 const watchedSnapshots = (snapshots: Snapshots, spy: Spy): Snapshots => ({
   get: async (key) => {
-    const state = await snapshots.get(key);
-    if (state !== null) spy.snapshotGot();
+    const state = await snapshots.get(key).catch((error: unknown) => {
+      spy.snapshotGot(key, null);
+      throw error;
+    });
+    spy.snapshotGot(key, state);
     return state;
   },
   put: async (key, state) => {

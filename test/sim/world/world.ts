@@ -6,6 +6,7 @@ import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { damagedKeys } from '../history.ts';
 import { type Random, randomOf } from '../random.ts';
 import type { SimOptions } from './options.ts';
 import { Process, portsOf } from './process.ts';
@@ -146,6 +147,22 @@ export class World {
     this.recorder.note(`the consumers of the commands forget where they were: ${again} that are done come again`);
   }
 
+  /** The store loses or changes a commit of a session that is whole. The last one only in a way that the broker itself notices. */
+  damage(): void {
+    const { recorder, system } = this;
+    const commits = recorder.upToDate();
+    const readOnly = damagedKeys(recorder);
+    const commit = this.#pick(commits.filter(({ key }) => !readOnly.has(key)));
+    if (commit === null) return;
+    const { key, seq, rev } = commit;
+    const isLast = !commits.some((later) => later.key === key && later.seq > seq);
+    const how = isLast ? 'unreadable' : this.#random.pick(['missing', 'changed', 'unreadable'] as const);
+    if (how === 'missing') system.events.lose(seq);
+    if (how === 'changed') system.events.change(seq, { ...commit, actor: 'user:somebody-else' });
+    if (how === 'unreadable') system.events.spoil(seq);
+    recorder.damage({ key, seq, rev, how });
+  }
+
   /** Nothing fails any more and everything runs. */
   heal(): void {
     this.recorder.note('everything heals');
@@ -186,8 +203,10 @@ export class World {
   }
 
   #some(kind: Kind): Place | null {
-    const running = this.#places.filter((place) => place.kind === kind && place.process?.state === 'live');
-    return running.length === 0 ? null : this.#random.pick(running);
+    return this.#pick(this.#places.filter((place) => place.kind === kind && place.process?.state === 'live'));
+  }
+  #pick<T>(items: readonly T[]): T | null {
+    return items.length === 0 ? null : this.#random.pick(items);
   }
 
   #kill(place: Place): void {

@@ -150,7 +150,7 @@ describe('the projection', () => {
     const stale = commits.slice(0, 2).reduce<IndexRow | null>(summarize, null);
     const written: IndexRow[] = [];
     const index = { get: async () => stale, put: async (rows: readonly IndexRow[]) => void written.push(...rows) };
-    const projection = createProjection({ index, events: ports.events, after: 3 });
+    const projection = createProjection({ ...ports, index, after: 3 });
     await projection.fold(commits[3]!);
     await projection.flush();
     expect(written).toEqual([row]);
@@ -171,7 +171,7 @@ describe('the projection', () => {
         written.push(...rows);
       },
     };
-    const projection = createProjection({ index, events: ports.events, after: 0 });
+    const projection = createProjection({ ...ports, index, after: 0 });
     await projection.fold(commits[0]!);
     const flushing = projection.flush();
     await projection.fold(commits[1]!);
