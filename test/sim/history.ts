@@ -88,7 +88,7 @@ export interface Damage {
 /** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */
 export const decisionsOf = ({ commits, damages }: Pick<History, 'commits' | 'damages'>): (Damage & { until: number })[] =>
   damages.map((damage) => {
-    const decision = commits.find((commit) => commit.key === damage.key && commit.seq > damage.at && startsAnew(commit));
+    const decision = commits.find((commit) => commit.key === damage.key && commit.seq > damage.seq && startsAnew(commit));
     return { ...damage, until: decision?.seq ?? Number.POSITIVE_INFINITY };
   });
 

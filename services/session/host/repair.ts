@@ -1,4 +1,5 @@
 import type { CommandOf } from '../../../shared/domain/session/commands.ts';
+import { isBehind, isRepeat } from '../../../shared/domain/session/decide/index.ts';
 import { repairEvents } from '../../../shared/domain/session/decide/repair.ts';
 import type { CommandEnvelope, Commit } from '../../../shared/domain/session/envelope.ts';
 import { evolve, initialState } from '../../../shared/domain/session/evolve.ts';
@@ -20,10 +21,13 @@ export const isRepairCommand = (envelope: CommandEnvelope): envelope is RepairEn
 export const repairSession = async (
   envelope: RepairEnvelope,
   origin: Origin,
-  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing }, stopping: signal, newId }: RepairServices,
+  { ports, commitPatienceMs: patienceMs, safetyToggles: { fencing, deduplication }, stopping: signal, newId }: RepairServices,
 ): Promise<Outcome | null> => {
   const survey = await surveyDamage(ports, envelope.key);
   if (survey.gaps.length === 0) return null;
+  // One that comes again is no decision about what was damaged since.
+  if (deduplication && isRepeat(envelope, origin, survey.known))
+    return { kind: 'duplicate', recorded: isBehind(origin, survey.known) };
   const commit = repairCommit(envelope, origin, survey, newId);
   const result = await commitFenced(ports.events, commit, survey.fenceSeq, { clock: ports.clock, patienceMs, fencing, signal });
   switch (result.kind) {

@@ -1,7 +1,7 @@
 import { blockMessages, isComplete, openBlock, resultMessage } from '../../../shared/domain/prompt/call-block.ts';
 import type { ConversationMessage, TurnView } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
-import { isErasure } from '../../../shared/domain/session/chain.ts';
+import { startsAnew } from '../../../shared/domain/session/chain.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import type { EventOf, SessionEvent } from '../../../shared/domain/session/events.ts';
 import { forkBaseOf } from '../../../shared/domain/session/evolve.ts';
@@ -33,6 +33,8 @@ export class Conversation {
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
   #firstRev = 0;
+  /** Where commits are lost, until a person's decision about that is read (F13). */
+  #hole: string | null = null;
   /** The revision from which commits are needed. */
   #neededRev = 1;
 
@@ -56,22 +58,27 @@ export class Conversation {
     return (
       this.#firstRev === 0 ||
       commit.rev === this.rev + 1 ||
-      (isErasure(commit) && commit.rev > this.rev) ||
+      (startsAnew(commit) && commit.rev > this.rev) ||
       forkBaseOf(commit)?.rev === this.rev
     );
   }
 
   add(commit: RecordedCommit): void {
-    assert(this.isNext(commit), `rev ${commit.rev} follows rev ${this.rev} (I3)`);
+    if (startsAnew(commit)) this.#hole = null;
+    if (!this.isNext(commit)) this.#hole = `rev ${commit.rev} follows rev ${this.rev} (I3)`;
     if (this.#firstRev === 0) this.#firstRev = commit.rev;
-    const goesOn = forkBaseOf(commit)?.rev === this.rev;
+    const goesOn = startsAnew(commit) || forkBaseOf(commit)?.rev === this.rev;
     this.#at = { rev: commit.rev, seq: commit.seq };
     for (const event of commit.events) this.#hear(event, goesOn);
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
-  /** What the running turn sees. `null` if this turn is not running, or if reading started after the messages it answers. */
+  /**
+   * What the running turn sees. `null` if this turn is not running, or if reading started after the messages it answers. Throws
+   * `AssertionError` if commits are lost that nobody has decided about.
+   */
   view(turnId: string): TurnView | null {
+    assert(this.#hole === null, this.#hole ?? '');
     const turn = this.#turn;
     if (turn?.id !== turnId || !turn.isWhole) return null;
     const senders = sendersOf(turn);

@@ -3,7 +3,8 @@ import { loadState } from '../../../../services/session/host/load.ts';
 import type { RecordedCommit } from '../../../../shared/domain/session/envelope.ts';
 import { toPlain } from '../../../../shared/domain/session/evolve.ts';
 import { HistoryFold } from '../../../../shared/domain/session/history-fold.ts';
-import { homeKey, keyOf, type Rig, rig } from '../rig.ts';
+import { command } from '../../../support/domain/given.ts';
+import { homeKey, keyOf, post, type Rig, rig } from '../rig.ts';
 
 const other = keyOf('other');
 
@@ -24,6 +25,12 @@ const spoil = (made: Rig, ...revs: number[]): void => {
   made.restart();
 };
 const texts = (made: Rig): string[] => made.events().flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []));
+/** A turn that reads the conversation comes to its end. */
+const expectThought = async (made: Rig): Promise<void> => {
+  expect(await made.take(post('think of it [[think 5]]', 'thought'))).toEqual({ kind: 'recorded' });
+  await made.clock.pass(100);
+  expect(texts(made).at(-1)).toMatch(/think of it/);
+};
 /** I4: what the host goes on with is what the log says. */
 const expectReplay = async (made: Rig): Promise<void> => {
   const replay = new HistoryFold();
@@ -59,6 +66,7 @@ describe('F13: a session with commits that the store has lost', () => {
     });
     expect(await made.take('post f')).toEqual({ kind: 'recorded' });
     expect(texts(made).at(-1)).toBe('You said: text of f');
+    await expectThought(made);
     await expectReplay(made);
     made.restart();
     expect(await made.take('post g')).toEqual({ kind: 'recorded' });
@@ -91,6 +99,7 @@ describe('F13: a session with commits that the store has lost', () => {
     expect(await made.take('post e')).toEqual({ kind: 'recorded' });
     await made.take('repair x');
     expect((await loadState(made.ports, homeKey)).machine.context.settings).toMatchObject({ sendPolicy: 'deny' });
+    await expectThought(made);
     await expectReplay(made);
   });
 
@@ -106,6 +115,7 @@ describe('F13: a session with commits that the store has lost', () => {
     await made.take('repair x');
     expect(commitsOf(made).at(-1)).toMatchObject({ rev: 6, events: [{ type: 'history_damaged', fromRev: 4, toRev: 5 }, {}, {}] });
     expect(await made.take('post f')).toEqual({ kind: 'recorded' });
+    await expectThought(made);
     await expectReplay(made);
   });
 
@@ -117,6 +127,21 @@ describe('F13: a session with commits that the store has lost', () => {
     await made.take('repair x');
     await made.take('repair x');
     expect(commitsOf(made)).toHaveLength(left + 1);
+  });
+
+  test('is not repaired by a decision that comes again: that was about other damage, and is older than what was recorded since', async () => {
+    const made = await told();
+    spoil(made, 2);
+    const decision = { ...command('repair x', 'decision'), key: homeKey };
+    const deliver = () => made.host.handle({ message: decision, seq: 100, incarnation: 1, partition: 0, attempt: 1 });
+    expect(await deliver()).toEqual({ kind: 'recorded' });
+    expect(await made.host.handle({ message: post('b', 'b'), seq: 101, incarnation: 1, partition: 0, attempt: 1 })).toEqual({
+      kind: 'recorded',
+    });
+    spoil(made, 6);
+    const left = commitsOf(made).length;
+    expect(await deliver()).toEqual({ kind: 'recorded' });
+    expect(commitsOf(made)).toHaveLength(left);
   });
 
   test('C9: can still be erased', async () => {
