@@ -78,6 +78,7 @@ const historyOf = ({ commands, commits, snapshots, index, leftOver }: Aftermath)
     loads: [],
     writes: new Map(),
     damages: [],
+    rollbacks: [],
     residents: [],
     index,
     unfinished: leftOver,

@@ -23,6 +23,7 @@ export interface History {
   /** How many of these had been made when a commit was first sent, by its id. */
   readonly writes: ReadonlyMap<string, number>;
   readonly damages: readonly Damage[];
+  readonly rollbacks: readonly Rollback[];
   readonly residents: readonly { readonly host: string; readonly resident: number; readonly limit: number }[];
   /** The session index at the end; `null` when there is none. */
   readonly index: readonly IndexRow[] | null;
@@ -83,6 +84,18 @@ export interface Damage {
   readonly at: number;
   /** How many loads had been made before. */
   readonly loads: number;
+}
+
+/** An older copy of the log was put in its place, and later the newer one put back. */
+export interface Rollback {
+  /** The copy ended with this commit. */
+  readonly to: number;
+  /** The log had reached this one. */
+  readonly at: number;
+  /** What was appended to the copy. */
+  readonly written: readonly RecordedCommit[];
+  /** What readers got of the copy, and where each stood before that. */
+  readonly reads: readonly { readonly reader: string; readonly after: number; readonly seq: number }[];
 }
 
 /** The damages with the position at which a person had decided about each: before it the session is read-only (F13). */

@@ -13,12 +13,19 @@ const { values } = parseArgs({
     without: { type: 'string', default: '' },
     /** The store under the log loses or changes commits. */
     damage: { type: 'boolean', default: false },
+    /** The log goes back to an older copy for a while. */
+    rollback: { type: 'boolean', default: false },
   },
 });
 
 const began = performance.now();
 const { failed, runs, table } = await runSeeds(Number(values.from), Number(values.seeds), {
-  change: { steps: Number(values.steps), ...(values.damage && { store: 'damaged' }), ...withoutMechanism(values.without) },
+  change: {
+    steps: Number(values.steps),
+    ...(values.damage && { store: 'damaged' }),
+    ...(values.rollback && { store: 'rolled back' }),
+    ...withoutMechanism(values.without),
+  },
   mostFailures: Number(values.failures),
 });
 for (const run of failed) printFailure(run);

@@ -78,6 +78,7 @@ const trouble = (world: World, name: StepName): void => {
   if (name === 'outage') world.outage();
   if (name === 'restart') world.restart();
   if (name === 'damage') world.damage();
+  if (name === 'rollback') world.rollBack();
 };
 
 /** Most steps follow each other closely; some leave time for a takeover, few for the broker to forget which ids it has seen. */

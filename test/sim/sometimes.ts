@@ -45,6 +45,7 @@ export const sometimes = ({ commits, told }: History, world: World, options: Sim
     'graceful stop': world.marks('graceful stop'),
     outage: world.marks('outage'),
     'done came again': world.marks('done came again'),
+    ...(options.store === 'rolled back' && { 'log went back': world.marks('log went back') }),
     ...(options.store === 'damaged' && {
       'commit damaged': world.marks('commit damaged'),
       'told damaged': told.filter(({ answer }) => answer.code === 'damaged').length,

@@ -261,7 +261,9 @@ export class InMemoryEventLog implements EventLog {
   /** Simulates a read call reaching the log, or rejects with `unavailable`. */
   async #reach(call: FaultyCall): Promise<CallOutcome> {
     const fate = this.#faults.next(call);
+    const { exchanges } = this;
     await this.#pass(fate.delayMs);
+    if (exchanges !== this.exchanges) throw new NatterError('unavailable', 'the connection broke');
     if (fate.fault === 'none' || fate.fault === 'stale') return fate;
     if (fate.fault !== 'unavailable') await this.#clock.sleep(this.#timeoutMs);
     throw new NatterError('unavailable', 'the in-memory log did not answer', { retryAfterMs: this.#timeoutMs });

@@ -51,7 +51,7 @@ export interface InMemorySystem {
   readonly inbound: InMemoryWorkQueue<InboundEnvelope>;
   readonly checkpoints: InMemoryWorkQueue<CheckpointRequest>;
   readonly eraser: Eraser;
-  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory', InMemoryKeyValue>>;
+  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory' | 'witness', InMemoryKeyValue>>;
 }
 
 /** Opens an in-memory broker. Deterministic: it uses only the injected clock and microtasks. */
@@ -74,6 +74,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
     hosts: new InMemoryKeyValue(store),
     tokens: new InMemoryKeyValue(store),
     memory: new InMemoryKeyValue(store),
+    witness: new InMemoryKeyValue(store),
   };
   const custody = createInMemoryCustodyLog(new InMemoryKeyValue(store), subjects);
   const ephemera = createInMemoryEphemera();

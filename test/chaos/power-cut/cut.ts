@@ -131,6 +131,7 @@ const violationsIn = (config: Config, acknowledged: readonly string[]): Promise<
       loads: [],
       writes: new Map(),
       damages: [],
+      rollbacks: [],
       residents: [],
       index: null,
       unfinished: 0,

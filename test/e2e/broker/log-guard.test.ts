@@ -1,11 +1,11 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LogGuard } from '../../../shared/adapters/kv/log-guard.ts';
 import { createWritersWitness, type WritersWitness } from '../../../shared/adapters/kv/writers-witness.ts';
 import { openConnection } from '../../../shared/adapters/nats/connection.ts';
 import { NatsEventLog } from '../../../shared/adapters/nats/event-log.ts';
 import { openKvStore } from '../../../shared/adapters/nats/kv-store.ts';
 import { openNats } from '../../../shared/adapters/nats/open.ts';
-import { LogGuard } from '../../../shared/adapters/nats/watch/log-guard.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
 import { nothingSeen } from '../../../shared/domain/session/log-witness.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';

@@ -10,6 +10,7 @@ import { effectsHaveIntents } from './i6-intent.ts';
 import { onlyWhatWasAllowed } from './i7-approvals.ts';
 import { everythingComesToAnEnd } from './i10-liveness.ts';
 import { everythingIsBounded } from './i11-bounds.ts';
+import { nobodyBelievesAnOlderLog } from './i13-rollback.ts';
 
 /** The checkers by the number of their invariant or failure mode. */
 export const checkers: Readonly<Record<string, Checker>> = {
@@ -22,6 +23,7 @@ export const checkers: Readonly<Record<string, Checker>> = {
   I7: onlyWhatWasAllowed,
   I10: everythingComesToAnEnd,
   I11: everythingIsBounded,
+  I13: nobodyBelievesAnOlderLog,
   F13: damageIsReadOnly,
 };
 

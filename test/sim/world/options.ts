@@ -32,8 +32,17 @@ export interface SimOptions {
   /** What the steps are, by weight. */
   readonly weights: Readonly<Record<StepName, number>>;
   readonly safetyToggles: SafetyToggles;
-  /** What the store under the log does: with `damaged` it loses or changes commits, which people sometimes repair. */
-  readonly store: 'sound' | 'damaged';
+  /**
+   * What the store under the log does: with `damaged` it loses or changes commits, which people sometimes repair; with `rolled back` the log goes
+   * back to an older copy for a while.
+   */
+  readonly store: 'sound' | 'damaged' | 'rolled back';
+  /** Off: hosts write to a log that is `rolled back` as to any other. */
+  readonly guards: boolean;
+  /** Off: who compares the log with what was seen of it always finds that it is the same. */
+  readonly compares: boolean;
+  /** Off: hosts see no hole in the history that they load. */
+  readonly chain: boolean;
 }
 
 export type StepName =
@@ -67,7 +76,8 @@ export type StepName =
   | 'crash-checkpoint'
   | 'wait'
   | 'damage'
-  | 'repair';
+  | 'repair'
+  | 'rollback';
 
 const calm: FaultRates = {};
 const mild: FaultRates = { unavailable: 0.01, request_lost: 0.005, answer_lost: 0.01, landed_late: 0.005, stale: 0.05 };
@@ -129,12 +139,16 @@ export const optionsOf = (seed: number, change: Partial<SimOptions> = {}): SimOp
       wait: often(0.7, 2),
       restart: often(0.4, 2),
       damage: store === 'damaged' ? 3 : 0,
+      rollback: store === 'rolled back' ? 2 : 0,
       repair: store === 'damaged' ? often(0.6, 6) : 0,
     },
     windowTokens: random.pick([1_000, 128_000]),
     keepTokens: random.pick([50, 500]),
     safetyToggles: allOn,
     store,
+    guards: true,
+    compares: true,
+    chain: true,
     ...change,
   };
 };

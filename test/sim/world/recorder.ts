@@ -5,7 +5,7 @@ import type { CommandEnvelope, RecordedCommit } from '../../../shared/domain/ses
 import type { PlainState } from '../../../shared/domain/session/evolve.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import type { Model } from '../../../shared/ports/model.ts';
-import type { Damage, Effect, History, ModelCall, Sent, Told } from '../history.ts';
+import type { Damage, Effect, History, ModelCall, Rollback, Sent, Told } from '../history.ts';
 import type { Process, Spy } from './process.ts';
 
 /** Things worth a note that no checker needs: they show that a run was not idle. */
@@ -17,7 +17,8 @@ export type Mark =
   | 'graceful stop'
   | 'outage'
   | 'done came again'
-  | 'commit damaged';
+  | 'commit damaged'
+  | 'log went back';
 
 /** What the model has said in this turn before: what stands behind the message that it answers. Others may have said something since. */
 const stepsOf = ({ messages, prompt }: ModelRequest): string[] => {
@@ -38,6 +39,11 @@ export class Recorder {
   readonly loads: { host: string; key: string; rev: number }[] = [];
   readonly writes = new Map<string, number>();
   readonly damages: Damage[] = [];
+  readonly rollbacks: { at: number; to: number; written: readonly RecordedCommit[]; reads: Rollback['reads'][number][] }[] = [];
+  /** The log has an older copy now. */
+  isBack = false;
+  /** How far the witness of the writers says that the log had reached. */
+  witnessed = 0;
   readonly residents: { host: string; resident: number; limit: number }[] = [];
   readonly marks = new Map<Mark, number>();
   /** What happened, for people. */
@@ -53,6 +59,7 @@ export class Recorder {
     return this.upToDate().length;
   }
   upToDate(): readonly RecordedCommit[] {
+    if (this.isBack) return this.commits;
     const fresh = this.#system.events.stored(this.commits.length);
     for (const commit of fresh) {
       this.commits.push(commit);
@@ -75,6 +82,20 @@ export class Recorder {
     this.damages.push({ ...damage, at: this.position(), loads: this.loads.length });
     this.mark('commit damaged');
     this.note(`commit ${damage.seq} ${damage.key} rev ${damage.rev} is ${damage.how} from now on`);
+  }
+
+  /** An older copy takes the log's place. The result takes down what became of it until the newer one is put back. */
+  rollBack(to: number): () => void {
+    const rollback = { at: this.position(), to, written: [] as readonly RecordedCommit[], reads: [] };
+    this.rollbacks.push(rollback);
+    this.isBack = true;
+    this.mark('log went back');
+    this.note(`the log goes back from ${rollback.at} to ${to}`);
+    return () => {
+      rollback.written = this.#system.events.stored(to);
+      this.isBack = false;
+      this.note('the newer log is put back');
+    };
   }
 
   /** A command about to be sent. */
@@ -102,6 +123,12 @@ export class Recorder {
       },
       snapshotPut: async (key, state) => {
         this.snapshots.push({ host: process.name, key, state });
+      },
+      witnessed: (seq) => {
+        this.witnessed = Math.max(this.witnessed, seq);
+      },
+      read: (after, seq) => {
+        if (this.isBack) this.rollbacks.at(-1)?.reads.push({ reader: process.name, after, seq });
       },
       handling: ({ key, data }) => {
         if (data.type === 'repair_history') surveyed.add(key);
@@ -139,7 +166,21 @@ export class Recorder {
 
   history(index: readonly IndexRow[] | null, unfinished: number): History {
     this.position();
-    const { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, residents } = this;
-    return { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, residents, index, unfinished };
+    const { commits, sent, told, modelCalls, effects, snapshots, loads, writes, damages, rollbacks, residents } = this;
+    return {
+      commits,
+      sent,
+      told,
+      modelCalls,
+      effects,
+      snapshots,
+      loads,
+      writes,
+      damages,
+      rollbacks,
+      residents,
+      index,
+      unfinished,
+    };
   }
 }

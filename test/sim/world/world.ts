@@ -29,6 +29,9 @@ interface Place {
 
 const log = pino({ level: 'silent' });
 
+/** How long a broker takes to start: longer than a reader rests between two looks at the log. */
+const restartMs = 1_500;
+
 /** The broker and the processes of a run, and what may be done to them. */
 export class World {
   readonly #options: SimOptions;
@@ -41,6 +44,8 @@ export class World {
   readonly outside: Ports;
   readonly recorder: Recorder;
   readonly #totals = new Map<string, number>();
+  /** Puts the newer log back, if an older one is there. */
+  #putBack: () => void = () => {};
   #phase: 'trouble' | 'healed' | 'over' = 'trouble';
 
   constructor(options: SimOptions, clock: VirtualClock) {
@@ -63,6 +68,8 @@ export class World {
       faults: { log: logTrouble, caches, queues },
       queues: { maxAckPending },
     });
+    if (!options.compares)
+      this.system.events.view = async () => ({ incarnation: 1, lastSeq: Number.MAX_SAFE_INTEGER, digest: null });
     this.outside = this.system.portsFor('outside');
     this.recorder = new Recorder(this.system, clock);
     const place = (kind: Kind, index: number): Place => ({
@@ -147,6 +154,36 @@ export class World {
     this.recorder.note(`the consumers of the commands forget where they were: ${again} that are done come again`);
   }
 
+  /** The broker starts again with an older copy of the log, which somebody has seen further; later with the newer one. */
+  rollBack(): void {
+    const { recorder, system } = this;
+    const seen = Math.min(recorder.witnessed, recorder.position());
+    if (recorder.isBack || seen === 0) return;
+    const to = this.#random.between(Math.max(0, seen - 30), seen - 1);
+    const ms = restartMs + this.#random.pick([500, 3_000, 15_000]);
+    const noteIt = recorder.rollBack(to);
+    const putBack = system.events.rollBack(to);
+    this.#breakConnections();
+    this.#putBack = () => {
+      this.#putBack = () => {};
+      noteIt();
+      putBack();
+      this.#breakConnections();
+    };
+    void this.#clock.sleep(ms).then(() => this.#putBack());
+  }
+
+  /** The broker of the log is away for as long as it takes to start again. */
+  #breakConnections(): void {
+    const [log] = this.#troubles;
+    for (const { process } of this.#places) process?.disconnected();
+    if (log === undefined || this.#phase !== 'trouble') return;
+    log.outage = 'unavailable';
+    void this.#clock.sleep(restartMs).then(() => {
+      log.outage = null;
+    });
+  }
+
   /** The store loses or changes a commit of a session that is whole. The last one only in a way that the broker itself notices. */
   damage(): void {
     const { recorder, system } = this;
@@ -166,6 +203,7 @@ export class World {
   /** Nothing fails any more and everything runs. */
   heal(): void {
     this.recorder.note('everything heals');
+    this.#putBack();
     this.#phase = 'healed';
     for (const trouble of this.#troubles) trouble.heal();
     for (const { process } of this.#places) {
@@ -252,8 +290,10 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost } = this.#options;
-    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), kind === 'checkpoint');
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, store } = this.#options;
+    const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
+      ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back' },
+    });
     const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
