@@ -70,6 +70,7 @@ const wellAgain = (ports: Ports) => vi.waitFor(() => expect(ports.problems()).to
 /** Nothing is written, and the log stays as it is. */
 const writesNothing = async ({ events }: Ports): Promise<void> => {
   const before = await events.info();
+  await expect(events.last(freshKey())).rejects.toMatchObject({ code: 'unavailable' });
   expect(await append(events)).toMatch(/^unknown: .*writing is stopped/);
   expect(await events.info()).toEqual(before);
 };

@@ -4,6 +4,8 @@ import { startSession } from '../../../services/session/main.ts';
 import { type InMemorySystem, openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { OfflineModel } from '../../../shared/adapters/model/offline.ts';
 import { configSchema } from '../../../shared/domain/config/schema.ts';
+import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
 import { damagedKeys } from '../history.ts';
@@ -157,7 +159,7 @@ export class World {
   /** The broker starts again with an older copy of the log, which somebody has seen further; later with the newer one. */
   rollBack(): void {
     const { recorder, system } = this;
-    const seen = Math.min(recorder.witnessed, recorder.position());
+    const seen = this.#options.guards ? Math.min(recorder.witnessed, recorder.position()) : recorder.position();
     if (recorder.isBack || seen === 0) return;
     const to = this.#random.between(Math.max(0, seen - 30), seen - 1);
     const ms = restartMs + this.#random.pick([500, 3_000, 15_000]);
@@ -290,11 +292,16 @@ export class World {
   }
 
   #launch(kind: Kind, process: Process): Promise<Service> {
-    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, store } = this.#options;
+    const { residents, safetyToggles, commitPatienceMs, windowTokens, keepTokens, forgetsLost, guards, chain, store } =
+      this.#options;
     const own = portsOf(process, this, this.#clock, this.recorder.spyOn(process), {
       ...{ writesIndex: kind === 'checkpoint', guards: guards && store === 'rolled back' },
     });
-    const ports = forgetsLost ? own : { ...own, commands: unawareOfLoss(own.commands) };
+    const ports = {
+      ...own,
+      ...(!forgetsLost && { commands: unawareOfLoss(own.commands) }),
+      ...(!chain && { events: withoutHoles(own.events) }),
+    };
     const member = process.name;
     if (kind === 'checkpoint') return startCheckpoint({ ports, log, member });
     let ids = 0;
@@ -329,4 +336,16 @@ export class World {
 const unawareOfLoss = (queue: Ports['commands']): Ports['commands'] => ({
   ...queue,
   consume: (options) => queue.consume({ ...options, acquired: () => {}, lost: () => {} }),
+});
+
+/** A log whose histories always look whole: whatever is missing, the next commit follows the one before it. */
+const withoutHoles = (log: EventLog): EventLog => ({
+  ...log,
+  read: async function* (key, options) {
+    let last: RecordedCommit | null = null;
+    for await (const commit of log.read(key, options)) {
+      last = last === null ? commit : { ...commit, rev: last.rev + 1, prev: last.digest };
+      yield last;
+    }
+  },
 });

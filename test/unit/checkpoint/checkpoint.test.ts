@@ -156,6 +156,24 @@ describe('the projection', () => {
     expect(written).toEqual([row]);
   });
 
+  test.each([0, 1])(
+    'takes a commit after one that was lost before it was read, with %i commits before that in the index (F13)',
+    async (read) => {
+      const { system, ports, commit } = open();
+      for (let index = 0; index < 3; index++) await commit('a');
+      const { commits } = await ports.events.page({ after: 0, limit: 10 });
+      system.events.lose(2);
+      await ports.index.put(
+        commits.slice(0, read).map((first) => summarize(null, first)),
+        2,
+      );
+      const projection = createProjection({ ...ports, after: 2 });
+      await projection.fold(commits[2]!);
+      await projection.flush();
+      expect(await ports.index.get(keyOf('agent:main:a'))).toMatchObject({ seq: 3, rev: 3, messageCount: 2 });
+    },
+  );
+
   test('goes on with the newest row it knows while an older one is on its way out', async () => {
     const { ports, commit, folded } = open();
     for (let index = 0; index < 3; index++) await commit('a');
