@@ -22,8 +22,8 @@ export interface LogGuardOptions {
  * Keeps this process from writing to a log that went back (I13). It remembers how far the log had reached and which commit was there, and
  * shares that with the processes after it: at most once a second, so that no turn waits for it. At the start and after each lost connection it
  * compares the log with all that is remembered anywhere, and once a second with its own memory. While the log is shorter, or another one,
- * nothing is appended, and no key's last commit is told: outcomes are unknown, so that commands wait and are not skipped. When the old log is back, writing continues by
- * itself; when a person accepts the loss, it continues in the processes that are started after the loss.
+ * nothing is appended, and no key's last commit is told: outcomes are unknown, so that commands wait and are not skipped. When the old log
+ * is back, writing continues by itself; when a person accepts the loss, it continues in the processes that are started after the loss.
  */
 export class LogGuard {
   readonly #events: EventLog;
