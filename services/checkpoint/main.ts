@@ -12,18 +12,21 @@ import type { Service } from '../../shared/runtime/service.ts';
 import type { StoreConfig } from '../../shared/runtime/transcripts/session-map.ts';
 import { type IntrospectionPorts, startIntrospection } from './introspection/start.ts';
 import { startMemory } from './memory/project-memory.ts';
+import { type RetentionOptions, type RetentionPorts, startRetention } from './retention/retention.ts';
 import { startScrubber } from './scrub/scrub.ts';
 import { createProjection, type Projection } from './session-index/projection.ts';
 import { startMirror } from './transcripts/mirror.ts';
 
 export interface CheckpointOptions {
-  readonly ports: IntrospectionPorts;
+  readonly ports: IntrospectionPorts & RetentionPorts;
   readonly log: Logger;
   readonly member: string;
   /** Also keeps a readable mirror under `session.store` (A2/19). */
   readonly mirror?: StoreConfig;
   /** Also checks the whole log from time to time (F13). */
   readonly scrub?: Config['scrub'];
+  /** Also removes sessions that are due (B1, B2, D10). */
+  readonly retention?: RetentionOptions['session'];
   /** Also introspects sessions (A7/80). */
   readonly introspection?: {
     readonly config: Config;
@@ -107,6 +110,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
   const mirror = config && startMirror({ config, ports, log, member });
   const memory = startMemory({ ports, log, member });
   const scrubber = options.scrub?.enabled ? startScrubber({ ports, log, member, config: options.scrub }) : undefined;
+  const retention = options.retention && startRetention({ ports, log, member, session: options.retention });
   const introspection = await startIntrospectionIfEnabled(options);
   return {
     name: 'checkpoint',
@@ -121,6 +125,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
       ...mirror?.metrics(),
       ...memory.metrics(),
       ...scrubber?.metrics(),
+      ...retention?.metrics(),
       ...introspection?.metrics(),
     }),
     stop: async (deadlineMs) => {
@@ -129,6 +134,7 @@ export const startCheckpoint = async (options: CheckpointOptions): Promise<Servi
         mirror?.stop(deadlineMs),
         memory.stop(deadlineMs),
         scrubber?.stop(deadlineMs),
+        retention?.stop(deadlineMs),
         introspection?.stop(deadlineMs),
       ]);
     },

@@ -1,3 +1,4 @@
+import { channelNameOf } from '../../shared/domain/values/channel-name.ts';
 import type { Clock } from '../../shared/kit/clock.ts';
 import { errorMessage, hasCode } from '../../shared/kit/errors.ts';
 import { limits } from '../../shared/kit/limits.ts';
@@ -74,7 +75,7 @@ export const createDeliveryWorker = (options: DeliveryWorkerOptions) => {
 
   /** One state after another, to the final one. */
   const toFinalState = async (outbound: Outbound): Promise<boolean> => {
-    const channel = channels.get(outbound.target.channel);
+    const channel = channels.get(outbound.target.channel) ?? channels.get(channelNameOf(outbound.target.channel));
     let collisions = 0;
     while (!stopping.aborted) {
       const { record: last } = await deliveryLog.last(outbound.target);

@@ -8,6 +8,7 @@ import type { Logger } from '../../shared/kit/log.ts';
 import { isLoopback } from '../../shared/kit/loopback.ts';
 import type { Ports } from '../../shared/ports/index.ts';
 import type { Current } from '../../shared/runtime/config/reload.ts';
+import { PairingDecisions } from '../../shared/runtime/pairing-decisions.ts';
 import type { Service } from '../../shared/runtime/service.ts';
 import type { SkillLibrary } from '../../shared/runtime/skills/library.ts';
 import { Access } from './context/access.ts';
@@ -114,6 +115,7 @@ const createContext = (options: GatewayOptions, { followers, closing, services }
     access: new Access(sessions, current),
     newSessions: new NewSessions(sessions, ports.clock, () => current().gateway.newSessionsPerHour),
     tickets: new Tickets(ports.tokens, ports.clock, callers),
+    pairing: new PairingDecisions(ports),
     runs: new Runs(ports, feed),
     metrics: new GatewayMetrics({ services, ports, awaiting: () => sessions.allAwaiting() }),
     skills: skills && offeredSkills(skills, current().skills.entries, log),

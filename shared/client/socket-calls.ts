@@ -7,7 +7,7 @@ export const callsAtOnce = 32;
 export const frameBytes = 256 * 1024;
 /** Methods that may be repeated. So may any call with an `idempotencyKey`. */
 export const reading = [
-  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get'],
+  ...['sessions.list', 'approvals.list', 'memory.list', 'memory.get', 'deadLetters.list', 'deadLetters.get', 'pairing.list'],
   ...['chat.history', 'agent.wait', 'status'],
 ];
 

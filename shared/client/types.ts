@@ -3,12 +3,26 @@ import type { IndexRow } from '../domain/projections/summary.ts';
 import type { CommandAnswer, RecordedCommit } from '../domain/session/envelope.ts';
 import type { EventType, SessionEvent } from '../domain/session/events.ts';
 import type { PlainState } from '../domain/session/evolve.ts';
-import type { DeliveryTarget, QueueRule, Sender, Settings, SettingsChange } from '../domain/values/types.ts';
+import type {
+  DeliveryTarget,
+  QueueRule,
+  Sender,
+  Settings,
+  SettingsChange as StoredChange,
+  thinkingLevels,
+  verboseLevels,
+} from '../domain/values/types.ts';
 import type { Difference } from '../kit/comparison.ts';
 
 /** What the gateway accepts and returns, as in docs/integrate/openapi.json. Times are milliseconds since 1970. */
 
-export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings, SettingsChange };
+export type { DeliveryTarget, EventType, Run, Sender, SessionEvent, Settings };
+
+/** Settings to change; `null` unsets one. */
+export type SettingsChange = Omit<StoredChange, 'thinkingLevel' | 'verboseLevel'> & {
+  thinkingLevel?: (typeof thinkingLevels)[number] | null | undefined;
+  verboseLevel?: (typeof verboseLevels)[number] | null | undefined;
+};
 
 /** An event with the fields of its commit. `id` is `<seq>.<index>`, which is also the cursor after it. */
 export type NatterEvent = SessionEvent & {
@@ -65,7 +79,11 @@ export interface EventFilter {
   readonly live?: boolean | undefined;
 }
 
-export type SessionRow = IndexRow & { readonly queueMode: QueueRule['mode'] };
+export type SessionRow = IndexRow & {
+  /** The short form that people see, such as `main`. */
+  readonly shownKey: string;
+  readonly queueMode: QueueRule['mode'];
+};
 export type Session = SessionRow & {
   /** The last sequence of the session that the index has; the row itself may be newer. */
   readonly indexedSeq: number;

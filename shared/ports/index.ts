@@ -2,6 +2,8 @@ import type { InboundEnvelope } from '../domain/routing/inbound-envelope.ts';
 import type { CheckpointRequest } from '../domain/session/envelope.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { HealthProblem } from '../kit/health-problem.ts';
+import type { Pairings } from './access/pairings.ts';
+import type { Tokens } from './access/tokens.ts';
 import type { Answers } from './answers.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Cursors } from './cursors.ts';
@@ -14,7 +16,6 @@ import type { MemoryStore } from './memory-store.ts';
 import type { Presence } from './presence.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { Snapshots } from './snapshots.ts';
-import type { Tokens } from './tokens.ts';
 import type { CommandBus, WorkQueue } from './work-queue.ts';
 
 /**
@@ -43,6 +44,7 @@ export interface Ports {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly pairings: Pairings;
   readonly audit: AuditLog;
   readonly presence: Presence;
   /**

@@ -84,6 +84,8 @@ const grants = {
     ...{ operator: 'crhd', backup: 'crs', restorer: 'mkxcrd' },
   },
   audit: { provisioner: 'm', gateway: 'wr', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
+  'deletions in audit': { checkpoint: 'w' },
+  'pairings in audit': { router: 'w' },
   snapshots: { provisioner: 'm', session: 'wr', gateway: 'r', operator: 'wcr', backup: 'crs', restorer: 'mkxcrw' },
   'index rows': {
     provisioner: 'm',
@@ -119,6 +121,7 @@ const grants = {
   'members of checkpoints': { checkpoint: 'wh' },
   tokens: { provisioner: 'm', gateway: 'wrh', operator: 'crh', backup: 'crs', restorer: 'mkxcr' },
   tickets: { gateway: 'w' },
+  pairings: { provisioner: 'm', router: 'wr', gateway: 'wr', operator: 'cr', backup: 'crs', restorer: 'mkxcr' },
   probes: {
     ...{
       provisioner: 'mw',
@@ -177,6 +180,8 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'deliveries of one channel': { stream: streams.deliveries, subjects: [`${prefix}.delivery.*.${channel}.*`] },
     'dead letters': { stream: streams.dead, subjects: [`${prefix}.dead.*`] },
     audit: { stream: streams.audit, subjects: [`${prefix}.audit.*`] },
+    'deletions in audit': { stream: streams.audit, subjects: [subjects.audit('session_deleted')] },
+    'pairings in audit': { stream: streams.audit, subjects: [subjects.audit('pairing_approved')] },
     snapshots: bucket('snapshots', '*'),
     'index rows': bucket('index', 'session.>'),
     'position of the index': bucket('index', 'position'),
@@ -190,6 +195,7 @@ export const resourcesOf = (subjects: Subjects, channel: string): Record<Resourc
     'members of checkpoints': bucket('hosts', 'checkpoints.*'),
     tokens: bucket('tokens', 'token.>'),
     tickets: bucket('tokens', 'ticket.*'),
+    pairings: bucket('pairings', 'channel.*'),
     probes: { stream: streams.probe, subjects: [subjects.probe] },
     'live text': { subjects: [`${prefix}.live.>`] },
     'requests for live text': { subjects: [subjects.join] },

@@ -3,17 +3,18 @@ import { auditKinds } from '../domain/access/audit.ts';
 import { type SessionKey, sessionKey } from '../domain/keys/session-key.ts';
 import type { MemoryEntry } from '../domain/memory/memory-entry.ts';
 import type { IndexRow } from '../domain/projections/summary.ts';
+import { type ChannelPairing, pairingLimits } from '../domain/routing/pairing.ts';
 import { type CommandAnswer, commandAnswer } from '../domain/session/envelope.ts';
 import type { LogWitness } from '../domain/session/log-witness.ts';
 import { roles } from '../domain/values/role.ts';
 import { approvalRequest, deliveryTarget, origin, sessionSource, settings, timestamp, turnRef } from '../domain/values/types.ts';
 import { limits } from '../kit/limits.ts';
+import type { IssuedToken, Ticket } from '../ports/access/tokens.ts';
 import type { AuditRecord } from '../ports/audit-log.ts';
 import type { CustodyRecord } from '../ports/custody-log.ts';
 import type { DeadLetter } from '../ports/dead-letters.ts';
 import type { Delta } from '../ports/live.ts';
 import type { HealthReport } from '../ports/presence.ts';
-import type { IssuedToken, Ticket } from '../ports/tokens.ts';
 import { check, decode, encode } from './codec.ts';
 
 /** Encodes and decodes records of one kind. Both functions throw only `NatterError('invalid' | 'too_large')`. */
@@ -138,6 +139,28 @@ const ticket = z.object({
   tokenSha256: sha256,
 }) satisfies z.ZodType<Ticket, unknown>;
 export const ticketCodec = codecOf<Ticket>(ticket, 8 * 1024);
+
+const pairingFacts = {
+  code: z.string().min(1).max(16),
+  senderId: z.string().min(1).max(256),
+  name: z.string().max(256).optional(),
+};
+const channelPairing = z.object({
+  v: z.literal(1),
+  channel: z.string().min(1).max(64),
+  requests: z.array(
+    z.object({
+      ...pairingFacts,
+      inboundId: z.string().min(1).max(limits.idCharacters),
+      requestedAt: z.number(),
+      expiresAt: z.number(),
+      denied: z.literal(true).optional(),
+    }),
+  ),
+  paired: z.array(z.object({ ...pairingFacts, pairedAt: z.number(), by: z.string().max(300) })).max(pairingLimits.senders),
+}) satisfies z.ZodType<ChannelPairing, unknown>;
+/** The strangers of a channel. */
+export const pairingCodec = codecOf<ChannelPairing>(channelPairing);
 
 /** A piece of an answer in progress. */
 export const delta = z.object({ turn: turnRef, step: z.int().min(1), offset: count, text: z.string() }) satisfies z.ZodType<

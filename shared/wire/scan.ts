@@ -10,6 +10,7 @@ const proto = Buffer.from('__proto__');
  * 0xc1, nesting and item counts over our limits, map keys that are not text, `__proto__`, truncation and trailing bytes (F17),
  * and invalid UTF-8: the decoder would replace it by U+FFFD, so that two ids could become one.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of MessagePack's types, and it runs for every message
 export const scan = (bytes: Uint8Array): string | null => {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = bytes.byteLength;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKey } from '../domain/keys/session-key.ts';
-import { queuedTurn } from '../domain/session/events.ts';
 import type { PlainState } from '../domain/session/evolve.ts';
+import { askedBy, queuedTurn } from '../domain/session/queued-turn.ts';
 import { skillRef } from '../domain/values/memory-edit.ts';
 import {
   approvalRequest,
@@ -78,6 +78,7 @@ export const plainState = z.strictObject({
         merged: z.array(id).optional(),
         deliverTo: deliveryTarget.optional(),
         task: turnTask.optional(),
+        askedBy,
       })
       .nullable(),
     approval: approvalRequest.strict().nullable(),

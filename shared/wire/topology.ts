@@ -67,6 +67,7 @@ export const bucketNames = (prefix: string) => {
     index: name('index'),
     hosts: name('hosts'),
     tokens: name('tokens'),
+    pairings: name('pairings'),
     memory: name('memory'),
     witness: name('witness'),
   };
@@ -172,6 +173,8 @@ export const topologyOf = ({ prefix, due, probe }: Subjects, options: TopologyOp
       bucket(buckets.hosts, { messageTtl: true, cache: true }),
       // Waits for the disk: a power cut must not undo a revocation.
       bucket(buckets.tokens, { messageTtl: true }),
+      // Waits for the disk: neither an approval nor its end may be undone.
+      bucket(buckets.pairings, {}),
       // Waits for the disk: the position must never cover changes that are not stored.
       bucket(buckets.memory, { erasable: true }),
       // Waits for the disk, and is no cache: it says what the log has reached (I13).

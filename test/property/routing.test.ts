@@ -6,7 +6,7 @@ import { canonicalKey } from '../../shared/domain/keys/legacy-key.ts';
 import { buildKey, isProgramSource, type ParsedKey, parseKey, type SessionKey } from '../../shared/domain/keys/session-key.ts';
 import { placing } from '../../shared/domain/routing/envelope-key.ts';
 import { type InboundEnvelope, inboundEnvelope } from '../../shared/domain/routing/inbound-envelope.ts';
-import { createRoute } from '../../shared/domain/routing/route.ts';
+import { createRoute, type Routed } from '../../shared/domain/routing/route.ts';
 import { commandEnvelope } from '../../shared/domain/session/envelope.ts';
 import { holds } from '../support/domain/arbitraries.ts';
 import { runs } from '../support/runs.ts';
@@ -290,6 +290,85 @@ describe('session keys', () => {
       }),
       { numRuns: runs(1_000) },
     );
+  });
+});
+
+/** Commands that change a session for everybody in it. */
+const changing = new Set(['reset', 'compact', 'patch_session', 'fork', 'delete_session', 'deactivate_session']);
+type Routing = (envelope: InboundEnvelope, session: Scopes) => Routed;
+const routing: Routing = (envelope, session) => createRoute(configured(session))(envelope, 1_800_000_000_000);
+
+describe('who may command', () => {
+  const commanding = envelopes.chain((envelope) =>
+    fc
+      .record({
+        text: fc
+          .tuple(
+            fc.constantFrom('', 'a ', '@a: ', ' '),
+            fc.constantFrom(
+              '/new',
+              '/reset hi',
+              '/NEW@a',
+              '/stop',
+              '/compact',
+              '/compact it',
+              '/send on',
+              '/send inherit',
+              '/pair x',
+            ),
+          )
+          .map((parts) => parts.join('')),
+        mentioned: fc.boolean(),
+        sessionKey: fc.constantFrom(undefined, undefined, 'main', 'agent:main:telegram:dm:a', 'group:a'),
+      })
+      .map((more): InboundEnvelope => ({ ...envelope, kind: 'message', ...more })),
+  );
+
+  test("D7: no stranger's text changes a session that others are in, or stops what others asked for", () => {
+    let commands = 0;
+    const held =
+      (route: Routing) =>
+      ({ envelope, session }: { envelope: InboundEnvelope; session: Scopes }) => {
+        const { channel, conversation, sessionKey } = envelope;
+        if (personOf(envelope, session) === 'alice') return;
+        const isProgram = isProgramSource(channel);
+        const isolating = session.scope === 'per-sender' && session.dmScope !== 'main';
+        const isOwn = conversation.kind === 'direct' && sessionKey === undefined && (isProgram || isolating);
+        const routed = route(envelope, session);
+        if (!('command' in routed) || isOwn) return;
+        const { data } = routed.command;
+        commands += 1;
+        expect(changing).not.toContain(data.type);
+        if (data.type === 'stop') expect(data.by?.id).toBe(envelope.sender.id);
+      };
+    const ownedBy = (envelope: InboundEnvelope, session: Scopes): Config => ({
+      ...configured(session),
+      agent: { ...configured(session).agent, owners: [`${envelope.channel}:${envelope.sender.id}`, ...Object.keys(links)] },
+    });
+    const unnamed =
+      (route: Routing): Routing =>
+      (envelope, session) => {
+        const routed = route(envelope, session);
+        if (!('command' in routed) || routed.command.data.type !== 'stop') return routed;
+        const { by: _, ...data } = routed.command.data;
+        return { command: { ...routed.command, data } };
+      };
+    holds(
+      fc.record({ envelope: commanding, session: scopes }),
+      held(routing),
+      {
+        'whoever may write may command': held((envelope, session) => createRoute(ownedBy(envelope, session))(envelope, 1)),
+        'a direct chat counts as its own, whatever the scope': held((envelope, session) =>
+          routing(envelope, { ...session, scope: 'per-sender', dmScope: 'per-peer' }),
+        ),
+        'a session that a hook chose counts as its own': held((envelope, session) =>
+          routing({ ...envelope, sessionKey: undefined }, session),
+        ),
+        'a stop stops everything': held(unnamed(routing)),
+      },
+      2_000,
+    );
+    expect(commands).toBeGreaterThan(500);
   });
 });
 

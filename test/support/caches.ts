@@ -8,6 +8,7 @@ import { createCursors } from '../../shared/adapters/kv/cursors.ts';
 import type { KeyValue } from '../../shared/adapters/kv/key-value.ts';
 import { createLeases } from '../../shared/adapters/kv/leases.ts';
 import { createMemoryStore } from '../../shared/adapters/kv/memory/memory-store.ts';
+import { createPairings } from '../../shared/adapters/kv/pairings.ts';
 import { createPresence } from '../../shared/adapters/kv/presence.ts';
 import { createSessionIndex } from '../../shared/adapters/kv/session-index.ts';
 import { createSnapshots } from '../../shared/adapters/kv/snapshots.ts';
@@ -24,6 +25,8 @@ import type { Ephemera } from '../../shared/adapters/streams/ephemera.ts';
 import { createLive } from '../../shared/adapters/streams/live.ts';
 import { systemClock } from '../../shared/kit/clock.ts';
 import { NatterError } from '../../shared/kit/errors.ts';
+import type { Pairings } from '../../shared/ports/access/pairings.ts';
+import type { Tokens } from '../../shared/ports/access/tokens.ts';
 import type { Answers } from '../../shared/ports/answers.ts';
 import type { AuditLog } from '../../shared/ports/audit-log.ts';
 import type { Cursors } from '../../shared/ports/cursors.ts';
@@ -35,7 +38,6 @@ import type { MemoryStore } from '../../shared/ports/memory-store.ts';
 import type { Presence } from '../../shared/ports/presence.ts';
 import type { SessionIndex } from '../../shared/ports/session-index.ts';
 import type { Snapshots } from '../../shared/ports/snapshots.ts';
-import type { Tokens } from '../../shared/ports/tokens.ts';
 import { subjectsUnder } from '../../shared/wire/subjects.ts';
 import { bucketNames, type StreamSpec, streamNames, topologyOf } from '../../shared/wire/topology.ts';
 
@@ -50,6 +52,7 @@ export interface CacheHost {
   readonly custody: CustodyLog;
   readonly deadLetters: DeadLetters;
   readonly tokens: Tokens;
+  readonly pairings: Pairings;
   readonly memory: MemoryStore;
   readonly audit: AuditLog;
   readonly presence: Presence;
@@ -81,7 +84,7 @@ export const subjects = subjectsUnder('natter');
 
 /** Ports of one process over a broker's parts; those of the bucket of leases can be cut off. */
 const hostOver = (parts: {
-  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue; tokens: KeyValue; memory: KeyValue };
+  buckets: { snapshots: KeyValue; index: KeyValue; hosts: KeyValue; tokens: KeyValue; pairings: KeyValue; memory: KeyValue };
   ephemera: Ephemera;
   address: string;
   custody: CustodyLog;
@@ -101,6 +104,7 @@ const hostOver = (parts: {
     custody,
     deadLetters,
     tokens: createTokens(buckets.tokens, systemClock),
+    pairings: createPairings(buckets.pairings),
     memory: createMemoryStore(buckets.memory, systemClock),
     audit,
     presence: createPresence(buckets.hosts, 1_000),
@@ -133,7 +137,7 @@ const cuttable = (bucket: KeyValue): { bucket: KeyValue; cut(): void } => {
 
 export const openInMemoryCaches = async (): Promise<CacheBroker> => {
   const store = () => new InMemoryKeyValue({ clock: systemClock });
-  const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), memory: store() };
+  const buckets = { snapshots: store(), index: store(), hosts: store(), tokens: store(), pairings: store(), memory: store() };
   const ephemera = createInMemoryEphemera();
   const custody = createInMemoryCustodyLog(store());
   const deadLetters = createInMemoryDeadLetters({ clock: systemClock });
@@ -177,6 +181,7 @@ export const openNatsCaches = async (servers: string, replicas: 1 | 3): Promise<
       index: await open(names.index),
       hosts: await open(names.hosts),
       tokens: await open(names.tokens),
+      pairings: await open(names.pairings),
       memory: await open(names.memory),
     };
   };

@@ -5,7 +5,7 @@ import { streamNames } from '../../../shared/wire/topology.ts';
 import { messageOf } from './back-up.ts';
 import type { ListedErasure } from './erasure-list.ts';
 import { LogCheck } from './log-check.ts';
-import { backedUp, type LogEntry, type Manifest, readManifest, type StreamEntry } from './manifest.ts';
+import { backedUp, isOfLaterVersions, type LogEntry, type Manifest, readManifest, type StreamEntry } from './manifest.ts';
 import { checkFile } from './stream-file.ts';
 import { WaitingMessages } from './waiting.ts';
 
@@ -41,6 +41,7 @@ export const checkBackup = async (
 
   await checkFile(folder, manifest.published, (entry) => waiting.note(entry));
   for (const name of backedUp(manifest.prefix)) {
+    if (!entries.has(name) && isOfLaterVersions(manifest.prefix, name)) continue;
     const entry = entryOf(name);
     const queued = [timers, inbound, commands].includes(name);
     const { messages } = await checkFile(folder, entry, (message) => {

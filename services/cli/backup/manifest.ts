@@ -65,9 +65,12 @@ const manifestFile = 'manifest.json';
  */
 export const backedUp = (prefix: string) => {
   const { timers, inbound, commands, events, deliveries, dead, audit } = streamNames(prefix);
-  const { memory, tokens } = bucketNames(prefix);
-  return [timers, inbound, commands, `KV_${memory}`, events, deliveries, dead, `KV_${tokens}`, audit];
+  const { memory, tokens, pairings } = bucketNames(prefix);
+  return [timers, inbound, commands, `KV_${memory}`, events, deliveries, dead, `KV_${tokens}`, `KV_${pairings}`, audit];
 };
+
+/** Whether backups of older versions have no such stream. */
+export const isOfLaterVersions = (prefix: string, stream: string): boolean => stream === `KV_${bucketNames(prefix).pairings}`;
 
 const digestOf = (manifest: Manifest): string => createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 

@@ -1,12 +1,13 @@
 import pc from 'picocolors';
+import { counted } from '../../../shared/kit/counted.ts';
 import type { World } from '../terminal.ts';
 import type { LogEntry } from './manifest.ts';
 
 /** What a backup or a restore found, on one line. */
 export const verdictOn = ({ commits, events, sessions, breaks }: LogEntry): string => {
   const chain =
-    breaks.length === 0 ? 'every chain is whole' : `${breaks.length} breaks, which were in the log when it was backed up`;
-  return `${commits} commits (${events} events) of ${sessions} sessions; ${chain}`;
+    breaks.length === 0 ? 'every chain is whole' : `${counted(breaks.length, 'break')} that the log had when it was backed up`;
+  return `${counted(commits, 'commit')} (${counted(events, 'event')}) of ${counted(sessions, 'session')}; ${chain}`;
 };
 
 export const showBreaks = ({ terminal }: World, { breaks }: LogEntry): void => {

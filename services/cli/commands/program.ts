@@ -66,6 +66,7 @@ const groups: readonly Group[] = [
     commands: {
       status: async () => (await import('./operate/status.ts')).statusCommand,
       doctor: async () => (await import('./operate/doctor.ts')).doctorCommand,
+      pairing: async () => (await import('./operate/pairing.ts')).pairingCommand,
       audit: async () => (await import('./operate/audit.ts')).auditCommand,
       'dead-letters': async () => (await import('./operate/dead-letters.ts')).deadLettersCommand,
       log: async () => (await import('./operate/log.ts')).logCommand,

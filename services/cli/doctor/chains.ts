@@ -1,6 +1,7 @@
 import { openNats } from '../../../shared/adapters/nats/open.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
+import { counted } from '../../../shared/kit/counted.ts';
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import { type Damage, scrubLog } from '../../../shared/runtime/scrub-log.ts';
 import type { BrokerAddress } from '../runtime/broker.ts';
@@ -30,12 +31,16 @@ const scrubbed = async (events: EventLog, { terminal, interrupted }: World): Pro
   if (damages.length > 0)
     return fail(
       'chains',
-      `${damages.length} of ${sessions} sessions are damaged: ${damages.slice(0, named).map(sentenceOf).join('; ')}`,
+      `${damages.length} of ${counted(sessions, 'session')} ${damages.length === 1 ? 'is' : 'are'} damaged: ${damages.slice(0, named).map(sentenceOf).join('; ')}`,
       'see "A session is damaged" in docs/operate/operations.md',
     );
   if (differing.length > 0)
-    return warn('chains', `one replica has ${differing.length} sessions damaged, another has them whole`, 'rebuild that replica');
-  return ok('chains', `${commits} commits of ${sessions} sessions are as they were written`);
+    return warn(
+      'chains',
+      `one replica has ${counted(differing.length, 'session')} damaged, another has them whole`,
+      'rebuild that replica',
+    );
+  return ok('chains', `all of ${counted(commits, 'commit')} of ${counted(sessions, 'session')} as written`);
 };
 
 const sentenceOf = ({ key, seq, rev, reason }: Damage): string =>

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NatterApiError, type NatterClient } from '../../../shared/client/main.ts';
 import type { InboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { counted } from '../../../shared/kit/counted.ts';
 import { commitsOf } from '../commits.ts';
 import { SessionOutcome } from './outcome.ts';
 
@@ -107,7 +108,7 @@ const settle = async (
     }
     const behind = open > 0 ? 0 : await behindIndex(client, outcomes);
     if (open === 0 && behind === 0) return 0;
-    progress(`waiting: ${open} messages and turns, ${behind} sessions to index`);
+    progress(`waiting: ${open} messages and turns, ${counted(behind, 'session')} to index`);
     const now = `${open} ${behind}`;
     if (now !== before) movedAt = performance.now();
     if (performance.now() - movedAt > stalledMs) return open + behind;

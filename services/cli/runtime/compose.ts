@@ -51,6 +51,7 @@ export const startWorker = (
     case 'checkpoint':
       return startCheckpoint({
         ...{ ports, log, member, ...mirrorOptions(config.current()), scrub: config.current().scrub },
+        retention: config.current().session,
         introspection: { config: withLiveSession(config), env, secrets },
       });
     case 'delivery':

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangeKind, Principal } from '../../../shared/domain/access/access.ts';
 import { hasCode, NatterError } from '../../../shared/kit/errors.ts';
+import { RateLimit } from '../../../shared/runtime/rate-limit.ts';
 import { checkChange } from '../commands/envelope.ts';
 import { noDigest, type TokenBearer } from '../context/callers.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { wantsStream } from '../http/input.ts';
-import { RateLimit } from '../http/rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

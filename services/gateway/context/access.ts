@@ -1,10 +1,20 @@
 import { LRUCache } from 'lru-cache';
-import { canAccess, ownsKey, type Principal, personOf, seesAll, seesApproval } from '../../../shared/domain/access/access.ts';
+import {
+  canAccess,
+  type Guarded,
+  isShared,
+  ownsKey,
+  type Principal,
+  personOf,
+  seesAll,
+  seesApproval,
+} from '../../../shared/domain/access/access.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
 import { type Identities, type IdentityLinks, identitiesOf } from '../../../shared/domain/keys/identity.ts';
-import { isGroupKey, parseKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { isGroupKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import { type IndexRow, summarize } from '../../../shared/domain/projections/summary.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
+import type { Sender } from '../../../shared/domain/values/types.ts';
 import { hasCode, isUnreadable, NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import { noSuchSession } from './history.ts';
@@ -98,13 +108,26 @@ export class Access {
     if (mode === 'key') ownersOnly(principal, 'deleting a key');
     if (principal.role === 'channel' && principal.principal === undefined) ownersOnly(principal, 'deleting a session');
     const { row } = await this.read(principal, key);
-    if (this.#isShared(row)) ownersOnly(principal, 'deleting a session that several people share');
+    if (!isGroupKey(key) && this.#isShared(row)) ownersOnly(principal, 'deleting a session that several people share');
   }
 
-  #isShared({ key, participants }: IndexRow): boolean {
-    const { kind } = parseKey(key, this.#config().session.mainKey);
-    if (kind === 'main' || kind === 'global') return true;
-    return !isGroupKey(key) && new Set(participants.map(this.identities.resolve)).size > 1;
+  #isShared(session: Guarded): boolean {
+    return isShared(session, this.#config().session.mainKey, this.identities);
+  }
+
+  /**
+   * Whether the principal may change a session that they may see or start: the owner always, others one that nobody shares with them
+   * (D7). `as`: the person whose text asks for it, who is never the owner.
+   */
+  async mayControl(principal: Principal, key: SessionKey, as?: Sender): Promise<boolean> {
+    if (principal.role === 'owner' && (as === undefined || as.role === 'program')) return true;
+    const row = await this.#rowOf(principal, key);
+    return !this.#isShared(row === null || row.deleted ? { key, participants: [] } : row);
+  }
+
+  /** Throws `NatterError('forbidden')` unless the principal may change the session; `what` begins the sentence. */
+  async permitControl(principal: Principal, key: SessionKey, what: string): Promise<void> {
+    if (!(await this.mayControl(principal, key))) ownersOnly(principal, `${what} a session that several people share`);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { FastifyRequest } from 'fastify';
 import type { AuditKind } from '../../../shared/domain/access/audit.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
@@ -45,6 +46,8 @@ export class Audit {
     this.#log = log;
     this.#clock = clock;
     this.#trail = trail;
+    // Every open window listens.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Records what has already happened. If the trail cannot be written, that is a warning. */

@@ -7,7 +7,7 @@ import { errorMessage, NatterError } from '../../../shared/kit/errors.ts';
 import { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import { limits } from '../../../shared/kit/limits.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
-import type { IssuedToken, Tokens, TokensView } from '../../../shared/ports/tokens.ts';
+import type { IssuedToken, Tokens, TokensView } from '../../../shared/ports/access/tokens.ts';
 
 /** Who may call: holders of the installation's own token, of those in `gateway.tokens`, and of those created at run time (A8/89–90, I12). */
 

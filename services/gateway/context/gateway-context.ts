@@ -2,6 +2,7 @@ import type { Config } from '../../../shared/domain/config/schema.ts';
 import type { HealthProblem } from '../../../shared/kit/health-problem.ts';
 import type { Logger } from '../../../shared/kit/log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
+import type { PairingDecisions } from '../../../shared/runtime/pairing-decisions.ts';
 import type { ConcurrencyQuota } from '../http/concurrency-quota.ts';
 import type { Access } from './access.ts';
 import type { Audit } from './audit.ts';
@@ -37,6 +38,7 @@ export interface GatewayContext {
   readonly tickets: Tickets;
   readonly audit: Audit;
   readonly approvals: RecentApprovals;
+  readonly pairing: PairingDecisions;
   readonly runs: Runs;
   readonly metrics: GatewayMetrics;
   /** For MCP clients of the owner. */

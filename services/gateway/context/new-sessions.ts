@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import { RateLimit } from '../http/rate-limit.ts';
+import { RateLimit } from '../../../shared/runtime/rate-limit.ts';
 import type { TokenBearer } from './callers.ts';
 import type { SessionList } from './session-list.ts';
 

@@ -149,6 +149,12 @@ export class SessionList {
     return this.#view?.newestFirst({ facet: (text) => text.startsWith('awaiting_approval ') }) ?? [];
   }
 
+  /** All rows. Read it in one go. */
+  rows(): Iterable<IndexRow> {
+    if (this.#view === null) throw new NatterError('unavailable', `session index: ${this.#problem}`);
+    return this.#view.rows();
+  }
+
   /** Sessions by status, the number of pending approvals, and the age of the oldest one. */
   counts(): SessionCounts {
     const sessions = { idle: 0, running: 0, awaiting_approval: 0, inactive: 0 };

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { Tokens } from '../../../shared/ports/tokens.ts';
-import { RateLimit } from '../http/rate-limit.ts';
+import type { Tokens } from '../../../shared/ports/access/tokens.ts';
+import { RateLimit } from '../../../shared/runtime/rate-limit.ts';
 import { type Callers, digestOf, type TokenBearer } from './callers.ts';
 
 /** How long a ticket can be used. */

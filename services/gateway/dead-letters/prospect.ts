@@ -56,6 +56,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       const routed = createRoute(context.config)(decodeInbound(bytes), context.ports.clock.now());
       if ('dropped' in routed) return impossible(`the configuration drops it: ${routed.dropped}`);
       if ('unroutable' in routed) return impossible(`it would come back: ${routed.unroutable}`);
+      if ('pairing' in routed) return possible(null, 'what comes of it depends on who is paired with the channel then');
       encodeCommand(routed.command);
       return commandProspect(context, routed.command);
     },

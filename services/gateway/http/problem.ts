@@ -38,6 +38,7 @@ const table: Readonly<Record<ProblemCode, readonly [status: number, title: strin
   introspection_disabled: [409, 'Checkpoints are disabled here'],
   not_resendable: [409, 'This dead letter cannot be sent again'],
   session_unknown: [404, 'There is no such session yet'],
+  stop_forbidden: [403, 'What runs there is not yours to stop'],
   approval_forbidden: [403, 'The approval is not yours to answer'],
   approval_unknown: [404, 'There is no such approval'],
   approval_resolved: [409, 'The approval was answered already'],

@@ -17,6 +17,10 @@ export interface TextInput {
   readonly message: CommandOf<'post_message'>['message'];
   readonly principal: Principal;
   readonly literal: boolean;
+  /** Whether the speaker may change the session (D7). Asked of chat commands only: it may read the log. */
+  mayChange(): Promise<boolean>;
+  /** Approves the code of the owner's `/pair`, and says what came of it (D8). */
+  pair(code: string): Promise<string>;
   /** What happens if a turn is running. Default: as configured (B6). */
   readonly mode?: QueueRule['mode'] | undefined;
 }
@@ -30,14 +34,17 @@ export const queueModeOf = (row: IndexRow, session: Config['session']): QueueRul
   queueRuleOf(session, listFactsOf(row, session.mainKey).channel).mode;
 
 /** Chat commands that depend on being the owner. */
-const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny']);
+const ownersWord: ReadonlySet<string> = new Set(['send', 'approve', 'deny', 'pair']);
 
 /**
  * The command for a text: a message with a turn, or the chat command in it (A11). The caller names the session, so a chat command need not
- * address the agent. The owner's own token gives `/send`, `/approve` and `/deny` as the owner (A5/62, A9/94); otherwise it is a program, which
+ * address the agent. The owner's own token gives `/send`, `/approve`, `/deny` and `/pair` as the owner (A5/62, A9/94, D8); otherwise it is a program, which
  * takes part in nothing.
  */
-export const commandFromText = (config: Config, { key, at, message, principal, literal, mode }: TextInput): SessionCommand => {
+export const commandFromText = async (
+  config: Config,
+  { key, at, message, principal, literal, mayChange, pair, mode }: TextInput,
+): Promise<SessionCommand> => {
   const occasion = occasionFor(config, key, at);
   const { agent, session } = config;
   const chat = literal ? null : chatCommandIn(message.text, { triggers: session.resetTriggers, names: agent.names });
@@ -47,5 +54,6 @@ export const commandFromText = (config: Config, { key, at, message, principal, l
   const { messageId, deliverTo } = message;
   const isOwner = ownersWord.has(chat.type) && principal.role === 'owner' && message.sender.role === 'program';
   const sender = isOwner ? { ...message.sender, role: 'owner' as const } : message.sender;
-  return commandForChat(chat, { key, occasion, sender, deliverTo, messageId, config, at });
+  const paired = chat.type === 'pair' && isOwner ? await pair(chat.code) : undefined;
+  return commandForChat(chat, { key, occasion, sender, mayChange: await mayChange(), paired, deliverTo, messageId, config, at });
 };

@@ -1,3 +1,4 @@
+import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import type { SessionsHistoryParameters, SessionsHistoryResult } from '../../../shared/domain/projections/schemas.ts';
 import { limits } from '../../../shared/kit/limits.ts';
@@ -15,7 +16,7 @@ export const sessionsHistory = async (
   const wanted = { key, through: row.seq, limit, includeTools, characters: limits.toolCharacters };
   const messages = await recentMessages(ports, wanted);
   return {
-    sessionKey: shownKey(key, config.session.mainKey, config.agent.id),
+    sessionKey: shownKey(key, keyContextOf(config)),
     sessionId: row.sessionId,
     messages: [...messages],
   };

@@ -11,6 +11,7 @@ import type { GatewayContext } from '../context/gateway-context.ts';
 import { timeField } from '../http/input.ts';
 import type { Condition } from '../operation/etag.ts';
 import type { Call } from '../operation/operation.ts';
+import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 import { refuseWhenFull, submitCommand } from './submit-message.ts';
 
@@ -36,16 +37,18 @@ export interface MessagePost {
   readonly condition: Condition;
 }
 
-const commandOf = (
-  { access, config }: GatewayContext,
+const commandOf = async (
+  context: GatewayContext,
   caller: Caller,
   { key, body, idempotencyKey }: MessagePost,
   now: number,
-): CommandEnvelope => {
+): Promise<CommandEnvelope> => {
+  const { access, config } = context;
   const type = body.mode === 'append' ? 'append_message' : 'post_message';
   const id = commandIdOf(caller, key, type, idempotencyKey);
-  const from = speakerOf(caller.principal, body.sender, access.identities);
-  checkSaid(caller.principal, body);
+  const { principal } = caller;
+  const from = speakerOf(principal, body.sender, access.identities);
+  checkSaid(principal, body);
   if (type === 'append_message' && body.queue !== undefined) {
     throw new NatterError('invalid', 'queue: is for a message that asks for a turn; leave it out', { field: 'queue' });
   }
@@ -59,7 +62,11 @@ const commandOf = (
   const data: SessionCommand =
     type === 'append_message'
       ? { type, ...occasionFor(config, key, at), message }
-      : commandFromText(config, { key, at, message, principal: caller.principal, literal: !body.commands, mode: body.queue });
+      : await commandFromText(config, {
+          ...{ key, at, message, principal, literal: !body.commands, mode: body.queue },
+          mayChange: () => access.mayControl(principal, key, from),
+          pair: (code) => pairByText(context, caller, { code }),
+        });
   return envelopeOf(caller, { id, key, at, data });
 };
 
@@ -86,8 +93,9 @@ const schedule = async (context: GatewayContext, envelope: CommandEnvelope) => {
 export const postMessage = async ({ context, caller, signal }: Call, post: MessagePost) => {
   const { access, ports } = context;
   const { key, body, waitMs, condition } = post;
-  const envelope = commandOf(context, caller, post, ports.clock.now());
+  const envelope = await commandOf(context, caller, post, ports.clock.now());
   const seen = await access.enter(caller.principal, key);
+  if (body.queue === 'interrupt') await access.permitControl(caller.principal, key, 'interrupting a turn of');
   context.newSessions.enter(caller, key);
   const when = await condition();
   if (body.sendAt !== undefined) {

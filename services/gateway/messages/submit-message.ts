@@ -13,6 +13,7 @@ import { speakerOf } from '../access/speaker.ts';
 import { type Caller, envelopeOf, idempotentIdOf } from '../commands/envelope.ts';
 import { sendEnvelope } from '../commands/send-command.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
+import { pairByText } from '../pairing/pairing.ts';
 import { commandFromText } from './command-from-text.ts';
 
 /** A message for a session. The same `idempotencyKey` again is the same run. */
@@ -38,7 +39,7 @@ export const submitMessage = async (
   const { key, waitMs, signal } = submission;
   const seen = await access.enter(caller.principal, key);
   context.newSessions.enter(caller, key);
-  const envelope = envelopeFor(context, caller, submission);
+  const envelope = await envelopeFor(context, caller, submission);
   const row = await context.sessions.get(key);
   // A chat command such as `/new hello` carries a message too.
   if ('message' in envelope.data) refuseWhenDenied(context.config, key, row);
@@ -119,19 +120,23 @@ const refuseFull = (row: IndexRow | null, queue: QueueRule | undefined): void =>
 };
 
 /** The command for a caller's text: a message, or the chat command in it. */
-export const commandFor = (context: GatewayContext, caller: Caller, said: SubmittedText): SessionCommand =>
-  envelopeFor(context, caller, said).data;
+export const commandFor = async (context: GatewayContext, caller: Caller, said: SubmittedText): Promise<SessionCommand> =>
+  (await envelopeFor(context, caller, said)).data;
 
 type SubmittedText = Pick<MessageSubmission, 'key' | 'text' | 'idempotencyKey' | 'literal'>;
 
-const envelopeFor = (
-  { access, config, ports }: GatewayContext,
+const envelopeFor = async (
+  context: GatewayContext,
   caller: Caller,
   { key, text, idempotencyKey, literal }: SubmittedText,
-): CommandEnvelope => {
+): Promise<CommandEnvelope> => {
+  const { access, config, ports } = context;
   const at = ports.clock.now();
   const id = runIdOf(key, idempotencyKey === undefined ? uuidv7() : idempotentIdOf(caller, key, 'post_message', idempotencyKey));
   const { principal } = caller;
   const message = { messageId: id, text, sender: speakerOf(principal, undefined, access.identities) };
-  return envelopeOf(caller, { id, key, at, data: commandFromText(config, { key, at, message, principal, literal }) });
+  const pair = (code: string) => pairByText(context, caller, { code });
+  const mayChange = () => access.mayControl(principal, key, message.sender);
+  const data = await commandFromText(config, { key, at, message, principal, literal, mayChange, pair });
+  return envelopeOf(caller, { id, key, at, data });
 };

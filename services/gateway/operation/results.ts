@@ -67,7 +67,10 @@ export const forked = z.object({
 export const patched = z.object({ key: id, ...took, settings });
 
 const sessionRow = indexRow
-  .extend({ queueMode: queueRule.shape.mode })
+  .extend({
+    shownKey: id.describe('the short form that people see, such as `main`; accepted wherever a key is'),
+    queueMode: queueRule.shape.mode,
+  })
   .meta({ id: 'SessionRow', description: 'A session as lists show it; times in ms.' });
 export const sessions = z.object({ sessions: z.array(sessionRow), nextCursor });
 export const session = sessionRow.extend({

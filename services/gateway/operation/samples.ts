@@ -14,7 +14,7 @@ export const begun = { runId, status: 'accepted', duplicate: false };
 export const runSample = { runId, status: 'ok', reply: 'The build is green.' };
 
 export const sessionRow = {
-  ...{ key, sessionId, generation: 1, status: 'idle', source: null },
+  ...{ key, shownKey: key, sessionId, generation: 1, status: 'idle', source: null },
   ...{ createdAt: at - 3_600_000, updatedAt: at, interactedAt: at, seq: 42, rev: 7 },
   ...{ messageCount: 2, completedTurns: 1, failedTurns: 0, refusedMessages: 0, queuedTurns: 0, activeTurnId: null },
   ...{ approval: null, costUsd: 0.0021, lastMessagePreview: 'The build is green.', participants: ['telegram:42'] },
@@ -72,6 +72,10 @@ export const deadLetter = {
   ...{ seq: 17, id: 'NATTER_INBOUND-1767603600000-4711', service: 'router', at, size: 212 },
   ...{ reason: 'conversation.id: is too long', subject: subjectsUnder('natter').inbound('telegram', '-100123') },
 };
+export const pairingRequest = {
+  ...{ channel: 'telegram', senderId: '4711', name: 'Ann', code: '7KQ2M9XA', requestedAt: at, expiresAt: at + 3_600_000 },
+};
+export const pairedSender = { channel: 'telegram', senderId: '4711', name: 'Ann', pairedAt: at, by: 'token:api' };
 export const token = {
   ...{ id: 'a1b2c3d4e5f6', role: 'read-only', label: 'dashboard', createdAt: at, createdBy: 'token:api', status: 'active' },
 };

@@ -5,11 +5,13 @@ import { eventOperations } from '../events/operations.ts';
 import { memoryOperations } from '../memory/operations.ts';
 import { messageOperations } from '../messages/operations.ts';
 import type { Operation } from '../operation/operation.ts';
+import { pairingOperations } from '../pairing/operations.ts';
 import { runOperations } from '../runs/operations.ts';
 import { contextOperations } from '../sessions/context-operations.ts';
 import { historyOperations } from '../sessions/history-operations.ts';
 import { sessionOperations } from '../sessions/operations.ts';
 import { repairOperations } from '../sessions/repair.ts';
+import { retentionOperations } from '../sessions/retention-operations.ts';
 import { systemOperations } from '../system/operations.ts';
 import { tokenOperations } from '../tokens/operations.ts';
 
@@ -25,7 +27,9 @@ export const capabilities: readonly Operation[] = [
   ...messageOperations,
   ...runOperations,
   ...tokenOperations,
+  ...retentionOperations,
   ...auditOperations,
   ...deadLetterOperations,
+  ...pairingOperations,
   ...systemOperations,
 ];

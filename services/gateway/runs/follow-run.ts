@@ -53,7 +53,7 @@ export const streamMessage = async (
   const seen = await access.enter(caller.principal, key);
   const { position } = feed;
   const known = await beginningOf(ports, key, runId, seen);
-  const told = commandFor(context, caller, { key, text, idempotencyKey, literal: false });
+  const told = await commandFor(context, caller, { key, text, idempotencyKey, literal: false });
   if (known !== null) {
     const same = 'message' in told ? told.message?.text : undefined;
     if (known.text !== undefined && known.text !== same) throw saidOtherwise(field);

@@ -24,6 +24,7 @@ export const compact = async ({ context, caller, signal }: Call, compaction: Com
   const { key, idempotencyKey, instructions: given, condition, waitMs } = compaction;
   const { runId: id = commandIdOf(caller, key, 'compact', idempotencyKey) } = compaction;
   const { after: seen } = await context.access.read(caller.principal, key);
+  await context.access.permitControl(caller.principal, key, 'compacting');
   const data = { type: 'compact', ...(given !== undefined && { instructions: given }), notice: { code: 'compacted' } } as const;
   const envelope = envelopeOf(caller, { id, key, at: context.ports.clock.now(), data, ...(await condition?.()) });
   return submitCommand(context, envelope, { waitMs, signal, seen });

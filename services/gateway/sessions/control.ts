@@ -24,10 +24,13 @@ const send = async (
   return { key, ...(await sendCommand(context, caller, key, data, { runId, ...(await condition?.()) })) };
 };
 
-/** Ends the running turn and clears the queue. */
+/** Ends the running turn and clears the queue; in a session of several people, others than the owner end what is theirs (D7). */
 export const stopSession = async (call: Call, { reason, ...control }: Control & { readonly reason: string }) => {
-  await call.context.access.enter(call.caller.principal, control.key);
-  return send(call, control, { type: 'stop', reason });
+  const { access } = call.context;
+  const { principal } = call.caller;
+  await access.enter(principal, control.key);
+  const by = (await access.mayControl(principal, control.key)) ? {} : { by: speakerOf(principal, undefined, access.identities) };
+  return send(call, control, { type: 'stop', reason, ...by });
 };
 
 /** Creates a session, or makes an inactive one visible. A person who opens one takes part in it. */
@@ -52,6 +55,7 @@ export const resetSession = async (call: Call, { reason, mustExist, ...control }
   const { principal } = call.caller;
   if (mustExist) await access.read(principal, control.key);
   else await access.enter(principal, control.key);
+  await access.permitControl(principal, control.key, 'resetting');
   newSessions.enter(call.caller, control.key);
   const occasion = occasionFor(config, control.key, ports.clock.now());
   return send(call, control, { type: 'reset', ...occasion, cause: { trigger: 'api', rule: reason } });

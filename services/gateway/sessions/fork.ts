@@ -54,6 +54,7 @@ export const fork = async (
   const { access, config, ports } = context;
   const moment = momentOf(place);
   const { after: since } = await access.read(caller.principal, key);
+  await access.permitControl(caller.principal, key, 'forking');
   const when = { runId: commandIdOf(caller, key, 'fork', idempotencyKey), ...(await condition?.()) };
   const { from, deletedGeneration } = await baseAt(context, caller, { key, moment, since });
   const { sessionId } = occasionFor(config, key, ports.clock.now());

@@ -1,6 +1,8 @@
 import { seesAll } from '../../../shared/domain/access/access.ts';
 import type { Config } from '../../../shared/domain/config/schema.ts';
+import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { parseKey } from '../../../shared/domain/keys/session-key.ts';
+import { listedKey, shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import type { SessionRow, SessionsListParameters } from '../../../shared/domain/projections/schemas.ts';
 import { listConfigFor, sessionRowOf } from '../../../shared/domain/projections/session-row.ts';
 import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
@@ -31,21 +33,29 @@ export const shownRows = async (
   return rows.map((row, at) => ({ row, shown: sessionRowOf(row, shown, messages[at]) }));
 };
 
+/** What a row of the index does not have: how callers name the session, and its queue mode. */
+export const namesOf = (row: IndexRow, config: Config) => ({
+  key: listedKey(row.key, keyContextOf(config)),
+  shownKey: shownKey(row.key, keyContextOf(config)),
+  queueMode: queueModeOf(row, config.session),
+});
+
 /**
  * A row for user interfaces: that of the tool, under the key it is stored by, with what else people want to see (A1/3, A2/13–14, 17).
  * The session `global` has no name of its own here either (A3/40).
  */
-export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, { session }: Config) => {
+export const wideRow = ({ row, shown }: { row: IndexRow; shown: SessionRow }, config: Config) => {
   const { status, generation, source, createdAt, interactedAt, inputTokens, outputTokens, origin } = row;
   const { messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants, approval, costUsd } = row;
   const { description, descriptionSource, workingMemory, introspectedAt } = row;
   const { subject, room, space } = origin;
   return {
     ...shown,
-    key: parseKey(row.key).kind === 'global' ? shown.key : row.key,
+    ...namesOf(row, config),
+    ...(parseKey(row.key).kind === 'global' && { key: shown.key }),
     ...{ status, generation, source, createdAt, interactedAt, inputTokens, outputTokens },
     ...{ messageCount, completedTurns, failedTurns, queuedTurns, lastMessagePreview, participants },
     ...{ description, descriptionSource, workingMemory, introspectedAt },
-    ...{ origin, subject, room, space, approval, costUsd, queueMode: queueModeOf(row, session) },
+    ...{ origin, subject, room, space, approval, costUsd },
   };
 };

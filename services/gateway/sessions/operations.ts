@@ -5,14 +5,13 @@ import type { IndexRow } from '../../../shared/domain/projections/summary.ts';
 import { nextResetOf } from '../../../shared/domain/reset/reset.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { limitParameter, minutesParameter } from '../http/input.ts';
-import { queueModeOf } from '../messages/command-from-text.ts';
 import { sendTagged } from '../operation/etag.ts';
 import { type Call, method, type Operation, operation, readOnly, tool } from '../operation/operation.ts';
 import * as results from '../operation/results.ts';
 import { route, sessionRoute } from '../operation/route.ts';
 import * as samples from '../operation/samples.ts';
 import { deleteSession, openSession, resetSession, stopSession } from './control.ts';
-import { listRows, shownRows, wideRow } from './list-rows.ts';
+import { listRows, namesOf, shownRows, wideRow } from './list-rows.ts';
 import { conditional, emptyBody, keyIn, reading, sessionName, withoutKey, writing } from './parameters.ts';
 import { patchBody, patchSession } from './patch.ts';
 
@@ -43,13 +42,13 @@ export const deletion = z.object({ mode });
 
 const taken = { 200: results.takenResult, 202: results.takenResult };
 
-const withQueueMode = (row: IndexRow, { config }: GatewayContext) => ({ ...row, queueMode: queueModeOf(row, config.session) });
+const named = (row: IndexRow, { config }: GatewayContext) => ({ ...row, ...namesOf(row, config) });
 
 const readSession = async ({ context, caller }: Call, key: SessionKey) => {
   const indexedSeq = context.sessions.peek(key)?.seq ?? 0;
   const { row } = await context.access.read(caller.principal, key);
   const nextReset = nextResetOf(row, context.config.session, context.ports.clock.now());
-  return { ...withQueueMode(row, context), indexedSeq, nextReset };
+  return { ...named(row, context), indexedSeq, nextReset };
 };
 
 export const sessionOperations: readonly Operation[] = [
@@ -62,7 +61,7 @@ export const sessionOperations: readonly Operation[] = [
       examples: { answer: { sessions: [samples.sessionRow], nextCursor: null } },
       input: ({ query }) => query,
       output: ({ rows, nextCursor }, _, { context }) => ({
-        sessions: rows.map((row) => withQueueMode(row, context)),
+        sessions: rows.map((row) => named(row, context)),
         nextCursor,
       }),
     }),
@@ -167,7 +166,7 @@ export const sessionOperations: readonly Operation[] = [
       ...{ method: 'post', path: '/stop', headers: conditional, body: reasonBody },
       answers: taken,
       examples: { body: { reason: 'enough' }, answer: samples.takenSample },
-      problems: writing,
+      problems: [...writing, 'stop_forbidden'],
       input: ({ body, ...given }) => ({ ...given, ...body }),
       output: withoutKey,
     }),

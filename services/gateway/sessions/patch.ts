@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { resolveModel } from '../../../shared/domain/config/model-name.ts';
 import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
-import { settings } from '../../../shared/domain/values/types.ts';
+import { settings, thinkingLevels, verboseLevels } from '../../../shared/domain/values/types.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { commandIdOf } from '../commands/envelope.ts';
 import { sendCommand } from '../commands/send-command.ts';
@@ -12,12 +12,14 @@ import type { Call } from '../operation/operation.ts';
 
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 
+const levelOf = <T extends string>(levels: readonly [T, ...T[]]) => z.enum(levels, `use one of ${levels.join(', ')}, or null`);
+
 /** `null` unsets a setting; one that is left out stays (A9/96–97). */
 export const patchBody = z.strictObject({
   sendPolicy: nullable(z.enum(['allow', 'deny'])),
   model: nullable(z.string().min(1).max(256)),
-  thinkingLevel: nullable(z.string().min(1).max(32)),
-  verboseLevel: nullable(z.string().min(1).max(32)),
+  thinkingLevel: nullable(levelOf(thinkingLevels)),
+  verboseLevel: nullable(levelOf(verboseLevels)),
   displayName: nullable(z.string().min(1).max(256)),
   description: nullable(settings.shape.description.unwrap()),
 });
@@ -36,6 +38,7 @@ export const patchSession = async ({ context, caller }: Call, patch: SettingsPat
   const { key, changes: given, whole, idempotencyKey, condition } = patch;
   const { row } = await context.access.read(caller.principal, key);
   if (given.sendPolicy !== undefined) ownersOnly(caller.principal, 'the send policy of a session');
+  await context.access.permitControl(caller.principal, key, 'changing the settings of');
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   if (Object.keys(changes).length === 0) {
     const known = Object.keys(settings.shape).join(', ');
@@ -52,6 +55,8 @@ const modelNamed = ({ config }: GatewayContext, word: string): string => {
   const named = resolveModel(word, config);
   if (named !== null && 'model' in named) return named.model;
   const message =
-    named === null ? `there is no model "${word}"` : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
+    named === null || 'unknown' in named
+      ? `there is no model "${word}"`
+      : `"${word}" could be ${named.ambiguous.join(' or ')}; say which`;
   throw new NatterError('invalid', `model: ${message}`, { field: 'model' });
 };

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { grantOfToken, type Reach } from '../../../shared/domain/access/access.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
 import { limits } from '../../../shared/kit/limits.ts';
-import type { IssuedToken, TokenSecret } from '../../../shared/ports/tokens.ts';
+import type { IssuedToken, TokenSecret } from '../../../shared/ports/access/tokens.ts';
 import type { Caller } from '../commands/envelope.ts';
 import { digestOf } from '../context/callers.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';

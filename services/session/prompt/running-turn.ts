@@ -1,5 +1,5 @@
 import type { CallBlock } from '../../../shared/domain/prompt/call-block.ts';
-import { type ConversationMessage, flushPrompt } from '../../../shared/domain/prompt/conversation-message.ts';
+import { type ConversationMessage, flushPrompt, textForModel } from '../../../shared/domain/prompt/conversation-message.ts';
 import type { ModelMessage } from '../../../shared/domain/prompt/model-request.ts';
 import type { Message, Sender, ToolCall } from '../../../shared/domain/values/types.ts';
 import { detachedString } from '../../../shared/kit/detached-string.ts';
@@ -43,7 +43,7 @@ export const runningTurn = (
 ): RunningTurn => ({
   id,
   fromSeq,
-  prompt: task ?? asked.map(({ text }) => text).join('\n\n'),
+  prompt: task ?? asked.map(textForModel).join('\n\n'),
   isWhole: task !== null || missing === 0,
   senders: asked.length > 0 ? asked.map(({ sender }) => sender) : [nobody],
   joined: [],
@@ -89,8 +89,8 @@ export const actingSender = (senders: readonly Sender[]): Sender => {
 
 const personOf = ({ principal, id }: Sender): string => principal ?? id;
 
-export const userMessage = ({ text, sender }: Message): ModelMessage => ({
+export const userMessage = (message: Message): ModelMessage => ({
   role: 'user',
-  text,
-  name: detachedString(sender.name ?? sender.id),
+  text: textForModel(message),
+  name: detachedString(message.sender.name ?? message.sender.id),
 });

@@ -1,3 +1,4 @@
+import { keyContextOf } from '../../../shared/domain/keys/legacy-key.ts';
 import { shownKey } from '../../../shared/domain/keys/shown-key.ts';
 import { type SessionsHistoryResult, sessionsHistoryParameters } from '../../../shared/domain/projections/schemas.ts';
 import { quoted } from '../../../shared/kit/one-line.ts';
@@ -23,7 +24,7 @@ export const sessionsHistoryTool = (options: SessionToolsOptions): Tool =>
       const wanted = { key, through: seq, limit, includeTools, characters: messageCharacters };
       const messages = [...(await recentMessages(ports, wanted))];
       const result: SessionsHistoryResult = {
-        sessionKey: shownKey(key, config.session.mainKey, config.agent.id),
+        sessionKey: shownKey(key, keyContextOf(config)),
         sessionId,
         messages,
       };

@@ -66,7 +66,8 @@ const problemOf = (config: Config, given: Input | undefined, { callId, scope }: 
     return `${spawned.length} sub-agents are at work already, and ${count} may be; wait for a result`;
   }
   const named = given?.model === undefined ? undefined : resolveModel(given.model, config);
-  if (named === null) return `model: ${quoted(given?.model ?? '')} is not known here; leave it out`;
+  if (named === null || (named && 'unknown' in named))
+    return `model: ${quoted(given?.model ?? '')} is not known here; leave it out`;
   return named && 'ambiguous' in named
     ? oneLine(`model: ${given?.model} could be any of ${named.ambiguous.join(', ')}; name one`, 1_000)
     : null;

@@ -1,3 +1,4 @@
+import { textForModel } from '../../../shared/domain/prompt/conversation-message.ts';
 import { mayCallSkill } from '../../../shared/domain/routing/chat-command.ts';
 import { messageOf } from '../../../shared/domain/session/commands.ts';
 import { decide } from '../../../shared/domain/session/decide/index.ts';
@@ -27,7 +28,7 @@ export const instantTurn = (
   if (!isInstant || turn === null || model.instantly === undefined) return { events: [], machine };
 
   const ref = { id: turn.id, attempt: turn.attempt };
-  const outcome = model.instantly({ step: turn.step, prompt: message.text });
+  const outcome = model.instantly({ step: turn.step, prompt: textForModel(message) });
   if (outcome === null || outcome.kind === 'continue' || isLong(outcome)) return { events: [], machine };
 
   const step: CommandEnvelope = { ...envelope, data: { type: 'record_step', turn: ref, step: turn.step, outcome } };

@@ -7,6 +7,7 @@ import { subjectsUnder } from '../../wire/subjects.ts';
 import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
+import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import { createSnapshots } from '../kv/snapshots.ts';
@@ -51,7 +52,9 @@ export interface InMemorySystem {
   readonly inbound: InMemoryWorkQueue<InboundEnvelope>;
   readonly checkpoints: InMemoryWorkQueue<CheckpointRequest>;
   readonly eraser: Eraser;
-  readonly buckets: Readonly<Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'memory' | 'witness', InMemoryKeyValue>>;
+  readonly buckets: Readonly<
+    Record<'snapshots' | 'index' | 'hosts' | 'tokens' | 'pairings' | 'memory' | 'witness', InMemoryKeyValue>
+  >;
 }
 
 /** Opens an in-memory broker. Deterministic: it uses only the injected clock and microtasks. */
@@ -73,6 +76,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
     index: new InMemoryKeyValue(store),
     hosts: new InMemoryKeyValue(store),
     tokens: new InMemoryKeyValue(store),
+    pairings: new InMemoryKeyValue(store),
     memory: new InMemoryKeyValue(store),
     witness: new InMemoryKeyValue(store),
   };
@@ -99,6 +103,7 @@ export const openInMemory = (options: InMemoryOptions): InMemorySystem => {
       custody,
       deadLetters,
       tokens: createTokens(buckets.tokens, clock),
+      pairings: createPairings(buckets.pairings),
       audit,
       presence: createPresence(buckets.hosts),
       problems: () => [],

@@ -31,98 +31,128 @@ export const createLeases = (
   clock: Clock,
   onError: (name: string, error: unknown) => void = () => {},
 ): Leases => ({
-  hold: async (name, member, signal, work) => {
-    const key = bucketKey('lease', name);
-    let failures = 0;
-
-    /** Each write has unique content, so that an ambiguous outcome can be resolved. */
-    const claim = async (revision: number, since: number): Promise<Lease | null> => {
-      const taken = await bucket.put(key, encode({ member, after: revision }), { fence: { key, revision }, ttlMs });
-      return taken === null ? null : { revision: taken, until: since + ttlMs - marginMs };
-    };
-    const takeIfFree = async (): Promise<Lease | null> => {
-      const since = clock.monotonic();
-      const { revision, value } = await bucket.read(key);
-      return value === null ? claim(revision, since) : null;
-    };
-    const release = async ({ revision }: Lease): Promise<void> => {
-      await bucket.put(key, null, { fence: { key, revision }, ttlMs });
-    };
-    const report = (error: unknown): null => {
-      onError(name, error);
-      return null;
-    };
-
-    /** Waits for the lease; `null` when `signal` aborts first. */
-    const acquire = async (): Promise<Lease | null> => {
-      const released = new Signal();
-      const endHints = bucket.hint(key, released.notify);
-      signal.addEventListener('abort', released.notify, { once: true });
-      try {
-        while (!signal.aborted) {
-          const lease = await takeIfFree().catch(report);
-          if (lease !== null) return lease;
-          await released.waitAtMost(pollMs, clock);
-          await clock.sleep(settleMs, signal);
-        }
-        return null;
-      } finally {
-        signal.removeEventListener('abort', released.notify);
-        endHints();
-      }
-    };
-
-    /** Renews until the work is finished or the lease is lost. Resolves with the current lease, or `null` if it is lost. */
-    const renew = async (taken: Lease, finished: AbortSignal): Promise<Lease | null> => {
-      let lease = taken;
-      for (;;) {
-        const now = clock.monotonic();
-        if (now >= lease.until) return null;
-        await clock.sleep(Math.min(renewMs, lease.until - now), finished);
-        if (finished.aborted) return lease;
-        const since = clock.monotonic();
-        const renewed = await within(lease.until - since, claim(lease.revision, since));
-        if (renewed === null) return null;
-        if (renewed !== 'unknown') lease = renewed;
-      }
-    };
-    /** The answer, or `unknown` when it is late or an error. */
-    const within = async (ms: number, answer: Promise<Lease | null>): Promise<Lease | null | 'unknown'> => {
-      const answered = new AbortController();
-      const late = clock.sleep(Math.max(0, ms), answered.signal).then(() => 'unknown' as const);
-      const failed = (error: unknown): 'unknown' => {
-        report(error);
-        return 'unknown';
-      };
-      return Promise.race([answer.catch(failed), late]).finally(() => answered.abort());
-    };
-
-    /** Does the work while the lease lasts, and then releases it. */
-    const serve = async (taken: Lease): Promise<void> => {
-      const held = new AbortController();
-      const finished = new AbortController();
-      const stop = (): void => held.abort();
-      signal.addEventListener('abort', stop, { once: true });
-      if (signal.aborted) stop();
-      const renewing = renew(taken, finished.signal).finally(stop);
-      try {
-        if (!signal.aborted) await work(held.signal);
-        failures = 0;
-      } catch (error) {
-        failures++;
-        report(error);
-      }
-      finished.abort();
-      signal.removeEventListener('abort', stop);
-      const lease = await renewing;
-      if (lease !== null) await release(lease).catch(report);
-    };
-
-    while (!signal.aborted) {
-      const lease = await acquire();
-      if (lease === null) return;
-      await serve(lease);
-      await clock.sleep(backoffMs(retries, failures), signal);
-    }
-  },
+  hold: (name, member, signal, work) =>
+    new Candidate({ bucket, clock, key: bucketKey('lease', name), member, signal, report: (error) => onError(name, error) }).run(
+      work,
+    ),
 });
+
+interface CandidateOptions {
+  readonly bucket: KeyValue;
+  readonly clock: Clock;
+  readonly key: string;
+  readonly member: string;
+  /** Ends the candidacy. */
+  readonly signal: AbortSignal;
+  report(error: unknown): void;
+}
+
+/** A member that waits for one lease, works while it has it, and waits again. */
+class Candidate {
+  readonly #options: CandidateOptions;
+  #failures = 0;
+
+  constructor(options: CandidateOptions) {
+    this.#options = options;
+  }
+
+  async run(work: (held: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal, clock } = this.#options;
+    while (!signal.aborted) {
+      const lease = await this.#acquire();
+      if (lease === null) return;
+      await this.#serve(lease, work);
+      await clock.sleep(backoffMs(retries, this.#failures), signal);
+    }
+  }
+
+  /** Each write has unique content, so that an ambiguous outcome can be resolved. */
+  async #claim(revision: number, since: number): Promise<Lease | null> {
+    const { bucket, key, member } = this.#options;
+    const taken = await bucket.put(key, encode({ member, after: revision }), { fence: { key, revision }, ttlMs });
+    return taken === null ? null : { revision: taken, until: since + ttlMs - marginMs };
+  }
+
+  async #takeIfFree(): Promise<Lease | null> {
+    const { bucket, clock, key } = this.#options;
+    const since = clock.monotonic();
+    const { revision, value } = await bucket.read(key);
+    return value === null ? this.#claim(revision, since) : null;
+  }
+
+  async #release({ revision }: Lease): Promise<void> {
+    const { bucket, key } = this.#options;
+    await bucket.put(key, null, { fence: { key, revision }, ttlMs });
+  }
+
+  /** Waits for the lease; `null` when the signal aborts first. */
+  async #acquire(): Promise<Lease | null> {
+    const { bucket, clock, key, signal } = this.#options;
+    const released = new Signal();
+    const endHints = bucket.hint(key, released.notify);
+    signal.addEventListener('abort', released.notify, { once: true });
+    try {
+      while (!signal.aborted) {
+        const lease = await this.#takeIfFree().catch((error: unknown) => this.#failed(error, null));
+        if (lease !== null) return lease;
+        await released.waitAtMost(pollMs, clock);
+        await clock.sleep(settleMs, signal);
+      }
+      return null;
+    } finally {
+      signal.removeEventListener('abort', released.notify);
+      endHints();
+    }
+  }
+
+  /** Renews until the work is finished or the lease is lost. Resolves with the current lease, or `null` if it is lost. */
+  async #renew(taken: Lease, finished: AbortSignal): Promise<Lease | null> {
+    const { clock } = this.#options;
+    let lease = taken;
+    for (;;) {
+      const now = clock.monotonic();
+      if (now >= lease.until) return null;
+      await clock.sleep(Math.min(renewMs, lease.until - now), finished);
+      if (finished.aborted) return lease;
+      const since = clock.monotonic();
+      const renewed = await this.#within(lease.until - since, this.#claim(lease.revision, since));
+      if (renewed === null) return null;
+      if (renewed !== 'unknown') lease = renewed;
+    }
+  }
+
+  /** The answer, or `unknown` when it is late or an error. */
+  async #within(ms: number, answer: Promise<Lease | null>): Promise<Lease | null | 'unknown'> {
+    const answered = new AbortController();
+    const late = this.#options.clock.sleep(Math.max(0, ms), answered.signal).then(() => 'unknown' as const);
+    const known = answer.catch((error: unknown) => this.#failed(error, 'unknown' as const));
+    return Promise.race([known, late]).finally(() => answered.abort());
+  }
+
+  /** Does the work while the lease lasts, and then releases it. */
+  async #serve(taken: Lease, work: (held: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal, report } = this.#options;
+    const held = new AbortController();
+    const finished = new AbortController();
+    const stop = (): void => held.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    const renewing = this.#renew(taken, finished.signal).finally(stop);
+    try {
+      if (!signal.aborted) await work(held.signal);
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures++;
+      report(error);
+    }
+    finished.abort();
+    signal.removeEventListener('abort', stop);
+    const lease = await renewing;
+    if (lease !== null) await this.#release(lease).catch(report);
+  }
+
+  #failed<T>(error: unknown, outcome: T): T {
+    this.#options.report(error);
+    return outcome;
+  }
+}

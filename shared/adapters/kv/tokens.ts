@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kit/clock.ts';
 import { NatterError } from '../../kit/errors.ts';
 import { limits } from '../../kit/limits.ts';
-import type { IssuedToken, Tokens } from '../../ports/tokens.ts';
+import type { IssuedToken, Tokens } from '../../ports/access/tokens.ts';
 import { encode } from '../../wire/codec.ts';
 import { issuedTokenCodec, ticketCodec } from '../../wire/records.ts';
 import { bucketKey } from '../../wire/subjects.ts';

@@ -12,13 +12,19 @@ type SdkAssistant = Extract<SdkMessage, { role: 'assistant' }>['content'][number
 export const callOptions = ({ system, messages, tools, thinkingLevel }: ModelRequest): Omit<CallOptions, 'abortSignal'> => ({
   prompt: [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...toSdk(messages)],
   tools: tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, inputSchema: parameters })),
-  ...(isEffort(thinkingLevel) && {
-    providerOptions: { openaiCompatible: { reasoningEffort: thinkingLevel }, anthropic: { effort: thinkingLevel } },
-  }),
+  ...effortOf(thinkingLevel),
 });
 
-/** The levels that both kinds of providers know. With any other the model's default applies. */
-const isEffort = (level: string | undefined): level is string => ['low', 'medium', 'high'].includes(level ?? '');
+/** The levels that both kinds of providers know, by ours. With any other, also `off`, the model's default applies. */
+const efforts: ReadonlyMap<string, string> = new Map(
+  Object.entries({ minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' }),
+);
+const effortOf = (level = ''): Pick<CallOptions, 'providerOptions'> => {
+  const effort = efforts.get(level);
+  return effort === undefined
+    ? {}
+    : { providerOptions: { openaiCompatible: { reasoningEffort: effort }, anthropic: { effort } } };
+};
 
 /** The conversation in the provider's format; in a group each text starts with its sender's name. */
 const toSdk = (messages: readonly ModelMessage[]): SdkMessage[] => {

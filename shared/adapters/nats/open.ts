@@ -10,6 +10,7 @@ import { createCursors } from '../kv/cursors.ts';
 import { createLeases } from '../kv/leases.ts';
 import { LogGuard } from '../kv/log-guard.ts';
 import { createMemoryStore } from '../kv/memory/memory-store.ts';
+import { createPairings } from '../kv/pairings.ts';
 import { createPresence } from '../kv/presence.ts';
 import { createSessionIndex } from '../kv/session-index.ts';
 import type { SnapshotKey } from '../kv/snapshot-key.ts';
@@ -75,6 +76,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
   const index = await bucket(buckets.index);
   const hosts = await bucket(buckets.hosts);
   const tokens = await bucket(buckets.tokens);
+  const pairings = await bucket(buckets.pairings);
   const memory = await bucket(buckets.memory);
   const cursors = createCursors(index);
   const guard = new LogGuard({
@@ -106,6 +108,7 @@ export const openNats = async (config: Config, options: OpenOptions): Promise<Po
     custody: await openCustodyLog(inCommits),
     deadLetters,
     tokens: createTokens(tokens, clock),
+    pairings: createPairings(pairings),
     audit: await openAuditLog(inCommits),
     presence: createPresence(hosts),
     problems: () => {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { Identities, IdentityLinks } from '../keys/identity.ts';
-import { bareKey, parseKey, type SessionKey } from '../keys/session-key.ts';
+import { bareKey, isGroupKey, parseKey, type SessionKey } from '../keys/session-key.ts';
 import { placing } from '../routing/envelope-key.ts';
 import type { InboundEnvelope } from '../routing/inbound-envelope.ts';
 import type { Role } from '../values/role.ts';
@@ -55,6 +55,15 @@ export const canAccess = (caller: Principal, { key, participants }: Guarded, { r
     case 'channel':
       return isWithin(caller.namespace, key) && (caller.principal === undefined || takesPart(caller.principal));
   }
+};
+
+/**
+ * True for a session that several people share: the main session, one for everything, that of a group, and what more than one
+ * person took part in. Only the owner may change it (D7).
+ */
+export const isShared = ({ key, participants }: Guarded, mainKey: string, { resolve }: Identities): boolean => {
+  const { kind } = parseKey(key, mainKey);
+  return kind === 'main' || kind === 'global' || isGroupKey(key) || new Set(participants.map(resolve)).size > 1;
 };
 
 /** Who may see a session's pending approvals: everyone who may see the session, and approvers of its namespace (A5/62). */

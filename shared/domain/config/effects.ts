@@ -158,12 +158,28 @@ export const effects: Readonly<Record<string, string>> = {
     'What happens to a message that finds a turn running: it waits, waits and is answered with the others, joins the turn, ends it, or is refused.',
   'session.queue.limit': 'Messages that may wait.',
   'session.queue.debounceMs': 'Milliseconds that a turn waits before its first step, so that further messages can join it.',
+  'session.maintenance.mode':
+    '`report` counts the sessions that are due; `enforce` removes them ([retention](../operate/operations.md#retention)).',
+  'session.maintenance.pruneAfterDays': 'Days without use after which a session is due.',
+  'session.maintenance.maxSessions': 'Of more sessions than this those unused for longest are due. Default: any number.',
+  'session.maintenance.keepRecentHours': 'Sessions used within this time are not due because there are too many.',
+  'session.maintenance.statelessIdleMinutes':
+    'Minutes after which the session of a stateless API call is deleted, in both modes. 0: it is kept like any other.',
+  'session.maintenance.everyMinutes': 'Minutes from one round of maintenance to the next.',
+  'session.maintenance.archiveDir':
+    'Folder that the transcripts of a session are written to before it is removed. Default: none.',
   'session.queue.byChannel.<name>.mode': 'For this channel, instead of `session.queue.mode`.',
   'session.queue.byChannel.<name>.limit': 'As `session.queue.limit`.',
   'session.queue.byChannel.<name>.debounceMs': 'As `session.queue.debounceMs`.',
   'session.residents': 'Sessions that one host keeps in memory.',
-  'channels.<name>.dmPolicy': 'Who may write direct messages: anyone, or the people of `allowFrom`.',
+  'channels.<name>.dmPolicy':
+    'Who may write direct messages besides the owner: with `pairing` the people of `allowFrom` and whom the owner has approved by a code, with `allowlist` the people of `allowFrom`, with `open` anyone, with `disabled` nobody at all ([who may](../operate/who-may.md)).',
   'channels.<name>.allowFrom': 'Ids of people who may, as on that channel.',
+  'channels.<name>.groupPolicy': 'Which groups count: with `open` all, with `allowlist` those in `groups`, with `disabled` none.',
+  'channels.<name>.groups.<name>.requireMention':
+    'Of the group with this id, or with `*` of every other: whether a message must mention or address the agent to start a turn.',
+  'channels.<name>.groups.<name>.allowFrom':
+    "Ids of the people whose messages there count, besides the owner's. Default: everybody's.",
   'channels.<name>.ownerTriggers': "Whether the owner's messages in a group always start a turn.",
   'outlets.webhooks.<name>.url': 'Replies to the channel of this name are posted there ([webhooks](../integrate/webhooks.md)).',
   'outlets.webhooks.<name>.secret': 'Key that signs them.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../values/role.ts';
+import { withChannelName } from './channel-schema.ts';
 
 /** The gateway's part of the configuration: its address, its tokens and its limits. */
 
@@ -39,9 +40,9 @@ export const gatewayConfig = z.strictObject({
           sha256: z.string().regex(/^[0-9a-f]{64}$/, 'use the SHA-256 of the token, 64 hexadecimal digits'),
           role: z.enum(roles),
           /** The person it speaks for, as `<channel>:<id>` or a name of `session.identityLinks`. */
-          principal: z.string().min(1).optional(),
+          principal: withChannelName.optional(),
           /** Roles `channel` and `approver`: the channel whose sessions it is limited to. */
-          namespace: z.string().min(1).optional(),
+          namespace: withChannelName.optional(),
         })
         .superRefine(requireReach),
     )

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { sessionKeyProblem } from '../keys/session-key.ts';
+import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 import { gatewayConfig } from './gateway-schema.ts';
 import { skillsConfig } from './skills-schema.ts';
 import {
   contextConfig,
   introspectionConfig,
+  maintenanceConfig,
   mcpConfig,
   memoryConfig,
   modelConfig,
@@ -36,8 +38,8 @@ const resetPolicy = z.strictObject({
 /** What a rule of the send policy matches: all that is given must match (A9/92). `surface` is the older name of `channel` (C5). */
 const sendMatch = z
   .strictObject({
-    channel: z.string().optional(),
-    surface: z.string().optional(),
+    channel: channelName.optional(),
+    surface: channelName.optional(),
     chatType: z.enum(['direct', 'group', 'channel', 'thread']).optional(),
     /** Start of the key, with or without `agent:<agentId>:`. */
     keyPrefix: z.string().min(1).optional(),
@@ -69,6 +71,19 @@ const checkLinks = (links: Readonly<Record<string, readonly string[]>>, context:
 };
 
 const filePath = z.string().min(1);
+
+/**
+ * What holds on a channel that only posts envelopes with its token (D8). A built-in connector brings `pairing` and `allowlist`
+ * instead.
+ */
+const postedChannel = { dmPolicy: 'open', groupPolicy: 'open' } as const;
+
+const groupRules = z.strictObject({
+  /** `false`: every message starts a turn, and none has to mention the agent (A6/74). */
+  requireMention: z.boolean().default(true),
+  /** Whose messages count, besides the owner's. Default: everybody's. */
+  allowFrom: z.array(z.string().min(1)).optional(),
+});
 
 /** A certificate is of no use without its key, nor a key without its certificate. */
 const requirePair = (tls: { certFile?: string | undefined; keyFile?: string | undefined }, context: z.RefinementCtx): void => {
@@ -125,7 +140,7 @@ export const configSchema = z.strictObject({
       model: z.string().default('offline'),
       systemPrompt: z.string().default('You are a helpful assistant.'),
       /** Who owns the agent: sender ids as `<channel>:<id>`, or names of `session.identityLinks`. */
-      owners: z.array(z.string().min(1)).default([]),
+      owners: z.array(withChannelName).default([]),
       /** Models that are tried in order when the first does not answer. */
       fallbacks: z.array(z.string().min(1)).default([]),
       /** Folder with the agent's files: instructions, notes, and what its tools read and write. Default: none. */
@@ -159,17 +174,14 @@ export const configSchema = z.strictObject({
         )
         .default('main'),
       /** Canonical name → the ids of one person, as `<channel>:<id>` (A3/29). */
-      identityLinks: z
-        .record(z.string().min(1), z.array(z.string().min(1)))
-        .superRefine(checkLinks)
-        .default({}),
+      identityLinks: z.record(z.string().min(1), z.array(withChannelName)).superRefine(checkLinks).default({}),
       /** Refuse to start, instead of warning, when several people would share one direct session. */
       strict: z.boolean().default(false),
       /** IANA zone of the daily reset. Default: the host's. */
       timeZone: z.string().refine(isTimeZone, 'is not an IANA time zone such as "Europe/Berlin"').optional(),
       reset: resetPolicy.optional(),
       resetByType: z.strictObject({ dm: resetPolicy, group: resetPolicy, thread: resetPolicy }).partial().default({}),
-      resetByChannel: z.record(z.string(), resetPolicy).default({}),
+      resetByChannel: z.record(z.string(), resetPolicy).superRefine(checkChannels).transform(byChannelName).default({}),
       /** Older form of an idle-only policy (A4/48). */
       idleMinutes: z.int().min(1).max(525_600).optional(),
       /** Messages that reset, besides `/new` and `/reset` (A4/53, C17). */
@@ -184,6 +196,7 @@ export const configSchema = z.strictObject({
         .prefault({}),
       /** What a message does when a turn is already running (B6). */
       queue: queueConfig.prefault({}),
+      maintenance: maintenanceConfig.prefault({}),
       /** Sessions that one host keeps in memory. */
       residents: z.int().min(1).max(20_000).default(10_000),
     })
@@ -192,13 +205,19 @@ export const configSchema = z.strictObject({
     .record(
       z.string(),
       z.strictObject({
-        /** Who may write direct messages: everyone, or the ids in `allowFrom`. */
-        dmPolicy: z.enum(['open', 'allowlist']).default('open'),
+        /** Who may write direct messages, besides the owner: those who were paired or are in `allowFrom`, these alone, all, or nobody. */
+        dmPolicy: z.enum(['pairing', 'allowlist', 'open', 'disabled']).default(postedChannel.dmPolicy),
         allowFrom: z.array(z.string().min(1)).default([]),
+        /** Which groups count: all, those in `groups`, or none. */
+        groupPolicy: z.enum(['open', 'allowlist', 'disabled']).default(postedChannel.groupPolicy),
+        /** The rules of a group by its id, as the platform says it; `*`: of all others. */
+        groups: z.record(z.string().min(1), groupRules).default({}),
         /** Whether the owner's messages in a group always trigger a turn (A6/73, C19). */
         ownerTriggers: z.boolean().default(true),
       }),
     )
+    .superRefine(checkChannels)
+    .transform(byChannelName)
     .default({}),
   outlets: z
     .strictObject({
@@ -217,6 +236,8 @@ export const configSchema = z.strictObject({
             idempotent: z.boolean().default(true),
           }),
         )
+        .superRefine(checkChannels)
+        .transform(byChannelName)
         .default({}),
     })
     .prefault({}),

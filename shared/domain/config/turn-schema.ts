@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../kit/limits.ts';
+import { byChannelName, channelName, checkChannels, withChannelName } from './channel-schema.ts';
 
 /** The parts of the configuration that concern turns: models, context, tools and queue modes. */
 
@@ -62,6 +63,21 @@ export const scrubConfig = z.strictObject({
   everyHours: z.number().min(0).max(8_760).default(24),
 });
 
+/** How long sessions are kept (B1, B2, D10). */
+export const maintenanceConfig = z.strictObject({
+  /** `report` only counts what is due, but for sessions of stateless calls; `enforce` removes it. */
+  mode: z.enum(['report', 'enforce']).default('report'),
+  pruneAfterDays: z.int().min(1).max(36_500).default(30),
+  /** Default: any number. */
+  maxSessions: z.int().min(1).optional(),
+  /** Sessions used within this time do not go because there are too many. */
+  keepRecentHours: z.int().min(0).max(876_000).default(24),
+  /** 0: like any other session. */
+  statelessIdleMinutes: z.int().min(0).max(525_600).default(1_440),
+  everyMinutes: z.int().min(1).max(44_640).default(60),
+  archiveDir: z.string().min(1).optional(),
+});
+
 /** Long-term memory: what the agent remembers beyond a session (A7/82). */
 export const memoryConfig = z.strictObject({
   enabled: z.boolean().default(true),
@@ -78,13 +94,13 @@ export const toolsConfig = z.strictObject({
         /** Name of the tool; `*` stands for any characters. */
         tool: z.string().min(1),
         agent: z.string().optional(),
-        channel: z.string().optional(),
+        channel: channelName.optional(),
         role: z.enum(['owner', 'participant', 'program']).optional(),
         /** Argument name → pattern for its text; `*` stands for any characters. */
         arguments: z.record(z.string(), z.string()).optional(),
         action: z.enum(['allow', 'ask', 'deny']),
         /** Who may answer besides the owner: principals, or `asker` for the author of the message. */
-        approvers: z.array(z.string().min(1)).max(32).default([]),
+        approvers: z.array(withChannelName).max(32).default([]),
       }),
     )
     .default([]),
@@ -175,5 +191,9 @@ export const queueConfig = z.strictObject({
   mode: queue.mode.default('followup'),
   limit: queue.limit.default(20),
   debounceMs: queue.debounceMs.default(0),
-  byChannel: z.record(z.string(), z.strictObject(queue).partial()).default({}),
+  byChannel: z
+    .record(z.string(), z.strictObject(queue).partial())
+    .superRefine(checkChannels)
+    .transform(byChannelName)
+    .default({}),
 });

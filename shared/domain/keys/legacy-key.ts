@@ -11,16 +11,34 @@ export interface KeyContext {
   readonly provider?: string | undefined;
 }
 
+/** The part of the configuration that says what keys mean. */
+export interface KeyConfig {
+  readonly agent: { readonly id: string };
+  readonly session: Pick<KeyContext, 'mainKey' | 'scope'>;
+}
+export const keyContextOf = ({ agent, session: { mainKey, scope } }: KeyConfig): KeyContext => ({
+  ...{ agentId: agent.id, mainKey, scope },
+});
+
+/** In front of a complete key: exactly this one. An earlier main session needs it once `session.mainKey` has changed (D2). */
+export const storedPrefix = 'stored:';
+
 /**
- * The stored form of a key. A key that begins with `agent:` is complete and stays as it is. `main` is the main session, or the
- * global one with `session.scope: global`. `unknown` names no session and is refused (A3/40).
+ * The stored form of a key. A key that begins with `agent:` is complete and stays as it is, but `agent:<agentId>:main` is the
+ * main session whatever its key is (D2). `main` is the main session, or the global one with `session.scope: global`. `unknown`
+ * names no session and is refused (A3/40).
  */
-export const canonicalKey = (text: string, { agentId, mainKey, scope, provider }: KeyContext): KeyResult => {
+export const canonicalKey = (given: string, { agentId, mainKey, scope, provider }: KeyContext): KeyResult => {
+  const isStored = given.startsWith(`${storedPrefix}agent:`);
+  const text = isStored ? given.slice(storedPrefix.length) : given;
   const problem = sessionKeyProblem(text);
   if (problem !== null) return { problem: `the session key ${problem}` };
   const parsed = parseKey(text, mainKey);
   if (parsed.kind === 'unknown') return { problem: 'the session key "unknown" names no session; use a real key' };
-  if (parsed.agentId !== '') return { key: text as SessionKey };
+  if (parsed.agentId !== '') {
+    const isMain = !isStored && parsed.kind === 'other' && parsed.id === 'main';
+    return isMain ? buildKey({ agentId: parsed.agentId, kind: 'main' }, mainKey) : { key: text as SessionKey };
+  }
   if (text.startsWith('agent:'))
     return { problem: `the session key ${JSON.stringify(text)} is incomplete; use agent:<id>:<key>` };
   if (text === 'main' || parsed.kind === 'main') {

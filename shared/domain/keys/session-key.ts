@@ -177,8 +177,15 @@ export const chatTypeOf = ({ kind, threadId }: ParsedKey): 'direct' | 'group' | 
   return kind === 'group' || kind === 'channel' ? kind : 'direct';
 };
 
-/** The entry of `session.resetByType` that applies (A4/51). */
-export const resetTypeOf = (parsed: ParsedKey): 'dm' | 'group' | 'thread' => {
+/** Direct sessions of people, which a thread may be part of. */
+const directKinds: ReadonlySet<KeyKind> = new Set(['main', 'global', 'dm']);
+
+/**
+ * The entry of `session.resetByType` that applies (A4/51). `threadId`: of the message, which a direct session's key does not have
+ * (D11).
+ */
+export const resetTypeOf = (parsed: ParsedKey, threadId?: string): 'dm' | 'group' | 'thread' => {
+  if (threadId !== undefined && directKinds.has(parsed.kind)) return 'thread';
   const type = chatTypeOf(parsed);
   return type === 'direct' ? 'dm' : type === 'thread' ? type : 'group';
 };

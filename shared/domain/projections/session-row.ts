@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
+import { keyContextOf } from '../keys/legacy-key.ts';
 import { listKindOf, parseKey } from '../keys/session-key.ts';
 import { shownKey } from '../keys/shown-key.ts';
 import { channelOf } from './list-channel.ts';
@@ -47,7 +48,7 @@ export const sessionRowOf = (row: IndexRow, config: ListConfig, messages?: reado
   const { settings, origin, lastRoute } = row;
   const facts = listFactsOf(row, config.session.mainKey);
   return {
-    key: shownKey(row.key, config.session.mainKey, config.agent.id),
+    key: shownKey(row.key, keyContextOf(config)),
     kind: facts.kind,
     provider: facts.channel,
     channel: facts.channel,

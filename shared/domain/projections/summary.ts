@@ -107,6 +107,7 @@ const hasWaited = ({ turn }: EventOf<'turn_started'>, events: readonly SessionEv
   !events.some((event) => event.type === 'user_message' && event.turnId === turn.id);
 
 /** What one event changes in a row. Exhaustive: for a new event type it must be decided what lists show. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of all events
 const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedCommit): Partial<IndexRow> => {
   switch (event.type) {
     case 'session_opened':
@@ -184,7 +185,7 @@ const change = (row: IndexRow, event: SessionEvent, { at, events }: RecordedComm
     case 'turn_aborted':
       return { ...ended, abortedLastRun: true };
     case 'queue_cleared':
-      return { queuedTurns: 0 };
+      return { queuedTurns: Math.max(0, row.queuedTurns - event.turnIds.length) };
     case 'approval_requested':
       return { status: 'awaiting_approval', approval: { ...requestOf(event), requestedAt: at } };
     case 'approval_resolved':

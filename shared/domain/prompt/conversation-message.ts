@@ -1,4 +1,4 @@
-import type { Sender, ToolCall } from '../values/types.ts';
+import type { Message, Sender, ToolCall } from '../values/types.ts';
 import type { ModelMessage } from './model-request.ts';
 
 /** One message of the conversation and its position in the log. */
@@ -60,6 +60,14 @@ export interface TurnView {
   /** The least sequence that a later read needs, whatever is summarised: that of the queued messages and of the turn itself. */
   readonly neededSeq: number;
 }
+
+/** Precedes what the owner says to others, so that the model can decide whether to reply (A6/76, 77). */
+export const ownerAside =
+  '[The owner wrote this to the group and not to you. Answer only if it helps; otherwise answer <NO_REPLY>.]\n';
+
+/** A message's text as the model sees it: what was said, and before it what group routing adds (D3). */
+export const textForModel = ({ text, aside }: Pick<Message, 'text' | 'aside'>): string =>
+  aside === undefined ? text : ownerAside + text;
 
 /** A summary as the model sees it. */
 export const summaryMessage = (summary: string): ModelMessage => ({

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { parseKey, resetTypeOf } from '../keys/session-key.ts';
 import { channelOf } from '../projections/list-channel.ts';
 import type { IndexRow } from '../projections/summary.ts';
+import { channelNameOf } from '../values/channel-name.ts';
 import { type Expiry, type ResetCause, staleness } from '../values/expiry.ts';
 
 /**
@@ -36,7 +37,8 @@ const usualHour = 4;
  * policy replaces those behind it as a whole. The older `session.idleMinutes` means idle only when it stands alone; beside
  * `reset` or `resetByType` it is the idle window of policies that set none (A4/48).
  */
-export const policyFor = (session: Session, { type, channel }: ResetScope): ResetRule => {
+export const policyFor = (session: Session, { type, channel: given }: ResetScope): ResetRule => {
+  const channel = given === undefined ? undefined : channelNameOf(given);
   const { reset, resetByType, resetByChannel, idleMinutes: olderIdleMinutes } = session;
   const ofChannel = channel !== undefined && Object.hasOwn(resetByChannel, channel) ? resetByChannel[channel] : undefined;
   if (ofChannel) return { rule: `session.resetByChannel.${channel}`, policy: resolved(ofChannel, undefined) };
@@ -113,7 +115,7 @@ const createExpiry = (session: Session): ((place: ResetScope, at: number) => Exp
   const byType = { dm: under({ type: 'dm' }), group: under({ type: 'group' }), thread: under({ type: 'thread' }) };
   const channels = Object.keys(session.resetByChannel);
   const byChannel = new Map(channels.map((channel) => [channel, under({ type: 'dm', channel })]));
-  return ({ type, channel = '' }, at) => (byChannel.get(channel) ?? byType[type])(at);
+  return ({ type, channel = '' }, at) => (byChannel.get(channelNameOf(channel)) ?? byType[type])(at);
 };
 
 /** One cache per configuration object. It only memoises a pure function. */
@@ -172,7 +174,12 @@ export const nextResetOf = (row: Used, session: Session, now: number): NextReset
   const timeZone = session.timeZone ?? 'UTC';
   const parsed = parseKey(row.key, session.mainKey);
   if (parsed.kind === 'cron') return { rule: isolatedCron.rule, due: true, timeZone };
-  const next = nextReset(session, { type: resetTypeOf(parsed), channel: channelOf(parsed, row) }, row.interactedAt, now);
+  const next = nextReset(
+    session,
+    { type: resetTypeOf(parsed, row.origin.threadId), channel: channelOf(parsed, row) },
+    row.interactedAt,
+    now,
+  );
   // A session is not reset while its turn runs.
   return { ...next, due: next.due && row.activeTurnId === null, timeZone };
 };

@@ -1,4 +1,4 @@
-import { resolveModel } from '../config/model-name.ts';
+import { type NamedModel, resolveModel } from '../config/model-name.ts';
 import type { Config } from '../config/schema.ts';
 import type { SessionKey } from '../keys/session-key.ts';
 import type { CommandOf, SessionCommand } from '../session/commands.ts';
@@ -19,6 +19,10 @@ export interface ChatCommandContext {
   readonly key: SessionKey;
   readonly occasion: Pick<CommandOf<'open_session'>, 'sessionId' | 'source' | 'origin' | 'expiry'>;
   readonly sender: Sender;
+  /** Whether the sender may change this session: the owner everywhere, others where it is theirs alone (D7). */
+  readonly mayChange: boolean;
+  /** What came of `/pair`, which is done outside. Absent: nothing was done, because the sender may not. */
+  readonly paired?: string | undefined;
   readonly deliverTo?: DeliveryTarget | undefined;
   readonly messageId: string;
   readonly config: Config;
@@ -27,9 +31,9 @@ export interface ChatCommandContext {
 }
 
 /**
- * Who may give chat commands; from others they are ordinary text. In a direct chat: everyone who may write there. In a group: the
- * owner, and those who address the agent, since a bare `/new` may be meant for another bot. Only the owner may use `/send`
- * (A9/94).
+ * Whose texts are taken for chat commands; those of others are ordinary text. In a direct chat: of everyone who may write there.
+ * In a group: of the owner, and of those who address the agent, since a bare `/new` may be meant for another bot. What a command
+ * may do is another question (`ChatCommandContext.mayChange`).
  */
 export const mayCommand = (given: {
   readonly direct: boolean;
@@ -37,13 +41,17 @@ export const mayCommand = (given: {
   readonly role: Sender['role'];
 }): boolean => given.direct || given.addressed || given.role === 'owner';
 
-/** The session command for a chat command. */
+/**
+ * The session command for a chat command. What would change a session is a notice instead, if the sender may not change it, except
+ * that everybody may stop what they themselves started (D7).
+ */
 export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): SessionCommand => {
+  const { mayChange, sender } = context;
   switch (chat.type) {
     case 'reset':
-      return reset(chat, context);
+      return mayChange ? reset(chat, context) : ownersAlone(chat.word, context);
     case 'stop':
-      return { type: 'stop', reason: '/stop', notice: noticeOf('stopped', context) };
+      return { type: 'stop', reason: '/stop', ...(!mayChange && { by: sender }), notice: noticeOf('stopped', context) };
     case 'status':
       return { type: 'report', facts: factsOf('status', context), notice: noticeOf('status', context) };
     case 'context':
@@ -51,7 +59,7 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
     case 'send':
       return send(chat.value, context);
     case 'compact':
-      return compact(chat.instructions, context);
+      return mayChange ? compact(chat.instructions, context) : ownersAlone('/compact', context);
     case 'checkpoint':
       return context.config.introspection.enabled
         ? { type: 'request_checkpoint', why: { reason: 'manual' }, notice: noticeOf('checkpoint', context) }
@@ -60,6 +68,10 @@ export const commandForChat = (chat: ChatCommand, context: ChatCommandContext): 
       return approvalAnswer(context, { approvalId: chat.approvalId, verdict: 'granted', scope: chat.scope });
     case 'deny':
       return deny(chat, context);
+    case 'pair':
+      return context.paired === undefined
+        ? noticeCommand('owner_only', 'Nothing was approved: only the owner may use /pair, in a direct chat.', context)
+        : noticeCommand('pairing', context.paired, context);
     case 'misspelt':
       return noticeCommand('approval_misspelt', spellings[chat.word], context);
   }
@@ -75,6 +87,13 @@ const noticeCommand = (code: string, text: string, context: ChatCommandContext):
   notice: { ...noticeOf(code, context), text },
 });
 
+/** The answer to a command that would change a session of others too (D7). */
+const ownersAlone = (word: string, context: ChatCommandContext): SessionCommand => {
+  const nobody = context.config.agent.owners.length === 0 ? ' Nobody is named in agent.owners.' : '';
+  const text = `Nothing was changed: only the owner may use ${word} in a session that several people share.${nobody}`;
+  return noticeCommand('owner_only', text, context);
+};
+
 /** The first message of a new session that was requested without further text (A4/55). */
 const greeting = 'A new session has just begun. Greet the user in one short line and ask what you can do.';
 
@@ -83,8 +102,10 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
   const { occasion, messageId, sender, deliverTo, config } = context;
   const [first = ''] = rest.split(/\s/u, 1);
   const named = resolveModel(first, config, { alone: first === rest });
-  if (named !== null && 'ambiguous' in named)
-    return noticeCommand('model_ambiguous', refusal(word, first, named.ambiguous), context);
+  if (named !== null && !('model' in named)) {
+    const code = 'unknown' in named ? 'model_unknown' : 'model_ambiguous';
+    return noticeCommand(code, `Nothing was reset: ${questionFor(word, first, named)}`, context);
+  }
 
   const text = named === null ? rest : rest.slice(first.length).trim();
   return {
@@ -92,6 +113,7 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
     ...occasion,
     cause: { trigger: 'command', rule: word },
     ...(named !== null && { settings: { model: named.model } }),
+    ...(named?.guessed && { notice: { ...noticeOf('model_taken', context), text: `Model: ${named.model}` } }),
     // Natter asks for the greeting, but the session belongs to the person who requested it.
     ...(text === '' && isPerson(sender) && { by: sender }),
     message: {
@@ -105,10 +127,15 @@ const reset = ({ word, rest }: ChatCommand & { type: 'reset' }, context: ChatCom
 /** The gateway's own callers have no principal. */
 const isPerson = ({ role, principal }: Sender): boolean => role !== 'program' && principal !== undefined;
 
-const refusal = (word: string, name: string, models: readonly string[]): string =>
-  models.length === 0
-    ? `Nothing was reset: the configuration names no model of ${name}. Write ${word} ${name}/<model>.`
-    : `Nothing was reset: "${name}" could be ${models.join(', ')}. Write ${word} with one of these names.`;
+/** Asks which model is meant; what was meant as a message can be sent after the word alone. */
+const questionFor = (word: string, name: string, named: Exclude<NamedModel, { readonly model: string }>): string => {
+  const orText = `If it is your message, write ${word} alone first.`;
+  if ('unknown' in named)
+    return `there is no model "${name}". Write ${word} <provider>/<model> with a provider of yours. ${orText}`;
+  return named.ambiguous.length === 0
+    ? `the configuration names no model of ${name}. Write ${word} ${name}/<model>. ${orText}`
+    : `"${name}" could be ${named.ambiguous.join(', ')}. Write ${word} with one of these names. ${orText}`;
+};
 
 const policies: Readonly<Record<'on' | 'off' | 'inherit', { policy: NonNullable<Settings['sendPolicy']> | null; text: string }>> =
   {

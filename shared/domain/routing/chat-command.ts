@@ -1,7 +1,7 @@
 import { limits } from '../../kit/limits.ts';
 
 /**
- * Parses the commands that people type in a chat (A4/53, A5/62, A7/81, A9/94–95, A11/123–126). The answers are in
+ * Parses the commands that people type in a chat (A4/53, A5/62, A7/81, A9/94–95, A11/123–126, D8). The answers are in
  * `chat-answer.ts`.
  */
 
@@ -16,6 +16,7 @@ export type ChatCommand =
   | { readonly type: 'checkpoint' }
   | { readonly type: 'approve'; readonly approvalId: string; readonly scope: 'once' | 'always' }
   | { readonly type: 'deny'; readonly approvalId: string; readonly reason: string }
+  | { readonly type: 'pair'; readonly code: string }
   /** A malformed answer to an approval. */
   | { readonly type: 'misspelt'; readonly word: '/approve' | '/deny' };
 
@@ -40,6 +41,7 @@ const worded: ReadonlyMap<string, (rest: string) => ChatCommand> = new Map<strin
   ['/compact', (instructions) => ({ type: 'compact', instructions })],
   ['/approve', (rest) => approvalIn(rest)],
   ['/deny', (rest) => denialIn(rest)],
+  ['/pair', (code) => ({ type: 'pair', code })],
 ]);
 
 /**

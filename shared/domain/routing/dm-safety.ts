@@ -6,6 +6,7 @@ import { allowedOn } from './group.ts';
 /** Finds risky settings in a configuration, above all several people who share one direct session (A3/31). */
 
 type AccessConfig = Pick<Config, 'agent' | 'session' | 'channels'>;
+type ChannelConfig = Config['channels'][string];
 
 /**
  * How many people may write: those on the allow lists, with linked ids counted once (A3/29), and the owner, who is always
@@ -14,7 +15,9 @@ type AccessConfig = Pick<Config, 'agent' | 'session' | 'channels'>;
 const countPeople = ({ agent, session, channels }: AccessConfig): number => {
   const identities = identitiesOf(session.identityLinks);
   const owners = new Set(agent.owners.map(identities.resolve));
-  const allowed = Object.entries(channels).flatMap(([channel, rules]) => [...allowedOn(channel, rules, identities)]);
+  const allowed = Object.entries(channels).flatMap(([channel, rules]) =>
+    rules.dmPolicy === 'disabled' ? [] : [...allowedOn(channel, rules, identities)],
+  );
   return new Set(allowed.filter((person) => !owners.has(person))).size + Math.min(owners.size, 1);
 };
 
@@ -36,10 +39,14 @@ const nobodies = ({ agent, session }: AccessConfig): string[] =>
 const sharing = (config: AccessConfig): string[] => {
   const { session, channels } = config;
   if (session.scope === 'per-sender' && session.dmScope !== 'main') return [];
-  const open = Object.keys(channels).filter((channel) => channels[channel]?.dmPolicy === 'open');
-  const people = countPeople(config);
-  if (open.length === 0 && people < 2) return [];
-  const who = open.length > 0 ? `anybody may write on ${open.join(', ')}` : `${people} people may write`;
+  const under = (policy: ChannelConfig['dmPolicy']): string =>
+    Object.keys(channels)
+      .filter((channel) => channels[channel]?.dmPolicy === policy)
+      .join(', ');
+  const [open, pairing, people] = [under('open'), under('pairing'), countPeople(config)];
+  if (open === '' && pairing === '' && people < 2) return [];
+  const paired = pairing === '' ? `${people} people may write` : `whoever is paired may write on ${pairing}`;
+  const who = open === '' ? paired : `anybody may write on ${open}`;
   const scope = session.scope === 'global' ? 'session.scope "global"' : 'session.dmScope "main"';
   const fix = `set session.dmScope to "per-channel-peer"${session.scope === 'global' ? ' and session.scope to "per-sender"' : ''}`;
   return [`${who}, and with ${scope} they share one direct session and can read each other's messages; ${fix}`];

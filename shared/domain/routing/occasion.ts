@@ -120,7 +120,7 @@ const platformIds = (platform: string, chatId?: string, threadId?: string): Reco
 };
 
 /** Each run of a cron job has its own session id (A4/57); all else follows the policy. */
-const expiryOf = (parsed: ParsedKey, session: Config['session'], { at, channel }: Arrival): Expiry =>
+const expiryOf = (parsed: ParsedKey, session: Config['session'], { at, channel, threadId }: Arrival): Expiry =>
   parsed.kind === 'cron'
     ? isolatedCron
-    : expiryFor(session, { type: resetTypeOf(parsed), channel: channel ?? parsed.channel }, at);
+    : expiryFor(session, { type: resetTypeOf(parsed, threadId), channel: channel ?? parsed.channel }, at);

@@ -9,12 +9,18 @@ import { queueRuleOf } from './queue-rule.ts';
 /** The facts of a report that come from the configuration (A11/123–124). */
 export const factsOf = (
   kind: ReportFacts['kind'],
-  { key, config, at, channel, occasion: { expiry } }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
+  {
+    key,
+    config,
+    at,
+    channel,
+    occasion: { expiry, origin },
+  }: Pick<ChatCommandContext, 'key' | 'config' | 'at' | 'channel' | 'occasion'>,
 ): ReportFacts => {
   const { agent, session } = config;
   const parsed = parseKey(key, session.mainKey);
   const from = channel ?? parsed.channel;
-  const { atHour } = policyFor(session, { type: resetTypeOf(parsed), channel: from }).policy;
+  const { atHour } = policyFor(session, { type: resetTypeOf(parsed, origin?.threadId), channel: from }).policy;
   const zone = session.timeZone ?? 'UTC';
   return {
     kind,

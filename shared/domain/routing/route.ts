@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { identitiesOf } from '../keys/identity.ts';
+import { isProgramSource } from '../keys/session-key.ts';
 import type { SessionCommand } from '../session/commands.ts';
 import { type CommandEnvelope, commandEnvelope } from '../session/envelope.ts';
 import type { DeliveryTarget, Sender } from '../values/types.ts';
@@ -13,11 +14,29 @@ import { dateOf, occasionAt } from './occasion.ts';
 import { originOf } from './origin.ts';
 import { queueRuleOf } from './queue-rule.ts';
 
-/** A command for one session, or why the configuration drops the envelope, or why it cannot be routed. */
-export type Routed = { readonly command: CommandEnvelope } | { readonly dropped: string } | { readonly unroutable: string };
+/**
+ * A command for one session, or why the configuration drops the envelope, or why it cannot be routed. `pairing`: what has to be
+ * found out, or done, before it can be routed.
+ */
+export type Routed =
+  | { readonly command: CommandEnvelope }
+  | { readonly dropped: string }
+  | { readonly unroutable: string }
+  | { readonly pairing: PairingStep };
 
-/** `receivedAt` (ms) replaces a time that the platform did not send or that is in the future. */
-export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
+/** `stranger`: whether the sender is paired; the owner's `/pair`: the approval of a code (D8). */
+export type PairingStep =
+  | { readonly kind: 'stranger' }
+  | { readonly kind: 'approve'; readonly code: string; readonly by: string };
+
+/** The result of a step: the sender is paired, or what is to be told. */
+export type PairingResult = { readonly isPaired: true } | { readonly notice: string };
+
+/**
+ * `receivedAt` (ms) replaces a time that the platform did not send or that is in the future. `pairing`: the result of the step that
+ * the same envelope needed.
+ */
+export type Route = (envelope: InboundEnvelope, receivedAt: number, pairing?: PairingResult) => Routed;
 
 /**
  * Turns an inbound envelope into a command for a session. Pure: the same envelope gives the same command, so that routing it
@@ -27,12 +46,16 @@ export type Route = (envelope: InboundEnvelope, receivedAt: number) => Routed;
 export const route = (envelope: InboundEnvelope, config: Config, receivedAt: number): Routed =>
   createRoute(config)(envelope, receivedAt);
 
+const ofOneStranger = { scope: 'per-sender', dmScope: 'per-account-channel-peer' } as const;
+
 /** `route` with everything that depends only on the configuration computed once. */
 export const createRoute = (config: Config): Route => {
   const identities = identitiesOf(config.session.identityLinks);
   const owners = new Set(config.agent.owners.map(identities.resolve));
   const placeOf = placing(config, identities);
   const markOf = marking();
+  // What a stranger is told has a session of its own, never one that others read.
+  const strangersPlace = placing({ ...config, session: { ...config.session, ...ofOneStranger } }, identities);
   const dataOf = deciding(config);
   const channels = new Map(Object.entries(config.channels).map(([name, rules]) => [name, channelRules(name, rules, identities)]));
 
@@ -43,22 +66,35 @@ export const createRoute = (config: Config): Route => {
     return name === undefined ? { id, role, principal } : { id, name, role, principal };
   };
 
-  return (envelope, receivedAt) => {
+  return (envelope, receivedAt, pairing) => {
     const { channel, conversation } = envelope;
     const rules = channels.get(channel) ?? usualRules;
     const sender = identified(envelope);
-    if (conversation.kind === 'direct' && !rules.admits(sender)) {
-      return { dropped: `channels.${channel}.dmPolicy: only senders in allowFrom may write direct messages` };
-    }
-    const place = placeOf(envelope);
+    const admission = rules.admits(sender, conversation);
+    if (typeof admission === 'object') return admission;
+    const isStranger = admission === 'paired' && !(pairing !== undefined && 'isPaired' in pairing);
+    const usual = placeOf(envelope);
+    const isTheirs = 'key' in usual && usual.parsed.kind === 'dm';
+    const place = isStranger && !isTheirs ? strangersPlace(envelope) : usual;
     if ('problem' in place) return { unroutable: place.problem };
 
     // A platform clock that is ahead would keep the session fresh for too long.
     const at = Math.min(envelope.at ?? receivedAt, receivedAt);
     const { id, mark } = markOf(envelope, at);
-    const data = dataOf({ envelope, place, sender, rules, at, mark });
     const actor = `${channel}:${envelope.sender.id}`;
-    return checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, data });
+    const commanded = (data: SessionCommand): Routed =>
+      checked({ id, key: place.key, at, correlationId: id, causationId: envelope.id, actor, data });
+    if (isStranger) {
+      if (envelope.kind === 'meta') return { dropped: `channels.${channel}.dmPolicy: the sender is not paired` };
+      if (pairing === undefined || !('notice' in pairing)) return { pairing: { kind: 'stranger' } };
+      const deliverTo = targetOf(envelope, config);
+      return commanded({
+        type: 'post_notice',
+        notice: { code: 'pairing', text: pairing.notice, ...(deliverTo && { deliverTo }) },
+      });
+    }
+    const data = dataOf({ envelope, place, sender, rules, at, mark, pairing });
+    return 'pairing' in data ? data : commanded(data);
   };
 };
 
@@ -82,13 +118,14 @@ interface Case {
   readonly rules: ChannelRules;
   readonly at: number;
   readonly mark: string;
+  readonly pairing: PairingResult | undefined;
 }
 
 /**
  * Returns the function that chooses the session command: record an origin, run a chat command, or take a message with or without
  * a turn.
  */
-const deciding = (config: Config): ((given: Case) => SessionCommand) => {
+const deciding = (config: Config): ((given: Case) => SessionCommand | { readonly pairing: PairingStep }) => {
   const { agent, session } = config;
   const namesAgent = nameFinder(agent.names);
   const chatWords = { triggers: session.resetTriggers, names: agent.names };
@@ -114,11 +151,21 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
     if (envelope.kind === 'meta') return { type: 'record_origin', ...occasion, ...back };
 
     const direct = envelope.conversation.kind === 'direct';
-    const addressed = envelope.mentioned || envelope.directed || (!direct && namesAgent(text));
+    const addressed =
+      envelope.mentioned || envelope.directed || (!direct && (namesAgent(text) || !rules.requiresMention(envelope.conversation)));
     const chat = chatCommandOf(text, { direct, addressed, role: sender.role });
     if (chat !== null) {
-      const { place, at } = given;
+      const { place, at, pairing } = given;
+      const paired = pairing !== undefined && 'notice' in pairing ? pairing.notice : undefined;
+      if (chat.type === 'pair' && direct && sender.role === 'owner' && paired === undefined) {
+        return { pairing: { kind: 'approve', code: chat.code, by: `${envelope.channel}:${sender.id}` } };
+      }
+      // A session that a hook chose may be anybody's.
+      const isOwn =
+        direct && (place.parsed.kind === 'dm' || isProgramSource(envelope.channel)) && envelope.sessionKey === undefined;
       return commandForChat(chat, {
+        mayChange: sender.role === 'owner' || isOwn,
+        paired,
         key: place.key,
         channel: envelope.channel,
         occasion,
@@ -129,12 +176,12 @@ const deciding = (config: Config): ((given: Case) => SessionCommand) => {
         at,
       });
     }
-    const ruled = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
-    const said = { messageId: envelope.id, text: ruled.text, sender };
+    const { verdict, aside } = groupDecision(envelope, { addressed, role: sender.role, ownerTriggers: rules.ownerTriggers });
+    const said = aside === undefined ? { messageId: envelope.id, text, sender } : { messageId: envelope.id, text, sender, aside };
     const message = deliverTo === undefined ? said : { ...said, deliverTo };
     // No spread here: it would take a quarter of the routing time.
     const { sessionId, source, origin, expiry } = occasion;
-    if (ruled.verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
+    if (verdict === 'append') return { type: 'append_message', sessionId, source, origin, expiry, message };
     const queue = queues.get(envelope.channel) ?? usualQueue;
     return { type: 'post_message', sessionId, source, origin, expiry, message, queue };
   };

@@ -51,11 +51,17 @@ export const sessionCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('record_origin'), ...occasion, deliverTo: deliveryTarget.optional() }),
   /**
    * Ends the running turn and clears the queue; late results are discarded by epoch and attempt (A11/125). `notice` reports what
-   * was stopped.
+   * was stopped. With `by`, only what this person asked for ends (D7).
    */
-  z.object({ type: z.literal('stop'), reason: z.string().max(200), notice: notice.omit({ text: true }).optional() }),
+  z.object({
+    type: z.literal('stop'),
+    reason: z.string().max(200),
+    by: sender.optional(),
+    notice: notice.omit({ text: true }).optional(),
+  }),
   /**
    * Starts a new generation with this session id (A4/53–55). `message` is the new generation's first; `by` is who requested it.
+   * `notice` says which model was taken (D5).
    */
   z.object({
     type: z.literal('reset'),
@@ -63,6 +69,7 @@ export const sessionCommand = z.discriminatedUnion('type', [
     by: sender.optional(),
     cause: resetCause,
     settings: settingsChange.optional(),
+    notice: notice.optional(),
     message: message.optional(),
   }),
   /** Changes the session's settings (A9/94–97). */

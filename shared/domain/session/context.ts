@@ -12,8 +12,9 @@ import type {
   Usage,
 } from '../values/types.ts';
 import type { ResolvedApproval } from './answered.ts';
-import type { EventOf, QueuedTurn } from './events.ts';
+import type { EventOf } from './events.ts';
 import type { IntrospectionState } from './introspection.ts';
+import type { QueuedTurn } from './queued-turn.ts';
 
 /** What a session knows besides its status, and how each fact changes it. Plain data: it survives MessagePack and JSON unchanged. */
 
@@ -46,6 +47,8 @@ export interface ActiveTurn extends TurnRef {
   readonly merged?: readonly string[];
   readonly deliverTo?: DeliveryTarget;
   readonly task?: TurnTask;
+  /** The one person whose messages this turn answers (D7). */
+  readonly askedBy?: string;
 }
 /**
  * Tokens of this generation. `contextTokens` are those of the last model step: how full the model's window is (A1/3). `estimated`: that step's
@@ -154,13 +157,23 @@ export const turnStarted = (
       ...(merged && { merged: ids.slice(1) }),
       ...(turn.deliverTo && { deliverTo: turn.deliverTo }),
       ...(turn.task && { task: turn.task }),
+      ...(turn.askedBy !== undefined && { askedBy: turn.askedBy }),
     },
     queue: queue.filter(({ id }) => !ids.includes(id)),
   };
 };
 
-export const turnJoined = (context: SessionContext, { quietUntil }: EventOf<'turn_joined'>): ContextChange =>
-  withTurn(context, { joined: (context.turn?.joined ?? 0) + 1, ...(quietUntil !== undefined && { quietUntil }) });
+export const turnJoined = ({ turn }: SessionContext, { quietUntil, askedBy: joining }: EventOf<'turn_joined'>): ContextChange => {
+  if (turn === null) return {};
+  const { askedBy, ...others } = turn;
+  const isSame = askedBy !== undefined && askedBy === joining;
+  const joined = { joined: turn.joined + 1, ...(quietUntil !== undefined && { quietUntil }) };
+  return { turn: { ...others, ...(isSame && { askedBy }), ...joined } };
+};
+
+export const queueCleared = ({ queue }: SessionContext, { turnIds }: EventOf<'queue_cleared'>): ContextChange => ({
+  queue: queue.filter(({ id }) => !turnIds.includes(id)),
+});
 
 export const turnResumed = (context: SessionContext, { turn, reason }: EventOf<'turn_resumed'>): ContextChange =>
   withTurn(context, {

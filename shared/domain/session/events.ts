@@ -18,11 +18,11 @@ import {
   toolCall,
   toolOutcome,
   turnRef,
-  turnTask,
   usage,
 } from '../values/types.ts';
 import { historyDamaged } from './damage-event.ts';
 import { introspectionEvents } from './introspection-events.ts';
+import { askedBy, queuedTurn } from './queued-turn.ts';
 
 /**
  * The events of a session. Past tense and permanent: an event is never refused and never edited. Each carries its version `v`.
@@ -31,18 +31,6 @@ import { introspectionEvents } from './introspection-events.ts';
  */
 const v1 = z.literal(1);
 const id = z.string();
-/** A turn that is queued or starts. */
-export const queuedTurn = z.object({
-  id,
-  messageId: id,
-  deliverTo: deliveryTarget.optional(),
-  /** The session was stale when the message arrived: its turn starts a generation with this id (A4/43, 57). */
-  renews: z.object({ sessionId: id, cause: resetCause }).optional(),
-  /** May be answered together with its neighbours in the queue (B6). */
-  collect: z.literal(true).optional(),
-  task: turnTask.optional(),
-});
-export type QueuedTurn = z.infer<typeof queuedTurn>;
 
 export const sessionEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session_opened'), v: v1, sessionId: id, generation: z.int().min(1), source: sessionSource }),
@@ -79,7 +67,15 @@ export const sessionEvent = z.discriminatedUnion('type', [
     quietUntil: timestamp.optional(),
   }),
   /** The message joins the running turn: its next step sees it, and its run `runId` ends with that turn (B6). */
-  z.object({ type: z.literal('turn_joined'), v: v1, turn: turnRef, messageId: id, runId: id, quietUntil: timestamp.optional() }),
+  z.object({
+    type: z.literal('turn_joined'),
+    v: v1,
+    turn: turnRef,
+    messageId: id,
+    runId: id,
+    quietUntil: timestamp.optional(),
+    askedBy,
+  }),
   z.object({ type: z.literal('turn_resumed'), v: v1, turn: turnRef, step: z.int().min(1), reason: z.string().optional() }),
   /** The parts of the system prompt from here on. */
   z.object({ type: z.literal('prompt_changed'), v: v1, parts: z.array(promptPart) }),
@@ -180,6 +176,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
     reason: z.string(),
     deliverTo: deliveryTarget.optional(),
   }),
+  /** These waiting turns end; others stay. */
   z.object({ type: z.literal('queue_cleared'), v: v1, turnIds: z.array(id), reason: z.string() }),
   z.object({
     type: z.literal('approval_requested'),

@@ -73,6 +73,10 @@ export const origin = z.object({
 });
 export type Origin = z.infer<typeof origin>;
 
+/** How long a model may think about an answer, and how much people see of its work (D11). Logs may have older words. */
+export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const verboseLevels = ['off', 'on', 'full'] as const;
+
 /** Settings of one session; an unset one follows the configuration. Kept over a reset. */
 export const settings = z.object({
   sendPolicy: z.enum(['allow', 'deny']).optional(),
@@ -122,6 +126,8 @@ export const message = z.object({
   deliverTo: deliveryTarget.optional(),
   /** The spawned run whose result this is; it is answered where the session's last answers went (A13/138). */
   answers: z.string().min(1).max(limits.idCharacters).optional(),
+  /** The owner said it to the group, not to the agent: the model is told so (A6/76, D3). */
+  aside: z.literal('owner').optional(),
 });
 export type Message = z.infer<typeof message>;
 

@@ -149,6 +149,10 @@ export const loadConfig = (source: ConfigSource): Config => {
       ...session,
       timeZone: session.timeZone ?? hostTimeZone(),
       ...(session.store !== undefined && { store: fromFile(session.store) }),
+      maintenance: {
+        ...session.maintenance,
+        ...(session.maintenance.archiveDir !== undefined && { archiveDir: fromFile(session.maintenance.archiveDir) }),
+      },
     },
   };
   refuseDangers(config);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { IssuedToken, TokensView } from '../../../shared/ports/tokens.ts';
+import type { IssuedToken, TokensView } from '../../../shared/ports/access/tokens.ts';
 import { bucketKey } from '../../../shared/wire/subjects.ts';
 import type { CacheBroker, CacheHost } from '../../support/caches.ts';
 

@@ -41,7 +41,7 @@ test('I3, F13: a commit that is taken out of the store is found in the backgroun
   await vi.waitFor(() => expect(checkpoint.warnings?.()).toEqual([expect.stringContaining('1 session is damaged')]), 10_000);
   expect(await scrubNow(config, server.as('operator'), world)).toMatchObject({
     level: 'fail',
-    detail: expect.stringMatching(/^1 of 2 sessions are damaged: agent:main:ann: missing at sequence \d+ \(rev 3\)$/),
+    detail: expect.stringMatching(/^1 of 2 sessions is damaged: agent:main:ann: missing at sequence \d+ \(rev 3\)$/),
   });
   await checkpoint.stop(2_000);
   await stage.close();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseSession } from '../../../services/cli/runtime/erasure.ts';
-import type { SessionKey } from '../../../shared/domain/keys/session-key.ts';
+import { bareKey, type SessionKey } from '../../../shared/domain/keys/session-key.ts';
 import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts';
 import { fold, initialState, toPlain } from '../../../shared/domain/session/evolve.ts';
 import type { Outbound } from '../../../shared/ports/custody-log.ts';
@@ -155,7 +155,7 @@ describe('natter erase', () => {
     await expect(system.erase([key])).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('--yes') });
     expect(await system.erase([key], 'no')).toContain('nothing was erased');
     expect(await historyOf(key)).toHaveLength(1);
-    expect(await system.erase([key], 'erase')).toContain('removed: 1 commits');
+    expect(await system.erase([bareKey(key)], 'erase')).toContain('removed: 1 commits');
   });
 
   test('C9: no file of the log and the queues has what was said: its bytes are overwritten (ADR 8)', async () => {

@@ -66,15 +66,31 @@ describe('a new session', () => {
 
   test.each([
     ['an alias', 'fast', 'openai/gpt-5-mini'],
-    ['provider/model', 'anthropic/claude-next', 'anthropic/claude-next'],
+    ['provider/model', 'anthropic/claude-opus', 'anthropic/claude-opus'],
     ['a provider', 'anthropic', 'anthropic/claude-opus'],
-    ['the nearest name', 'haiku', 'anthropic/claude-haiku'],
   ])('A4/54: /new with %s sets the model of the new session', async (_, word, expected) => {
     const whole = await startWhole({ more: { model } });
     await ask(whole, owner, 'hello');
     expect(await ask(whole, owner, `/new ${word}`)).toMatch(greets);
     expect(await whole.eventsOf(key, 'settings_changed')).toMatchObject([{ changes: { model: expected } }]);
     expect(await ask(whole, owner, '/status')).toContain(`Model: ${expected}`);
+  });
+
+  test.each([
+    ['/new antropic/haiku', 'anthropic/claude-haiku', greets],
+    ['/new haiku hello', 'anthropic/claude-haiku', /^You said: hello$/],
+  ])('D5: "%s" is near enough, and what it took is said before the answer', async (text, expected, answer) => {
+    const whole = await startWhole({ more: { model } });
+    expect(await ask(whole, owner, text)).toBe(`Model: ${expected}`);
+    expect((await whole.delivered()).text).toMatch(answer);
+    expect(await whole.eventsOf(key, 'settings_changed')).toMatchObject([{ changes: { model: expected } }]);
+  });
+
+  test('D5: a name that is none becomes no message; an ordinary word does', async () => {
+    const whole = await startWhole({ more: { model } });
+    expect(await ask(whole, owner, '/new google/gemini hello')).toMatch(/^Nothing was reset: there is no model "google\/gemini"/);
+    expect(await whole.eventsOf(key, 'user_message')).toEqual([]);
+    expect(await ask(whole, owner, '/new what is the weather')).toBe('You said: what is the weather');
   });
 
   test('A4/54: a name that could be several models resets nothing and lists them', async () => {
@@ -200,7 +216,7 @@ test.each(['/send off please', 'please /stop', '/stop it', '/status?', '/context
 );
 
 describe('in a group', () => {
-  test('A6/73-76: the owner and who names the agent may command; a bare word of others is a text that is only remembered', async () => {
+  test('A6/73-76, D7: the owner may command, who names the agent is told so; a bare word of others is a text that is only remembered', async () => {
     const whole = await startWhole();
     await whole.say(ann, '/new', group);
     await whole.say(ann, 'talk among us', group);
@@ -208,14 +224,23 @@ describe('in a group', () => {
     expect(await textsIn(whole, groupKey)).toEqual(['/new', 'talk among us']);
     expect(whole.sent).toEqual([]);
 
-    expect(await ask(whole, ann, '@natter /new', group)).toMatch(greets);
+    expect(await ask(whole, ann, '@natter /new', group)).toMatch(/^Nothing was changed: only the owner may use \/new/);
     expect(await ask(whole, owner, '/new', group)).toMatch(greets);
-    expect((await whole.eventsOf(groupKey, 'session_reset')).map(({ generation }) => generation)).toEqual([2, 3]);
+    expect((await whole.eventsOf(groupKey, 'session_reset')).map(({ generation }) => generation)).toEqual([2]);
 
     expect(await ask(whole, owner, '/new shoes for everybody', group)).toMatch(/\n\/new shoes for everybody$/);
-    expect(await whole.eventsOf(groupKey, 'session_reset')).toHaveLength(2);
+    expect(await whole.eventsOf(groupKey, 'session_reset')).toHaveLength(1);
     expect(await ask(whole, ann, 'natter: what is new?', group)).toBe('You said: natter: what is new?');
-    expect(await ask(whole, owner, 'to the others', group)).toMatch(/^You said: \[The owner wrote this to the group/);
+  });
+
+  test('A6/76, D3: the model is told that the owner spoke to the others; what is stored is what was said', async () => {
+    const whole = await startWhole();
+    expect(await ask(whole, owner, 'to the others', group)).toMatch(
+      /^You said: \[The owner wrote this to the group[^\n]+\nto the others$/,
+    );
+    expect(await textsIn(whole, groupKey)).toEqual(['to the others']);
+    const { body } = await whole.as.owner('GET', `${pathOf(groupKey)}/messages`);
+    expect(body).toMatchObject({ messages: [{ role: 'user', text: 'to the others' }, { role: 'assistant' }] });
   });
 
   test('A9/94: /send by another member of the group changes nothing', async () => {
@@ -223,6 +248,21 @@ describe('in a group', () => {
     expect(await ask(whole, ann, '@natter /send off', group)).toBe('Only the owner may use /send.');
     expect(await ask(whole, owner, '/send off', group)).toBe('Sending is off for this session.');
   });
+});
+
+test('D8: a stranger is told a code, which the owner approves in the chat; then they may write, until that is revoked', async () => {
+  const whole = await startWhole({ more: { channels: { telegram: { dmPolicy: 'pairing' } } } });
+  const told = (await ask(whole, ann, 'let me in')) ?? '';
+  const [, code = ''] = /approve the code ([A-Z2-9]{8});/.exec(told) ?? [];
+  await whole.say(ann, 'hello?');
+  expect((await whole.as.owner('GET', '/v1/pairing')).body).toMatchObject({
+    requests: [{ channel: 'telegram', senderId: '1', code }],
+  });
+  expect(await ask(whole, owner, `/pair ${code}`)).toBe('Approved: telegram:1 may write to me now.');
+  expect(await ask(whole, ann, 'and now?')).toBe('You said: and now?');
+  await whole.as.owner('POST', '/v1/pairing/revoke', { body: { channel: 'telegram', senderId: '1' } });
+  expect(await ask(whole, ann, 'still there?')).toMatch(/^I do not know you yet/);
+  expect(await textsIn(whole, annKey)).toEqual(['and now?']);
 });
 
 test('A3/31: with an allow list the direct messages of strangers reach no session, nor do their commands', async () => {

@@ -71,7 +71,7 @@ export const startWhole = async (
       ...(tools && { tools }),
     }),
     await startRouter({ config: fixed(config), ports, log, member: 'router' }),
-    await startCheckpoint({ ports, log, member: 'checkpoint', scrub: config.scrub }),
+    await startCheckpoint({ ports, log, member: 'checkpoint', scrub: config.scrub, retention: config.session }),
     await startDelivery({
       config: fixed(config),
       ports: keepingRecords(ports, custody),

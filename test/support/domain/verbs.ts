@@ -45,6 +45,8 @@ const posted = (
   }),
 });
 
+const personCalled = (name: string) => ({ id: name, role: 'participant' as const, principal: `irc:${name}` });
+
 const spawnOf = (index: number): SpawnedRun => ({ key: 'agent:main:subagent:1', runId: `spawned-${index}` });
 
 const requestOf = (
@@ -76,6 +78,13 @@ export const verbs: Record<string, (...words: string[]) => SessionCommand> = {
   open: (sessionId = 's1') => ({ type: 'open_session', sessionId }),
   'open-by': (person = 'user-1') => ({ type: 'open_session', sessionId: 's1', by: { id: person, role: 'owner' } }),
   stop: () => ({ type: 'stop', reason: 'stop' }),
+  /** A message of somebody who is not the owner: `post-of m1 ann`, `post-of m2 bob steer`. */
+  'post-of': (message, person = '', mode) => {
+    const asked = posted(message, { mode });
+    return { ...asked, message: { ...asked.message, sender: personCalled(person) } };
+  },
+  'stop-of': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person) }),
+  'stop-of-told': (person = '') => ({ type: 'stop', reason: '/stop', by: personCalled(person), notice: { code: 'stopped' } }),
   repair: (...reason) => ({ type: 'repair_history', reason: reason.join(' ') }),
   reset: (sessionId = 's2', message) => ({
     type: 'reset',

@@ -21,19 +21,37 @@ export const mocking = filesWhere((text) => mocksModules.test(text));
 /** Test files of whole systems that give a test more than a minute: they start many processes, which compute. */
 export const heavy = filesWhere((text, path) => /^test\/(contract|e2e)\//.test(path) && longestTimeout(text) > 60_000);
 
+/** Longer than any timeout. */
+const overall = 1e9;
+/** Files of many tests that take half a minute and more together, though no test of theirs needs a long time. */
+const longInAll = [
+  'contract/work-queue/',
+  'contract/provision',
+  'contract/caches/',
+  'contract/event-log/',
+  'e2e/gateway/access/',
+];
+
 /**
- * The files that may take longest start first, so that at the end no worker is left alone with one. How long a file takes is known once it
- * has run here; that it is among the long ones can be seen in the time that it gives its tests.
+ * The files that may take longest start first, so that at the end no worker is left alone with one: those above, then by the time that a file
+ * gives its tests.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const timeouts = new Map(files.map((file) => [file, longestTimeout(readFileSync(file.moduleId, 'utf8'))]));
-    const timeoutOf = (file: TestSpecification): number => timeouts.get(file) ?? 0;
+    const estimates = new Map(
+      files.map((file) => {
+        const isLong = longInAll.some((path) => file.moduleId.includes(`/test/${path}`));
+        return [file, isLong ? overall : longestTimeout(readFileSync(file.moduleId, 'utf8'))];
+      }),
+    );
+    const estimateOf = (file: TestSpecification): number => estimates.get(file) ?? 0;
     const groupOf = ({ project }: TestSpecification): number => project.config.sequence.groupOrder;
     return sorted.sort(
       (one, other) =>
-        groupOf(one) - groupOf(other) || one.project.name.localeCompare(other.project.name) || timeoutOf(other) - timeoutOf(one),
+        groupOf(one) - groupOf(other) ||
+        one.project.name.localeCompare(other.project.name) ||
+        estimateOf(other) - estimateOf(one),
     );
   }
 }

@@ -3,6 +3,7 @@ import { startRouter } from '../../../services/router/main.ts';
 import { openInMemory } from '../../../shared/adapters/in-memory/open.ts';
 import { type Config, configSchema } from '../../../shared/domain/config/schema.ts';
 import { inboundEnvelope } from '../../../shared/domain/routing/inbound-envelope.ts';
+import { revoke } from '../../../shared/domain/routing/pairing.ts';
 import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
 import { systemClock } from '../../../shared/kit/clock.ts';
 import { NatterError } from '../../../shared/kit/errors.ts';
@@ -111,5 +112,67 @@ describe('the router', () => {
     config = configSchema.parse({ session: { dmScope: 'per-channel-peer' } });
     await say('after', 'ann', 'direct');
     await vi.waitFor(() => expect(commands.map(({ key }) => key)).toEqual(['agent:main:main', 'agent:main:irc:dm:ann']));
+  });
+});
+
+describe('pairing at the router (D8)', () => {
+  const settings = { agent: { owners: ['irc:boss'] }, channels: { irc: { dmPolicy: 'pairing' } } };
+  const noticeOf = ({ data }: CommandEnvelope): string => (data.type === 'post_notice' ? (data.notice.text ?? '') : data.type);
+  /** A router, and somebody who writes to it directly. */
+  const opened = async () => {
+    const rig = await open(undefined, fixed(configSchema.parse(settings)));
+    const write = async (
+      sender: string,
+      text: string,
+      id = `m${rig.commands.length}-${Number(rig.router.metrics().dropped_total)}`,
+    ): Promise<string> => {
+      const [at, dropped] = [rig.commands.length, rig.router.metrics().dropped_total ?? 0];
+      const envelope = { id, channel: 'irc', conversation: { id: sender, kind: 'direct' }, sender: { id: sender }, text, at: 1 };
+      await rig.ports.inbound.publish(inboundEnvelope.parse(envelope));
+      await vi.waitFor(() =>
+        expect(rig.commands.length + Number(rig.router.metrics().dropped_total)).toBeGreaterThan(at + Number(dropped)),
+      );
+      const [command] = rig.commands.slice(at);
+      return command === undefined ? 'dropped' : noticeOf(command);
+    };
+    return { ...rig, write };
+  };
+  const codeIn = (notice: string): string => /approve the code ([A-Z2-9]{8});/.exec(notice)?.[1] ?? `no code in "${notice}"`;
+
+  test('D8: a stranger is told a code once, the owner approves it in the chat, the next message passes, and revoking ends that', async () => {
+    const { write, ports, router, commands } = await opened();
+    const code = codeIn(await write('ann', 'my secret'));
+    expect(commands[0]).toMatchObject({ key: 'agent:main:irc:default:dm:ann', actor: 'irc:ann' });
+    expect(await write('ann', 'hello?')).toBe('dropped');
+    expect(JSON.stringify([commands, await ports.pairings.all()])).not.toContain('my secret');
+    expect(await write('boss', `/pair ${code.toLowerCase()}`)).toBe('Approved: irc:ann may write to me now.');
+    expect(await write('ann', 'now?')).toBe('post_message');
+    expect(await ports.audit.page({ limit: 9 })).toMatchObject({
+      records: [{ kind: 'pairing_approved', actor: 'irc:boss', target: 'irc:ann', outcome: 'ok' }],
+    });
+    await ports.pairings.change('irc', (record) => revoke(record, 'ann'));
+    expect(codeIn(await write('ann', 'and now?'))).toMatch(/^[A-Z2-9]{8}$/);
+    expect(router.metrics()).toMatchObject({ pairing_notices_total: 2, dropped_total: 1, unroutable_total: 0 });
+  });
+
+  test('D8: wrong codes are told, and soon not even looked at', async () => {
+    const { write } = await opened();
+    await write('ann', 'hi');
+    const answers = [];
+    for (let guess = 0; guess < 12; guess++) answers.push(await write('boss', `/pair ${guess}`));
+    expect(answers[0]).toMatch(/^Nothing was approved: no such code waits/);
+    expect(answers.at(-1)).toMatch(/^Nothing was approved: this caller names wrong pairing codes, more than 10 a minute/);
+  });
+
+  test('D8: nobody is approved before the audit trail has it', async () => {
+    const { write, ports } = await opened();
+    const code = codeIn(await write('ann', 'hi'));
+    const pairedThen: unknown[] = [];
+    vi.spyOn(ports.audit, 'append').mockImplementation(async () => {
+      pairedThen.push((await ports.pairings.all()).flatMap(({ paired }) => paired));
+      if (pairedThen.length === 1) throw new NatterError('unavailable', 'full');
+    });
+    expect(await write('boss', `/pair ${code}`)).toMatch(/^Approved/);
+    expect(pairedThen).toEqual([[], []]);
   });
 });

@@ -24,7 +24,9 @@ test('only session hosts write the log, and only the gateway tokens (ADR 19)', (
   expect(publishing('natter.event.turn_started.agent.main.main')).toEqual(['session', 'restorer']);
   expect(publishing('natter.event.lost')).toEqual(['session', 'operator', 'restorer']);
   expect(publishing('$KV.natter_tokens.token.x')).toEqual(['gateway']);
+  expect(publishing('natter.audit.pairing_approved')).toContain('router');
   expect(publishing('natter.audit.token_created')).toEqual(['gateway', 'operator', 'restorer']);
+  expect(publishing('natter.audit.session_deleted')).toEqual(['checkpoint', 'gateway', 'operator', 'restorer']);
 });
 
 test('only the provisioner makes streams, and consumers only of queues: a consumer delivers to any subject (ADR 2)', () => {

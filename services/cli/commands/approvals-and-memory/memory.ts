@@ -42,23 +42,29 @@ const path = (id: string): string => `/v1/memory/${encodeURIComponent(id)}`;
 
 /** `natter memory`: long-term memory, where each entry came from, and changes by people (A7/82). */
 export const memoryCommand = (program: Command, world: World): void => {
-  const { terminal } = world;
   const memory = program
     .command('memory')
     .description('what agents remember across sessions')
     .addHelpText('after', example('memory search "build server"'));
+  addReading(memory, world);
+  addShow(memory, world);
+  addChanges(memory, world);
+  addRebuild(memory, world);
+};
 
-  const showAll = (memories: readonly Memory[], json: boolean): void => {
-    if (json) return terminal.out(asJson({ memories }, 2));
-    if (memories.length === 0) return terminal.note('no memories');
-    const rows = memories.map(({ id, updatedAt, scope, text }) => [
-      id,
-      ago(updatedAt, world.now()),
-      oneLine(scope, 48),
-      oneLine(text, 100),
-    ]);
-    for (const line of table(['MEMORY', 'CHANGED', 'SCOPE', 'WHAT'], rows)) terminal.out(line);
-  };
+const showAll = ({ terminal, now }: World, memories: readonly Memory[], json: boolean): void => {
+  if (json) return terminal.out(asJson({ memories }, 2));
+  if (memories.length === 0) return terminal.note('no memories');
+  const rows = memories.map(({ id, updatedAt, scope, text }) => [
+    id,
+    ago(updatedAt, now()),
+    oneLine(scope, 48),
+    oneLine(text, 100),
+  ]);
+  for (const line of table(['MEMORY', 'CHANGED', 'SCOPE', 'WHAT'], rows)) terminal.out(line);
+};
+
+const addReading = (memory: Command, world: World): void => {
   const reading = (name: string, description: string, line: string) =>
     memory
       .command(name)
@@ -67,21 +73,21 @@ export const memoryCommand = (program: Command, world: World): void => {
       .option('--limit <number>', 'maximum number of memories (default: 50, search: 20)', wholeNumber(1, 1_000))
       .option('--json', 'print JSON')
       .addHelpText('after', example(line));
-
-  reading('list', 'list memories, most recently changed first', 'memory list --limit 20').action(
-    async (_: unknown, command: Command) => {
-      const { json = false, scope, limit, ...common } = command.optsWithGlobals<Options>();
-      const query = { scope, limit: limit ?? 50 };
-      showAll((await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
-    },
+  const show = async (command: Command, usual: number, words?: readonly string[]): Promise<void> => {
+    const { json = false, scope, limit = usual, ...common } = command.optsWithGlobals<Options>();
+    const query = { ...(words && { query: words.join(' ') }), scope, limit };
+    showAll(world, (await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
+  };
+  reading('list', 'list memories, most recently changed first', 'memory list --limit 20').action((_: unknown, command: Command) =>
+    show(command, 50),
   );
   reading('search', 'search memories, best match first', 'memory search build server')
     .argument('<words...>', 'words to look for')
-    .action(async (words: string[], _: unknown, command: Command) => {
-      const { json = false, scope, limit, ...common } = command.optsWithGlobals<Options>();
-      const query = { query: words.join(' '), scope, limit: limit ?? 20 };
-      showAll((await clientOf(world, common).get<{ memories: Memory[] }>('/v1/memory', { query })).memories, json);
-    });
+    .action((words: string[], _: unknown, command: Command) => show(command, 20, words));
+};
+
+const addShow = (memory: Command, world: World): void => {
+  const { terminal } = world;
   memory
     .command('show')
     .argument('<id>', 'id of the memory, from the list')
@@ -103,6 +109,10 @@ export const memoryCommand = (program: Command, world: World): void => {
         );
       }
     });
+};
+
+const addChanges = (memory: Command, world: World): void => {
+  const { terminal } = world;
   memory
     .command('add')
     .argument('<text>', 'the fact to remember')
@@ -131,6 +141,10 @@ export const memoryCommand = (program: Command, world: World): void => {
       if (json) return terminal.out(asJson(forgotten, 2));
       terminal.out(forgotten.status === 'accepted' ? `${id} will be forgotten` : `${id} is forgotten`);
     });
+};
+
+const addRebuild = (memory: Command, world: World): void => {
+  const { terminal } = world;
   memory
     .command('rebuild')
     .description('rebuild the memory from the log; needs the broker and a running checkpoint service')

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import pc from 'picocolors';
+import { counted } from '../../../../shared/kit/counted.ts';
 import { createLog } from '../../../../shared/kit/log.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
 import type { LogEntry } from '../../backup/manifest.ts';
@@ -35,7 +36,7 @@ export const restoreCommand = (program: Command, world: World): void => {
       else {
         for (const problem of problems) world.terminal.note(pc.red(problem));
         showBreaks(world, log);
-        const again = erased > 0 ? `; ${erased} sessions erased again` : '';
+        const again = erased > 0 ? `; ${counted(erased, 'session')} erased again` : '';
         const outcome = problems.length > 0 ? pc.red('DIFFERENT') : verify ? 'the broker has all of the backup' : 'restored';
         world.terminal.out(`${outcome}: ${verdictOn(log)}${again}`);
       }

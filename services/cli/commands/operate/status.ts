@@ -4,9 +4,9 @@ import {
   NatterApiError,
   type NatterClient,
   type PendingApproval,
+  type SessionRow,
   type UnavailableReason,
 } from '../../../../shared/client/main.ts';
-import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
 import { type CommonOptions, clientOf, explained } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, type World } from '../../terminal.ts';
@@ -42,7 +42,7 @@ interface SystemStatus {
   readonly deadLetters?: number | null;
 }
 interface State {
-  readonly sessions: readonly IndexRow[];
+  readonly sessions: readonly SessionRow[];
   readonly approvals: readonly PendingApproval[];
   readonly system: SystemStatus;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import pc from 'picocolors';
-import { type SessionKey, sessionKeyProblem } from '../../../../shared/domain/keys/session-key.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
+import { keyFrom } from '../../../../shared/runtime/session-tools/named-session.ts';
 import { atBroker, type CommonOptions } from '../../access.ts';
 import type { ListedErasure } from '../../backup/erasure-list.ts';
 import { isConfirmed } from '../../confirm.ts';
@@ -17,12 +17,6 @@ interface EraseOptions extends CommonOptions {
   readonly reason: string;
   readonly json?: boolean;
 }
-
-const checkedKey = (text: string): SessionKey => {
-  const problem = sessionKeyProblem(text);
-  if (problem !== null) throw new NatterError('invalid', `session key ${problem}`);
-  return text as SessionKey;
-};
 
 const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: ErasureReport): void => {
   const { commits, timers, commands, custody, deadLetters, memories } = erased;
@@ -44,7 +38,7 @@ const report = ({ terminal }: World, { key, seq, resumed, indexed, ...erased }: 
 export const eraseCommand = (program: Command, world: World): void => {
   program
     .command('erase')
-    .argument('<key>', 'full session key')
+    .argument('<key>', 'session key, as lists show it')
     .description('remove everything said in a session, permanently; the log keeps the fact that it was erased')
     .option('--yes', 'do not ask for confirmation')
     .option('--reason <text>', 'reason; it stays in the log, so do not name a person', 'asked for by an operator')
@@ -52,9 +46,9 @@ export const eraseCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('erase agent:main:whatsapp:direct:+15551234567'))
     .action(async (text: string, _: unknown, command: Command) => {
       const { yes, reason, json, ...common } = command.optsWithGlobals<EraseOptions>();
-      const key = checkedKey(text);
       if (reason.length > 200) throw new NatterError('invalid', '--reason: use at most 200 characters');
       const config = atBroker(world, common);
+      const key = keyFrom(config, text, 'KEY');
       // Loaded on demand: the broker client is large.
       const { existingBroker } = await import('../../runtime/broker.ts');
       const { eraseSession, lastCommit, withEraser } = await import('../../runtime/erasure.ts');

@@ -4,9 +4,11 @@ import type { Command } from 'commander';
 
 import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
 import { buildKey, type SessionKey } from '../../../../shared/domain/keys/session-key.ts';
+import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
 import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
 import { linesOf, type TranscriptLine } from '../../../../shared/domain/projections/transcript-line.ts';
+import { counted } from '../../../../shared/kit/counted.ts';
 import { NatterError } from '../../../../shared/kit/errors.ts';
 import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
 import { mapPathOf, type StoreConfig, writeMap } from '../../../../shared/runtime/transcripts/session-map.ts';
@@ -49,7 +51,7 @@ const exportSession = async ({ world, client, sink }: Exporting, key: SessionKey
   let generation = 0;
   const flush = async (): Promise<void> => {
     count += lines.length;
-    await sink(key, lines.splice(0));
+    await sink(storedKey(key), lines.splice(0));
   };
   for await (const commit of commitsOf(client, key, { lost: noteLost(world, key) })) {
     for (const line of linesOf(commit)) {
@@ -84,7 +86,7 @@ const exportAll = async (exporting: Exporting, rows: readonly IndexRow[]): Promi
   for (const row of rows) {
     try {
       lines += await exportSession(exporting, row.key);
-      exported.push(row);
+      exported.push({ ...row, key: storedKey(row.key) });
     } catch (error) {
       if (!(error instanceof NatterApiError) || (error.status !== 404 && !['quarantined', 'damaged'].includes(error.code)))
         throw error;
@@ -126,7 +128,7 @@ const fileSink = (store: string): Sink => {
 const showResult = ({ terminal }: World, { rows, lines, skipped }: Exported, folder: string, json = false): void => {
   const sessions = rows.length;
   if (json) terminal.out(asJson({ folder, sessions, lines, skipped }, 2));
-  else terminal.note(`${sessions} sessions, ${lines} lines, in ${folder}`);
+  else terminal.note(`${counted(sessions, 'session')}, ${counted(lines, 'line')}, in ${folder}`);
 };
 
 /** Writes the stored commits of one session, or of all, to a file or to standard output. */
@@ -143,7 +145,7 @@ const exportStored = async (world: World, common: CommonOptions, key: string | u
   } finally {
     await file?.close();
   }
-  if (file !== null) world.terminal.note(`${keys.length} sessions, in ${out}; check it with: natter verify ${out}`);
+  if (file !== null) world.terminal.note(`${counted(keys.length, 'session')}, in ${out}; check it with: natter verify ${out}`);
 };
 
 /** `natter export`: transcripts as JSON Lines from the log, in the layout of A2/8–10 (A2/16, C12). */

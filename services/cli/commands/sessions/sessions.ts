@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import type { IndexRow } from '../../../../shared/domain/projections/summary.ts';
+import type { SessionRow } from '../../../../shared/client/main.ts';
 import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
 import { example } from '../../example.ts';
 import { asJson, oneLine, table, type World } from '../../terminal.ts';
 import { ago } from '../../time.ts';
+import { addCleanup } from './cleanup.ts';
 
 interface SessionsOptions extends CommonOptions {
   readonly active?: number;
@@ -11,11 +12,11 @@ interface SessionsOptions extends CommonOptions {
 }
 
 /** Index rows as lines of a table. */
-export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =>
+export const sessionLines = (rows: readonly SessionRow[], now: number): string[] =>
   table(
     ['KEY', 'STATUS', 'MESSAGES', 'TURNS', 'QUEUED', 'ACTIVE', 'ABOUT', 'LAST MESSAGE'],
     rows.map((row) => [
-      oneLine(row.key, 60),
+      oneLine(row.shownKey, 60),
       row.status,
       String(row.messageCount),
       String(row.completedTurns),
@@ -28,7 +29,7 @@ export const sessionLines = (rows: readonly IndexRow[], now: number): string[] =
 
 /** `natter sessions` (A12/129). */
 export const sessionsCommand = (program: Command, world: World): void => {
-  program
+  const sessions = program
     .command('sessions')
     .description('list the sessions, newest activity first')
     .option('--active <minutes>', 'only sessions active in the last MINUTES', wholeNumber(1, 10_000_000))
@@ -36,10 +37,11 @@ export const sessionsCommand = (program: Command, world: World): void => {
     .addHelpText('after', example('sessions --active 60'))
     .action(async (_: unknown, command: Command) => {
       const { active, json, ...common } = command.optsWithGlobals<SessionsOptions>();
-      const rows: IndexRow[] = [];
+      const rows: SessionRow[] = [];
       for await (const row of clientOf(world, common).sessions.list({ activeMinutes: active })) rows.push(row);
       if (json) world.terminal.out(asJson({ sessions: rows }, 2));
       else if (rows.length === 0) world.terminal.note('no sessions; send a message: natter send agent:main:main "hello"');
       else for (const line of sessionLines(rows, world.now())) world.terminal.out(line);
     });
+  addCleanup(sessions, world);
 };

@@ -57,6 +57,7 @@ const conversationsOf = ({ envelopes }: Source, config: Config, refused: Record<
     const routed = route(envelope, 0);
     if ('unroutable' in routed) count(refused, routed.unroutable);
     else if ('dropped' in routed) count(refused, routed.dropped);
+    else if ('pairing' in routed) count(refused, 'needs pairing, which is for live messages');
     else if (messageIn(routed.command.data) === undefined) count(refused, 'is a chat command or has no message');
     else {
       const { key } = routed.command;

@@ -8,6 +8,7 @@ import type { Position } from '../evolve.ts';
 /** Why a command is refused. Part of the API; the message says what to do. */
 export type RefusalCode =
   | 'session_busy'
+  | 'stop_forbidden'
   | 'session_unknown'
   | 'session_retained'
   | 'fork_invalid'

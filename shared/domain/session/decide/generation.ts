@@ -3,18 +3,39 @@ import { type ResetCause, staleness } from '../../values/expiry.ts';
 import type { CheckpointReason } from '../../values/memory-edit.ts';
 import { deliveryTarget, type Notice, type Settings } from '../../values/types.ts';
 import type { CommandOf } from '../commands.ts';
+import type { ActiveTurn } from '../context.ts';
 import type { Gap } from '../covered.ts';
-import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import type { QueuedTurn } from '../queued-turn.ts';
 import { awaiting, refOf, type SessionView } from './decision.ts';
 
 /** How generations of a session follow each other and end (A4/43–58, C8, C10). */
 
 /** The events that end the running turn and clear the queue. */
-export const abortEvents = (view: SessionView, reason: string): SessionEvent[] => {
-  if (view.turn === null) return [];
-  const turnIds = view.context.queue.map(({ id }) => id);
-  const cleared: SessionEvent[] = turnIds.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds, reason }];
-  return [...cleared, { type: 'turn_aborted', v: 1, turn: refOf(view.turn), reason, ...awaiting(view.turn) }];
+export const abortEvents = (view: SessionView, reason: string): SessionEvent[] =>
+  view.turn === null ? [] : [...clearing(view.context.queue, reason), aborting(view.turn, reason)];
+
+const clearing = (queue: readonly QueuedTurn[], reason: string): SessionEvent[] =>
+  queue.length === 0 ? [] : [{ type: 'queue_cleared', v: 1, turnIds: queue.map(({ id }) => id), reason }];
+
+const aborting = (turn: ActiveTurn, reason: string): SessionEvent => ({
+  ...{ type: 'turn_aborted', v: 1, turn: refOf(turn), reason },
+  ...awaiting(turn),
+});
+
+/** What one person asked for ends; what others asked for goes on (D7). */
+export const stopOwnEvents = (
+  view: SessionView,
+  person: string,
+  reason: string,
+): { readonly events: SessionEvent[]; readonly runs: number; readonly waiting: number } => {
+  const { turn, context } = view;
+  const isOwn = ({ askedBy }: Pick<QueuedTurn, 'askedBy'>): boolean => askedBy === person;
+  const own = context.queue.filter(isOwn);
+  const cleared = clearing(own, reason);
+  if (turn === null || !isOwn(turn)) return { events: cleared, runs: 0, waiting: own.length };
+  const rest = { ...view, context: { ...context, queue: context.queue.filter((queued) => !isOwn(queued)) } };
+  return { events: [...cleared, aborting(turn, reason), ...nextTurn(rest)], runs: 1, waiting: own.length };
 };
 
 /** Runs that this session spawned end with it (A11/125). */
@@ -72,8 +93,10 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
   const [next] = view.context.queue;
   if (next === undefined) return [];
   const { renews, collect: _, ...turn } = next;
-  const merged = collected(view.context.queue).map(({ id, messageId }) => ({ id, messageId }));
-  const started: SessionEvent = { type: 'turn_started', v: 1, turn, attempt: 1, ...(merged.length > 0 && { merged }) };
+  const others = collected(view.context.queue);
+  const merged = others.map(({ id, messageId }) => ({ id, messageId }));
+  const asked = others.every(({ askedBy }) => askedBy === turn.askedBy) ? turn : withoutAsker(turn);
+  const started: SessionEvent = { type: 'turn_started', v: 1, turn: asked, attempt: 1, ...(merged.length > 0 && { merged }) };
   if (renews === undefined) return [started];
   const { sessionId, cause } = renews;
   // The checkpoint includes this very commit, in which the last turn ends.
@@ -83,6 +106,9 @@ export const nextTurn = (view: SessionView): SessionEvent[] => {
     started,
   ];
 };
+
+/** A turn that several people asked for is none of theirs to stop. */
+const withoutAsker = ({ askedBy: _, ...turn }: QueuedTurn): QueuedTurn => turn;
 
 /** The queued turns that are answered together with the first: up to the first that may not be (B6). */
 const collected = ([first, ...others]: readonly QueuedTurn[]): readonly QueuedTurn[] => {

@@ -1,9 +1,10 @@
 import { limits } from '../../../kit/limits.ts';
 import { isGroupKey } from '../../keys/session-key.ts';
 import type { ResetCause } from '../../values/expiry.ts';
+import type { Sender } from '../../values/types.ts';
 import type { SessionEvent } from '../events.ts';
 import { accept, awaiting, type Decision, type Given, nothing, refuse, type SessionView } from './decision.ts';
-import { abortEvents, noticeEvent, renewalEvents, stopRunsEvents } from './generation.ts';
+import { abortEvents, noticeEvent, renewalEvents, stopOwnEvents, stopRunsEvents } from './generation.ts';
 import { storeAndStartTurn } from './message.ts';
 import { isNew, originEvents, participantEvents, readinessEvents, settingsEvents } from './opening.ts';
 
@@ -13,6 +14,7 @@ const many = (count: number, noun: string): string => `${count} ${noun}${count =
 
 /** Ends the running turn and clears the queue in one epoch step; a later message runs. */
 export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
+  if (data.by !== undefined) return stopOwn(data, data.by, view);
   const ended = [...abortEvents(view, data.reason), ...stopRunsEvents(view, data.reason)];
   if (data.notice === undefined) return accept(...ended);
   const runs = (view.turn === null ? 0 : 1) + view.context.spawned.length;
@@ -23,12 +25,25 @@ export const stop = ({ data }: Given<'stop'>, view: SessionView): Decision => {
   return accept(...ended, noticeEvent(view.context.settings, { ...data.notice, text }));
 };
 
+/** A person who may not stop everything stops what they themselves asked for, or learns why nothing was stopped (D7). */
+const stopOwn = ({ reason, notice }: Given<'stop'>['data'], { principal }: Sender, view: SessionView): Decision => {
+  const { events, runs, waiting } =
+    principal === undefined ? { events: [], runs: 0, waiting: 0 } : stopOwnEvents(view, principal, reason);
+  const isBusy = view.turn !== null || view.context.spawned.length > 0;
+  const others = 'only the owner may stop what others started';
+  if (notice === undefined)
+    return events.length === 0 && isBusy ? refuse('stop_forbidden', `${others}; ask them`) : accept(...events);
+  const stopped = `Stopped ${many(runs, 'run')} and cleared ${many(waiting, 'waiting message')}.`;
+  const text = events.length > 0 ? stopped : isBusy ? `Nothing was stopped: ${others}.` : 'Nothing was running.';
+  return accept(...events, noticeEvent(view.context.settings, { ...notice, text }));
+};
+
 /**
  * One commit ends the old generation, requests a checkpoint and starts the new generation, with its first message if there is one
  * (C10).
  */
 export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Decision => {
-  const { sessionId, cause, origin, settings, message, by, expiry: _, ...occasion } = data;
+  const { sessionId, cause, origin, settings, notice, message, by, expiry: _, ...occasion } = data;
   if (isNew(view) && message === undefined) {
     return refuse('session_unknown', 'there is nothing to reset yet; send a message first');
   }
@@ -39,6 +54,7 @@ export const reset = ({ id, at, data }: Given<'reset'>, view: SessionView): Deci
     ...opening,
     ...settingsEvents(view, settings),
     ...participantEvents(by),
+    ...(notice ? [noticeEvent(view.context.settings, notice)] : []),
     ...(message ? storeAndStartTurn(id, message, view) : []),
   );
 };

@@ -3,7 +3,8 @@ import type { Message } from '../../values/types.ts';
 import { messageOf } from '../commands.ts';
 import type { ActiveTurn } from '../context.ts';
 import type { CommandEnvelope } from '../envelope.ts';
-import type { EventOf, QueuedTurn, SessionEvent } from '../events.ts';
+import type { EventOf, SessionEvent } from '../events.ts';
+import type { QueuedTurn } from '../queued-turn.ts';
 import { accept, awaiting, type BusyView, type Decision, type Given, refOf, type SessionView } from './decision.ts';
 import { isSamePlace, renewal } from './generation.ts';
 import { isNew, originEvents, participantEvents, readinessEvents } from './opening.ts';
@@ -34,10 +35,15 @@ const attributed = (message: Message, { context: { spawned } }: SessionView): Me
   return isTrusted ? message : { ...message, sender: { ...message.sender, onBehalfOf: 'participant' } };
 };
 
+/** The person who asks for a turn. The owner may stop every turn anyway, and programs stop none of their own (D7). */
+const askedBy = ({ sender: { role, principal } }: Message): Pick<QueuedTurn, 'askedBy'> =>
+  role === 'participant' && principal !== undefined ? { askedBy: principal } : {};
+
 /** The result of a spawned run is answered where the session's last answers went (A13/138). */
-const turnOf = (id: string, { messageId, deliverTo, answers }: Message, { context: { route } }: SessionView): QueuedTurn => {
+const turnOf = (id: string, message: Message, { context: { route } }: SessionView): QueuedTurn => {
+  const { messageId, deliverTo, answers } = message;
   const target = deliverTo ?? (answers === undefined ? undefined : (route ?? undefined));
-  return { id, messageId, ...(target && { deliverTo: target }) };
+  return { id, messageId, ...(target && { deliverTo: target }), ...askedBy(message) };
 };
 
 /** Stores the message and starts its turn. `quietUntil`: others may join before its first step (B6). */
@@ -111,6 +117,7 @@ const joining = (given: Given<'post_message'>, { turn }: BusyView): SessionEvent
       messageId: message.messageId,
       runId: given.id,
       ...(until !== undefined && { quietUntil: until }),
+      ...askedBy(message),
     },
   ];
 };

@@ -20,9 +20,11 @@ import {
   memories,
   nothing,
   type Place,
+  pairedStrangers,
   responses,
   runs,
   sessions,
+  strangers,
   tokens,
   type World,
 } from './access-world.ts';
@@ -100,6 +102,23 @@ const unlessEmpty =
     return heard.body?.memories?.length === 0 ? { ...heard, status: 404, code: 'not_found' } : heard;
   };
 
+/** A chat command, waited for. What is answered that only the owner may counts as a refusal. */
+const said =
+  (text: string) =>
+  (title: string): Asking => {
+    const ask = byHttp(title, { given: () => ({ text }), query: '?wait=5' });
+    return by(async (...asked) => {
+      const heard = await ask(...asked);
+      const { status, error, reply } = heard.body ?? {};
+      if (status === 'error') return { ...heard, status: 404, code: error.code };
+      return /only the owner may/i.test(reply ?? '') ? { ...heard, status: 403, code: 'forbidden' } : heard;
+    });
+  };
+const ofStranger = { world: strangers };
+const withCode: Given = ({ key: channel, id: code }) => ({ channel, code });
+const ofPaired = { world: pairedStrangers };
+const ofSender: Given = ({ key: channel, id: senderId }) => ({ channel, senderId });
+
 const eventsOf = ({ key }: Place): string => pathOf(key, '/events');
 const encoded = ({ key }: Place): string => encodeURIComponent(key);
 const ofNone = ({ key }: Place): string => `${Buffer.from(key).toString('base64url')}.x`;
@@ -171,6 +190,11 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'POST /v1/sessions/:key/messages, append': body({ text: 'hi', mode: 'append' }),
   'POST /v1/sessions/:key/messages, later': body({ text: 'hi', sendAt: 4e12 }),
   'POST /v1/sessions/:key/messages, if unchanged': body({ text: 'hi' }, ifUnchanged),
+  'POST /v1/sessions/:key/messages, /new': said('/new hi'),
+  'POST /v1/sessions/:key/messages, /compact': said('/compact'),
+  'POST /v1/sessions/:key/messages, /stop': said('/stop'),
+  'POST /v1/sessions/:key/messages, /send on': said('/send on'),
+  'POST /v1/sessions/:key/messages, /pair X': said('/pair X'),
   'POST /v1/sessions/:key/open': route(),
   'POST /v1/sessions/:key/stop': route(),
   'POST /v1/sessions/:key/reset': route({}, unknownYet),
@@ -250,6 +274,7 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'GET /v1/asyncapi.json': route({}, plain),
   'GET /metrics': route({}, plain),
   'GET /v1/audit': route({}, plain),
+  'GET /v1/retention': route({}, plain),
   'GET /v1/dead-letters': route({}, plain),
   'GET /v1/dead-letters/:seq': route({}, { world: deadLetters }),
   'POST /v1/dead-letters/:seq/resend': route({}, { world: deadLetters }),
@@ -258,6 +283,14 @@ export const asks: Readonly<Record<string, (title: string) => Asking>> = {
   'rpc deadLetters.get': rpc(seqOf, { world: deadLetters }),
   'rpc deadLetters.resend': rpc(seqOf, { world: deadLetters }),
   'rpc deadLetters.discard': rpc((place) => ({ ...seqOf(place), reason: 'spam' }), { world: deadLetters }),
+  'GET /v1/pairing': route({}, plain),
+  'POST /v1/pairing/approve': route({ given: withCode }, ofStranger),
+  'POST /v1/pairing/deny': route({ given: withCode }, ofStranger),
+  'POST /v1/pairing/revoke': route({ given: ofSender }, ofPaired),
+  'rpc pairing.list': rpc(none, plain),
+  'rpc pairing.approve': rpc(withCode, ofStranger),
+  'rpc pairing.deny': rpc(withCode, ofStranger),
+  'rpc pairing.revoke': rpc(ofSender, ofPaired),
   'GET /v1/tokens': route({}, plain),
   'POST /v1/tokens': route({ given: () => ({ role: 'read-only' }) }, plain),
   'POST /v1/tokens/:id/rotate': route({}, { world: tokens }),

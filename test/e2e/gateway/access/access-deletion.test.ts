@@ -109,8 +109,8 @@ describe('DELETE /v1/sessions/{key}', () => {
       expect((await as.ann('DELETE', pathOf(group), once)).body).toMatchObject({ status: 409, code: 'session_retained' });
       expect((await as.ann('POST', pathOf(direct, '/stop'), once)).body).toMatchObject({ status: 'ok' });
     }
-    expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ outcome: 'accepted' });
-    expect((await as.ann('POST', pathOf(group, '/reset'), once)).body).toMatchObject({ status: 'ok', outcome: 'duplicate' });
+    expect((await as.ann('POST', pathOf(direct, '/reset'), once)).body).toMatchObject({ outcome: 'accepted' });
+    expect((await as.ann('POST', pathOf(direct, '/reset'), once)).body).toMatchObject({ status: 'ok', outcome: 'duplicate' });
   });
 
   const shared: readonly [what: string, key: string, people: readonly string[], session?: object][] = [

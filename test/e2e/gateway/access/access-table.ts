@@ -7,7 +7,7 @@ import type { Name } from './access-rig.ts';
  *
  * `a` Ann's own session · `b` Ann's and Bob's · `c` Bob's on another channel · `d` strangers' · `g` was Ann's, deleted · `n` never was ·
  * `e` never was, and Eve may begin it · `p` remembered of Ann · `q` of Bob · `s` by the agent · `y` how all of the system is · `t` a token
- * `l` a dead letter
+ * `l` a dead letter · `u` a stranger who waits, or was let in
  *
  * `403ab`: those are answered 403. `403` alone: everything is, in the same words. `-`: nothing is there. `=`: as the cell to the left.
  */
@@ -60,16 +60,21 @@ POST /v1/sessions/:key/messages, waiting       200  abcdgne      =      403     
 POST /v1/sessions/:key/messages, append        202  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/messages, later         202  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/messages, if unchanged  202  412abcdgne   =      403     412ab      412bc      412e    412ab        412c         412b    412ab      403       403      403
+POST /v1/sessions/:key/messages, /new          200  abcdgne      =      403     a/403b     403bc      e       a/403b       403c         403b    a/403b     403       403      403
+POST /v1/sessions/:key/messages, /compact      200  abcdgne      =      403     a/403b     403bc      e       a/403b       403c         403b    a/403b     403       403      403
+POST /v1/sessions/:key/messages, /stop         200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/messages, /send on      200  abcdgne      =      403     403ab      403bc      403e    403ab        403c         403b    403ab      403       403      403
+POST /v1/sessions/:key/messages, /pair X       200  abcdgne      =      403     403ab      403bc      403e    403ab        403c         403b    403ab      403       403      403
 POST /v1/sessions/:key/open                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/stop                    200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
-POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     ab         bc         404e    ab           c            b       ab         403       403      403
-POST /v1/sessions/:key/compact                 202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+POST /v1/sessions/:key/reset                   200  abcd/404gne  =      403     a/403b     403bc      404e    a/403b       403c         403b    a/403b     403       403      403
+POST /v1/sessions/:key/compact                 202  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
 POST /v1/sessions/:key/checkpoint              202  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 POST /v1/sessions/:key/repair                  200  409abcdgne   =      403     403        403        403     403          403          403     403        403       403      403
-POST /v1/sessions/:key/fork                    200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
-POST /v1/sessions/:key/fork, long ago          200  404abcd      =      403     404ab      404bc      -       404ab        404c         404b    404ab      403       403      403
-PATCH /v1/sessions/:key                        200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
-PATCH /v1/sessions/:key, if unchanged          200  412abcd      =      403     412ab      412bc      -       412ab        412c         412b    412ab      403       403      403
+POST /v1/sessions/:key/fork                    200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+POST /v1/sessions/:key/fork, long ago          200  404abcd      =      403     404a/403b  403bc      -       404a/403b    403c         403b    404a/403b  403       403      403
+PATCH /v1/sessions/:key                        200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+PATCH /v1/sessions/:key, if unchanged          200  412abcd      =      403     412a/403b  403bc      -       412a/403b    403c         403b    412a/403b  403       403      403
 DELETE /v1/sessions/:key                       200  ad/409bc     =      403     a/409b     409bc      -       403          403          403     a/409b     403       403      403
 DELETE /v1/sessions/:key, with its key         200  abcd         =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/inbound                               202  abcdgne      =      403     403        403        403     abgne/403cd  c/403abdgne  403     ab/403cde  403       403      403
@@ -82,11 +87,11 @@ POST /v1/responses, by conversation            200  abcdgne      =      403     
 POST /v1/responses, after another              200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
 rpc chat.send                                  200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
 rpc agent                                      200  abcdgne      =      403     ab         bc         e       ab           c            b       ab         403       403      403
-rpc sessions.reset                             200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
-rpc sessions.compact                           200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+rpc sessions.reset                             200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+rpc sessions.compact                           200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
 rpc sessions.checkpoint                        200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
-rpc sessions.fork                              200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
-rpc sessions.patch                             200  abcd         =      403     ab         bc         -       ab           c            b       ab         403       403      403
+rpc sessions.fork                              200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
+rpc sessions.patch                             200  abcd         =      403     a/403b     403bc      -       a/403b       403c         403b    a/403b     403       403      403
 rpc sessions.patch, sendPolicy                 200  abcd         =      403     403ab      403bc      -       403ab        403c         403b    403ab      403       403      403
 rpc sessions.delete                            200  ad/409bc     =      403     a/409b     409bc      -       403          403          403     a/409b     403       403      403
 rpc sessions.delete, with its key              200  abcd         =      403     403        403        403     403          403          403     403        403       403      403
@@ -121,6 +126,7 @@ GET /v1/openapi.json                           200  ok           =      =       
 GET /v1/asyncapi.json                          200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /metrics                                   200  ok           =      =       ok         ok         ok      ok           ok           ok      ok         ok        ok       ok
 GET /v1/audit                                  200  ok           =      404     404        404        404     404          404          404     404        404       404      404
+GET /v1/retention                              200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/dead-letters                           200  ok           =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/dead-letters/:seq                      200  l            =      403     403        403        403     403          403          403     403        403       403      403
 POST /v1/dead-letters/:seq/resend              200  l            =      403     403        403        403     403          403          403     403        403       403      403
@@ -129,6 +135,14 @@ rpc deadLetters.list                           200  ok           =      403     
 rpc deadLetters.get                            200  l            =      403     403        403        403     403          403          403     403        403       403      403
 rpc deadLetters.resend                         200  l            =      403     403        403        403     403          403          403     403        403       403      403
 rpc deadLetters.discard                        200  l            =      403     403        403        403     403          403          403     403        403       403      403
+GET /v1/pairing                                200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/pairing/approve                       200  u            =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/pairing/deny                          200  u            =      403     403        403        403     403          403          403     403        403       403      403
+POST /v1/pairing/revoke                        200  u            =      403     403        403        403     403          403          403     403        403       403      403
+rpc pairing.list                               200  ok           =      403     403        403        403     403          403          403     403        403       403      403
+rpc pairing.approve                            200  u            =      403     403        403        403     403          403          403     403        403       403      403
+rpc pairing.deny                               200  u            =      403     403        403        403     403          403          403     403        403       403      403
+rpc pairing.revoke                             200  u            =      403     403        403        403     403          403          403     403        403       403      403
 GET /v1/tokens                                 200  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens                                201  403          ok     403     403        403        403     403          403          403     403        403       403      403
 POST /v1/tokens/:id/rotate                     200  403          t      403     403        403        403     403          403          403     403        403       403      403

@@ -3,6 +3,7 @@ import { responseIdOf } from '../../../../services/gateway/protocols/openai/ids.
 import { runIdOf } from '../../../../shared/domain/keys/run-id.ts';
 import type { SessionKey } from '../../../../shared/domain/keys/session-key.ts';
 import { scopeName } from '../../../../shared/domain/memory/memory-scope.ts';
+import { admit, approve } from '../../../../shared/domain/routing/pairing.ts';
 import type { MemoryScope } from '../../../../shared/domain/values/memory-edit.ts';
 import { encodeCommand } from '../../../../shared/wire/codec.ts';
 import { pathOf } from '../setup.ts';
@@ -143,6 +144,19 @@ export const deadLetters: World = {
     return { letter, key: '', id: `${found?.seq}` };
   },
 };
+
+/** Strangers on channels of their own; their code and their id are one. */
+const strangersOf = (areApproved: boolean): World => ({
+  letters: 'u',
+  async make({ ports }, letter, cell) {
+    const [key, id] = [`irc-${cell}`, 'ABCDEFGH'];
+    await ports.pairings.change(key, (record) => admit(record, { code: id, senderId: id, inboundId: id }, Date.now()));
+    if (areApproved) await ports.pairings.change(key, (record) => approve(record, { code: id, by: 'test', now: Date.now() }));
+    return { letter, key, id };
+  },
+});
+export const strangers = strangersOf(false);
+export const pairedStrangers = strangersOf(true);
 
 /** Nothing but the caller. */
 export const nothing: World = { letters: '-', make: async (_, letter) => ({ letter, key: '', id: '' }) };

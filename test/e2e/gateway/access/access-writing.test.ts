@@ -56,6 +56,27 @@ describe('whose words they are', () => {
     expect((await as.bob('GET', pathOf(group))).body.participants).toEqual(['telegram:1', 'bob']);
   });
 
+  test('D7: in a shared session each stops and interrupts the turn that is theirs, the owner every one', async () => {
+    const { as, said, host } = await openGateway();
+    await said(group, ['telegram:1', 'telegram:2']);
+    host.hold();
+    const stop = (name: Name) => as[name]('POST', pathOf(group, '/stop'));
+    const ask = async (name: Name) => {
+      await as[name]('POST', pathOf(group, '/messages'), { body: { text: 'work' } });
+      await vi.waitFor(async () => expect((await as.owner('GET', pathOf(group))).body.status).toBe('running'));
+    };
+    await ask('bob');
+    expect((await stop('ann')).body).toMatchObject({ status: 403, code: 'stop_forbidden' });
+    expect((await stop('telegram')).body).toMatchObject({ status: 403, code: 'stop_forbidden' });
+    const interrupt = { body: { text: 'me first', queue: 'interrupt' } };
+    expect((await as.ann('POST', pathOf(group, '/messages'), interrupt)).body).toMatchObject({ status: 403, code: 'forbidden' });
+    const text = await as.ann('POST', pathOf(group, '/messages?wait=5'), { body: { text: '/stop' } });
+    expect(text.body.reply).toBe('Nothing was stopped: only the owner may stop what others started.');
+    expect((await stop('bob')).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
+    await ask('bob');
+    expect((await stop('owner')).body).toMatchObject({ status: 'ok', outcome: 'accepted' });
+  });
+
   test('A5/66: the same idempotency key of two callers is two runs', async () => {
     const { as, said } = await openGateway();
     await said(group, ['telegram:1', 'telegram:2']);

@@ -3,7 +3,7 @@ import type { Callers } from '../../../../services/gateway/context/callers.ts';
 import { Tickets } from '../../../../services/gateway/context/tickets.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
-import type { Tokens } from '../../../../shared/ports/tokens.ts';
+import type { Tokens } from '../../../../shared/ports/access/tokens.ts';
 import { openBroker, pathOf } from '../setup.ts';
 import { movableClock, type Replicas, startReplicas, untilStatus } from './token-rig.ts';
 

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
+import { admit } from '../../../../shared/domain/routing/pairing.ts';
 import { pathOf, startWorld } from '../setup.ts';
 
 const key = 'agent:main:main';
 
 /** Says something at the gateway and waits for what comes back. */
 const sayer = async () => {
-  const { call, host } = await startWorld();
-  const say = async (text: string, more: object = {}) =>
-    (await call('POST', pathOf(key, '/messages?wait=10'), { body: { text, ...more } })).body;
+  const { call, host, ports } = await startWorld();
+  const say = async (text: string, more: object = {}, at = key) =>
+    (await call('POST', pathOf(at, '/messages?wait=10'), { body: { text, ...more } })).body;
   const rpc = async (method: string, params: object) => (await call('POST', '/v1/rpc', { body: { method, params } })).body;
-  return { call, say, rpc, host };
+  return { call, say, rpc, host, ports };
 };
 
 test('A11/123: /status at the gateway is answered by Natter, and the run has the answer', async () => {
@@ -33,8 +34,27 @@ test('A5/67: who says /new at the gateway with a token that is nobody in particu
   const { call, say } = await sayer();
   for (const text of ['hello', '/new what now?', '/new', '/send on']) await say(text);
   expect((await call('GET', pathOf(key))).body.participants).toEqual([]);
-  await say('/new I am ann', { sender: { id: 'ann' } });
-  expect((await call('GET', pathOf(key))).body.participants).toEqual(['ann']);
+  const own = 'agent:main:cli:ann';
+  await say('/new I am ann', { sender: { id: 'ann' } }, own);
+  expect((await call('GET', pathOf(own))).body.participants).toEqual(['ann']);
+});
+
+test("D7: the owner's token begins the main session anew; who it speaks for does not", async () => {
+  const { call, say } = await sayer();
+  await say('hello');
+  for (const text of ['/new', '/reset hi', '/compact'])
+    expect((await say(text, { sender: { id: 'ann' } })).reply).toMatch(/^Nothing was changed: only the owner may use/);
+  expect((await call('GET', pathOf(key, '/state'))).body.context).toMatchObject({ generation: 1, messages: 2 });
+});
+
+test("D8: the owner's /pair at the gateway approves a code, on whatever channel; that of who it speaks for does not", async () => {
+  const { say, ports } = await sayer();
+  const stranger = { senderId: 'jo', code: 'ABCDEFGH', inboundId: '1' };
+  await ports.pairings.change('irc', (record) => admit(record, stranger, Date.now()));
+  expect((await say('/pair abcdefgh', { sender: { id: 'ann' } })).reply).toMatch(/^Nothing was approved: only the owner/);
+  expect((await say('/pair XXXXXXXX')).reply).toMatch(/^Nothing was approved: no such code waits/);
+  expect((await say('/pair abcdefgh')).reply).toBe('Approved: irc:jo may write to me now.');
+  expect(await ports.pairings.all()).toMatchObject([{ channel: 'irc', requests: [], paired: [{ senderId: 'jo' }] }]);
 });
 
 test("A9/94: the owner's token turns sending off; who it speaks for does not", async () => {

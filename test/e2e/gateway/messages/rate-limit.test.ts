@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { RateLimit } from '../../../../services/gateway/http/rate-limit.ts';
 import { startGateway } from '../../../../services/gateway/main.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { systemClock } from '../../../../shared/kit/clock.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { fixed } from '../../../../shared/runtime/config/reload.ts';
+import { RateLimit } from '../../../../shared/runtime/rate-limit.ts';
 import { startReplicas } from '../access/token-rig.ts';
 import { afterwards, type Call, callerOf, openBroker, pathOf, ready, token } from '../setup.ts';
 

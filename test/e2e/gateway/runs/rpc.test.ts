@@ -31,7 +31,8 @@ describe('POST /v1/rpc', () => {
     const sessions = ['sessions.reset', 'sessions.delete', 'sessions.compact', 'sessions.checkpoint', 'sessions.fork'];
     const memory = ['memory.list', 'memory.get', 'memory.forget'];
     const deadLetters = ['deadLetters.list', 'deadLetters.get', 'deadLetters.resend', 'deadLetters.discard'];
-    const ours = [...sessions, ...memory, ...deadLetters, 'approvals.list', 'approvals.resolve', 'status'];
+    const pairing = ['pairing.list', 'pairing.approve', 'pairing.deny', 'pairing.revoke'];
+    const ours = [...sessions, ...memory, ...deadLetters, ...pairing, 'approvals.list', 'approvals.resolve', 'status'];
     expect(Object.keys(methods).sort()).toEqual([...named, ...ours].sort());
   });
 
@@ -182,6 +183,20 @@ describe('sessions.*', () => {
     expect(await rpc(call, 'sessions.patch', { key: 'main' })).toMatchObject({ code: 'invalid', field: 'params' });
     expect(await rpc(call, 'sessions.patch', { key: 'main', model: 'no-such-model' })).toMatchObject({ field: 'model' });
     expect(await rpc(call, 'sessions.patch', { key: 'cli:none', displayName: 'x' })).toMatchObject({ code: 'not_found' });
+  });
+
+  test('D11: an unknown level of thinking or verbosity is refused with the list, over both interfaces', async () => {
+    const { call } = await startWorld();
+    await say(call, 'main');
+    for (const [field, level, list] of [
+      ['thinkingLevel', 'enormous', 'off, minimal, low, medium, high, xhigh'],
+      ['verboseLevel', 'maybe', 'off, on, full'],
+    ] as const) {
+      const refusal = { status: 400, code: 'invalid', field, detail: expect.stringContaining(`use one of ${list}`) };
+      expect(await rpc(call, 'sessions.patch', { key: 'main', [field]: level })).toMatchObject(refusal);
+      expect((await call('PATCH', `/v1/sessions/${main}`, { body: { [field]: level } })).body).toMatchObject(refusal);
+    }
+    expect((await call('GET', `/v1/sessions/${main}`)).body.settings).toEqual({});
   });
 
   test('A4/53, C10: sessions.reset begins a new generation under the same key', async () => {

@@ -62,6 +62,33 @@ describe('sessions_list', () => {
     expect((await as.owner('GET', '/v1/sessions')).body.sessions).toEqual([]);
   });
 
+  test.each([{ scope: 'global' }, { mainKey: 'work' }])(
+    'D1, D2: with %j no two rows have one key, and each key leads to the session of its row',
+    async (session) => {
+      const { as, done } = await openGateway({ session });
+      const keys = ['main', 'work', 'global', 'cron:daily', 'telegram:group:-1'].map((name) => `agent:main:${name}`);
+      for (const [index, key] of keys.entries()) {
+        const message = { messageId: 'm1', text: 'hello', sender: { id: '1' } };
+        await done(key, { type: 'append_message', sessionId: `s${index}`, message });
+      }
+      const hidden = 'scope' in session ? 0 : 1;
+      const rows = await vi.waitFor(async () => {
+        const { sessions } = await rpc(as.owner, 'sessions.list');
+        expect(sessions).toHaveLength(keys.length - hidden);
+        return [
+          ...sessions,
+          ...sessions.map((row: any) => ({ ...row, key: row.shownKey })),
+          ...(await as.owner('GET', '/v1/sessions')).body.sessions,
+        ];
+      });
+      for (const { key, sessionId } of rows) {
+        expect(await rpc(as.owner, 'chat.history', { sessionKey: key }), key).toMatchObject({ sessionId });
+      }
+      const shown = rows.map(({ shownKey }) => shownKey);
+      expect(shown).toEqual(expect.arrayContaining(['main', 'cron:daily', 'agent:main:telegram:group:-1']));
+    },
+  );
+
   test('A10/102, 113: messageLimit brings the last messages, without tool results; one unreadable history leaves the others', async () => {
     const { call, memory } = await startWorld();
     for (const text of ['one', 'two', 'three']) await say(call, 'main', text);

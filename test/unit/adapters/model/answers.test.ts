@@ -85,13 +85,15 @@ describe.each(dialects)('an answer of a provider (%s)', (_, wire) => {
     const server = await provide(stream(begin(), text('ok'), end('stop')));
     await take(wire, server, { maxOutputTokens: 77 }, { thinkingLevel: 'high' });
     await take(wire, server, {}, { thinkingLevel: 'enormous' });
-    const [high, odd] = server.requests;
+    await take(wire, server, {}, { thinkingLevel: 'xhigh' });
+    const [high, odd, most] = server.requests;
     expect(high!.headers).toMatchObject(
       wire === openai ? { authorization: 'Bearer planted-key-4711' } : { 'x-api-key': 'planted-key-4711' },
     );
     expect(high!.body).toMatchObject({ stream: true, model: 'tiny', max_tokens: 77 });
     expect(JSON.stringify(high!.body)).toContain(wire === openai ? '"reasoning_effort":"high"' : '"effort":"high"');
     expect(JSON.stringify(odd!.body)).not.toContain('effort');
+    expect(JSON.stringify(most!.body)).toMatch(/effort":"high"/);
   });
 
   test('names the speakers where several people write', async () => {

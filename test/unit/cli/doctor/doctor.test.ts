@@ -10,8 +10,8 @@ import { usersFolder } from '../../../../services/cli/installation.ts';
 import { deliveryBehind } from '../../../../services/cli/runtime/broker-report.ts';
 import { configSchema } from '../../../../shared/domain/config/schema.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
+import type { IssuedToken } from '../../../../shared/ports/access/tokens.ts';
 import type { HealthReport } from '../../../../shared/ports/presence.ts';
-import type { IssuedToken } from '../../../../shared/ports/tokens.ts';
 
 /** Each check of `natter doctor`, once as it should be and once for each way it can be wrong. */
 

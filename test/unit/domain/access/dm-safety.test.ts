@@ -15,6 +15,13 @@ const cases: readonly [rule: string, session: object, channels: object, danger: 
     /^anybody may write on irc, and with session\.dmScope "main" .* set session\.dmScope to "per-channel-peer"$/,
   ],
   ['all open channels are named', {}, { irc: {}, telegram: allow('1'), web: { dmPolicy: 'open' } }, /on irc, web,/],
+  [
+    'D8: a channel that lets in whoever is paired',
+    {},
+    { irc: { dmPolicy: 'pairing' } },
+    /^whoever is paired may write on irc, and with/,
+  ],
+  ['D8: a channel without direct messages', {}, { irc: { dmPolicy: 'disabled', allowFrom: ['ann', 'bob'] } }, null],
   ['an allow list of one', {}, { irc: allow('ann') }, null],
   ['an allow list of nobody', {}, { irc: allow() }, null],
   ['an allow list of two', {}, { irc: allow('ann', 'bob') }, /^2 people may write/],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
+import { ownerAside, type TurnView } from '../../../../shared/domain/prompt/conversation-message.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 import { limits } from '../../../../shared/kit/limits.ts';
 import { command, tell } from '../../../support/domain/given.ts';
@@ -75,6 +75,16 @@ describe('what a model hears', () => {
     const other = { id: 'carl', role: 'participant' };
     const several = viewAfter(from('post m1', participant), from('post-as m2 steer', other));
     expect(several).toMatchObject({ sender: { id: 'several', role: 'participant' }, senders: [participant, other] });
+  });
+
+  test.each(['post', 'post-as', 'append'])('A6/76, D3: what the owner said to others is marked for the model (%s)', (verb) => {
+    const envelope = command(verb === 'post-as' ? 'post-as m2 steer' : `${verb} m2`);
+    const aside = changed(verb === 'post-as' ? 'post-as m2 steer' : `${verb} m2`, {
+      message: { ...('message' in envelope.data && envelope.data.message), aside: 'owner' },
+    });
+    const { said, prompt } = viewAfter('post m1', ...(verb === 'post' ? ['reply m1/1 1'] : []), aside);
+    expect(said.at(-1)?.message.text).toBe(`${ownerAside}text of m2`);
+    if (verb === 'post') expect(prompt).toBe(`${ownerAside}text of m2`);
   });
 
   test('only the turn that runs sees anything', () => {

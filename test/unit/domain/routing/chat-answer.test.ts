@@ -37,6 +37,7 @@ const said = (
     key: key as SessionKey,
     occasion,
     sender,
+    mayChange: true,
     deliverTo,
     messageId: 'm1',
     config,
@@ -49,12 +50,18 @@ const said = (
 const owner: Sender = { ...ada, role: 'owner' };
 
 describe('reset', () => {
-  const reset = (rule: string, { by, ...message }: { by?: Sender; text: string; sender: Sender }, settings?: object) => ({
+  const reset = (
+    rule: string,
+    { by, ...message }: { by?: Sender; text: string; sender: Sender },
+    settings?: object,
+    notice?: object,
+  ) => ({
     type: 'reset',
     sessionId: 's2',
     expiry,
     cause: { trigger: 'command', rule },
     ...(settings && { settings }),
+    ...(notice && { notice }),
     ...(by && { by }),
     message: { messageId: 'm1', deliverTo, ...message },
   });
@@ -71,6 +78,16 @@ describe('reset', () => {
       '/new fast  write\na poem',
       reset('/new', { text: 'write\na poem', sender: ada }, { model: 'openai/gpt-5-mini' }),
     ],
+    [
+      'D5: a word that is only similar to a name is taken, and said',
+      '/new 5-mini',
+      reset(
+        '/new',
+        greeting,
+        { model: 'openai/gpt-5-mini' },
+        { code: 'model_taken', deliverTo, text: 'Model: openai/gpt-5-mini' },
+      ),
+    ],
     ['A4/54: a word that is no model is part of the message', '/new open it', reset('/new', { text: 'open it', sender: ada })],
   ])('%s', (_, text, expected) => expect(said(text, { settings: models })).toEqual(expected));
 
@@ -83,10 +100,17 @@ describe('reset', () => {
   test.each([
     ['several models', '/new gpt', ['openai/gpt-5, openai/gpt-5-mini', 'Nothing was reset']],
     ['a provider without a known model', '/reset empty', ['/reset empty/<model>', 'Nothing was reset']],
+    ['a text that may mean one', '/new gpt-9 hello', ['If it is your message, write /new alone first.']],
   ])('A4/54: what is ambiguous is refused with a list: %s', (_, text, parts) => {
     const command = said(text, { settings: models });
     expect(command).toMatchObject({ type: 'post_notice', notice: { code: 'model_ambiguous', deliverTo } });
     for (const part of parts) expect(command.type === 'post_notice' && command.notice.text).toContain(part);
+  });
+
+  test('D5: what has the form of a model is never a message by mistake', () => {
+    const command = said('/new google/gemini and hello', { settings: models });
+    expect(command).toMatchObject({ type: 'post_notice', notice: { code: 'model_unknown', deliverTo } });
+    expect(command.type === 'post_notice' && command.notice.text).toContain('there is no model "google/gemini"');
   });
 });
 

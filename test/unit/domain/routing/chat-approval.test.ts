@@ -19,6 +19,7 @@ const said = (text: string) => {
     key: 'agent:main:main' as SessionKey,
     occasion: { sessionId: 's2' },
     sender: ada,
+    mayChange: true,
     deliverTo,
     messageId: 'm1',
     config: configSchema.parse({}),

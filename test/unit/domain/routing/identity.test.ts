@@ -57,9 +57,13 @@ describe('roles come from the configuration (A5/66, A6/73)', () => {
 
 describe('channels.<channel>.dmPolicy: allowlist (A3/31)', () => {
   const allowFrom = ['7', 'telegram:8', 'alice', '@a:b'];
-  const rules = channelRules('telegram', { dmPolicy: 'allowlist', allowFrom, ownerTriggers: true }, identitiesOf(links));
+  const rules = channelRules(
+    'telegram',
+    config({ channels: { telegram: { dmPolicy: 'allowlist', allowFrom } } }).channels.telegram!,
+    identitiesOf(links),
+  );
   const admits = (id: string, role: 'owner' | 'participant' = 'participant') =>
-    rules.admits({ id, role, principal: identitiesOf(links).principalOf('telegram', id) });
+    rules.admits({ id, role, principal: identitiesOf(links).principalOf('telegram', id) }, { id, kind: 'direct' }) === 'yes';
   test.each([
     ['7', true],
     ['8', true],

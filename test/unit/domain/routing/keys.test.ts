@@ -11,7 +11,7 @@ import {
   resetTypeOf,
   type SessionKey,
 } from '../../../../shared/domain/keys/session-key.ts';
-import { shownKey } from '../../../../shared/domain/keys/shown-key.ts';
+import { listedKey, shownKey, storedKey } from '../../../../shared/domain/keys/shown-key.ts';
 import { channelOf } from '../../../../shared/domain/projections/list-channel.ts';
 
 const key = (text: string): SessionKey => text as SessionKey;
@@ -96,6 +96,11 @@ describe('short and older keys become the stored form (C2)', () => {
     ['A3/40: global', 'global', {}, 'agent:main:global'],
     ['A3/40: unknown', 'unknown', {}, /names no session/],
     ['A3/40: unknown of an agent', 'agent:main:unknown', {}, /names no session/],
+    ['D2: a complete key of the main session', 'agent:main:main', {}, 'agent:main:home'],
+    ['D2: that of another agent', 'agent:ops:main', {}, 'agent:ops:home'],
+    ['D2: exactly this key', 'stored:agent:ops:main', {}, 'agent:ops:main'],
+    ['D2: it must be complete', 'stored:main', {}, 'agent:main:stored:main'],
+    ['D2: and be a key', 'stored:agent:a b', {}, /contains " "/],
     ['C2: a complete key', 'agent:ada:x:y', { scope: 'global' }, 'agent:ada:x:y'],
     ['C2: an incomplete key', 'agent:ada', {}, /incomplete/],
     ['A3/35: group:<id> with a provider', 'group:1:2', { provider: 'Telegram' }, 'agent:main:telegram:group:1:2'],
@@ -118,14 +123,22 @@ describe('short and older keys become the stored form (C2)', () => {
     const told = 'key' in result ? result.key : result.problem;
     if (typeof stored === 'string') expect(told).toBe(stored);
     else expect(told).toMatch(stored);
-    if ('key' in result) expect(canonicalKey(result.key, context)).toEqual(result);
+    if ('key' in result) expect(canonicalKey(listedKey(result.key, context), context)).toEqual(result);
   });
 
-  test.each([
-    ['agent:main:home', 'main'],
-    ['agent:main:global', 'main'],
-    ['agent:ada:home', 'agent:ada:home'],
-    ['agent:main:main', 'agent:main:main'],
-    ['agent:main:cron:x', 'agent:main:cron:x'],
-  ])('A3/40, C2: callers see %s as %s', (stored, shown) => expect(shownKey(key(stored), 'home', 'main')).toBe(shown));
+  test.each<[stored: string, scope: 'per-sender' | 'global', shown: string]>([
+    ['agent:main:home', 'per-sender', 'main'],
+    ['agent:main:home', 'global', 'agent:main:home'],
+    ['agent:main:global', 'global', 'main'],
+    ['agent:main:global', 'per-sender', 'agent:main:global'],
+    ['agent:ada:home', 'per-sender', 'agent:ada:home'],
+    ['agent:main:main', 'per-sender', 'stored:agent:main:main'],
+    ['agent:main:cron:x', 'per-sender', 'cron:x'],
+    ['agent:ada:cron:x', 'per-sender', 'agent:ada:cron:x'],
+  ])('A3/40, C2, D1: callers see %s, with scope %s, as %s', (stored, scope, shown) => {
+    expect(shownKey(key(stored), { ...context, scope })).toBe(shown);
+    expect(canonicalKey(shown, { ...context, scope })).toEqual({ key: stored });
+    const listed = listedKey(key(stored), { ...context, scope });
+    expect([canonicalKey(listed, { ...context, scope }), storedKey(listed)]).toEqual([{ key: stored }, stored]);
+  });
 });

@@ -61,9 +61,11 @@ describe('where a message comes from (A13)', () => {
     ['groups', group()],
     ['channels', { conversation: { id: 'C1', kind: 'channel' } }],
     ['what is only remembered', { ...group(), mentioned: false }],
-    ['chat commands', { ...chat(), text: '/new' }],
     ['an origin alone', { ...group(), kind: 'meta', text: '' }],
-  ])('A13/137, A2/14: filled for %s', (_, change) => expect(occasionIn(change).origin).toMatchObject({ provider: 'telegram' }));
+    ['chat commands', { ...chat(), text: '/new' }],
+  ])('A13/137, A2/14: filled for %s', (_, change) =>
+    expect(occasionIn(change, { session: { dmScope: 'per-peer' } }).origin).toMatchObject({ provider: 'telegram' }),
+  );
 
   test('A2/13: labels have a limit, and no half characters', () => {
     const { displayName } = occasionIn(group({ channel: `${'x'.repeat(246)}😀` })).origin ?? {};

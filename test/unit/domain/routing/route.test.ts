@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nameFinder, ownerAside } from '../../../../shared/domain/routing/group.ts';
+import { nameFinder } from '../../../../shared/domain/routing/group.ts';
 import { withoutSilence } from '../../../../shared/domain/values/silence.ts';
 import { type Change, messageOf, routed } from './support.ts';
 
@@ -10,7 +10,7 @@ const direct = { conversation: { id: '42', kind: 'direct' } };
 
 describe('who makes the agent speak (A6/72-76)', () => {
   test.each<[string, Change, Change, string, string, string]>([
-    ['A6/73, 76: owner, not addressed', {}, owners, 'post_message', 'owner', `${ownerAside}hello`],
+    ['A6/73, 76: owner, not addressed', {}, owners, 'post_message', 'owner', 'hello'],
     ['A6/73: owner, mentioned', { mentioned: true }, owners, 'post_message', 'owner', 'hello'],
     ['A6/73: owner, directed', { directed: true }, owners, 'post_message', 'owner', 'hello'],
     ['A6/73: owner, direct chat', direct, owners, 'post_message', 'owner', 'hello'],
@@ -22,7 +22,7 @@ describe('who makes the agent speak (A6/72-76)', () => {
       { ...quiet, agent: { owners: ['irc:42'] } },
       'post_message',
       'owner',
-      `${ownerAside}hello`,
+      'hello',
     ],
     ['A6/74: other, mentioned', { mentioned: true }, {}, 'post_message', 'participant', 'hello'],
     ['A6/74: other, directed', { directed: true }, {}, 'post_message', 'participant', 'hello'],
@@ -40,6 +40,16 @@ describe('who makes the agent speak (A6/72-76)', () => {
     ['A6/75: a program', { sender: { id: '1', role: 'program' } }, {}, 'append_message', 'program', 'hello'],
   ])('%s', (_, change, settings, type, role, text) => {
     expect(messageOf(change, settings)).toMatchObject({ type, text, sender: { role }, messageId: 'telegram:1' });
+  });
+
+  test.each<[string, Change, Change, 'owner' | undefined]>([
+    ['what the owner says to others', {}, owners, 'owner'],
+    ['what the owner says to the agent', { mentioned: true }, owners, undefined],
+    ['what the owner says with the rule off', {}, quiet, undefined],
+    ['what others say', {}, {}, undefined],
+    ['what the owner says in a direct chat', direct, owners, undefined],
+  ])('A6/76, D3: a mark, not a text, tells %s from the rest', (_, change, settings, aside) => {
+    expect(messageOf(change, settings).aside).toBe(aside);
   });
 
   test.each(['telegram', 'discord', 'slack'])('A6/72: the rules are the same for %s', (channel) => {
@@ -66,9 +76,9 @@ describe('who makes the agent speak (A6/72-76)', () => {
 describe('chat commands in the router (A11)', () => {
   const triggers = { session: { resetTriggers: ['fresh start'] } };
   test.each<[rule: string, change: Change, settings: Change, type: string]>([
-    ['A4/53: /new in a direct chat', { ...direct, text: '/new' }, {}, 'reset'],
-    ['A4/53: with a remainder', { ...direct, text: '/reset good morning' }, {}, 'reset'],
-    ['A4/53: a trigger of the configuration', { ...direct, text: 'fresh start' }, triggers, 'reset'],
+    ['A4/53: /new in a direct chat', { ...direct, text: '/new' }, owners, 'reset'],
+    ['A4/53: with a remainder', { ...direct, text: '/reset good morning' }, owners, 'reset'],
+    ['A4/53: a trigger of the configuration', { ...direct, text: 'fresh start' }, { ...owners, ...triggers }, 'reset'],
     ['A4/53: a word of it is a message', { ...direct, text: 'freshly' }, triggers, 'post_message'],
     ['A11/125: /stop', { ...direct, text: '/stop' }, {}, 'stop'],
     ['A11/125: not standalone', { ...direct, text: '/stop it' }, {}, 'post_message'],
@@ -78,13 +88,13 @@ describe('chat commands in the router (A11)', () => {
     ['A11/127: a group: the owner, standing alone', { text: '/new' }, owners, 'reset'],
     ['A11/127: a group: the owner, not standing alone', { text: '/new words' }, owners, 'post_message'],
     ['A11/127: a group: another, standing alone', { text: '/new' }, {}, 'append_message'],
-    ['A11/127: a group: another, addressed', { text: '/new words', mentioned: true }, {}, 'reset'],
+    ['A11/127, D7: a group: another, addressed', { text: '/new words', mentioned: true }, {}, 'post_notice'],
     ['A11/127: a group: another, by name', { text: '@natter /stop' }, named, 'stop'],
     ['A11/127: a group: for another bot', { text: '/stop@otherbot' }, { ...owners }, 'post_message'],
   ])('%s', (_, change, settings, type) => expect(routed(change, settings).data.type).toBe(type));
 
   test('A4/53: the new session gets its id and the rest as its first message', () => {
-    expect(routed({ ...direct, text: '/new hello there' }).data).toMatchObject({
+    expect(routed({ ...direct, text: '/new hello there' }, owners).data).toMatchObject({
       sessionId: expect.stringMatching(/^telegram:2026-03-04-/),
       message: { text: 'hello there', messageId: 'telegram:1', sender: { principal: 'telegram:42' } },
     });

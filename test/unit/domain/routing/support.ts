@@ -1,7 +1,7 @@
 import { type Config, configSchema } from '../../../../shared/domain/config/schema.ts';
 import type { InboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
 import { inboundEnvelope } from '../../../../shared/domain/routing/inbound-envelope.ts';
-import { type Routed, route } from '../../../../shared/domain/routing/route.ts';
+import { createRoute, type PairingResult, type Routed } from '../../../../shared/domain/routing/route.ts';
 import type { CommandEnvelope } from '../../../../shared/domain/session/envelope.ts';
 
 /** Envelopes and settings as the tables of the routing tests write them: only what differs from a message to a Telegram group. */
@@ -17,8 +17,8 @@ const envelope = (change: Change = {}): InboundEnvelope =>
     text: 'hello',
     ...change,
   });
-export const outcome = (change: Change = {}, settings: Change = {}): Routed =>
-  route(envelope(change), config(settings), receivedAt);
+export const outcome = (change: Change = {}, settings: Change = {}, pairing?: PairingResult): Routed =>
+  createRoute(config(settings))(envelope(change), receivedAt, pairing);
 export const routed = (change: Change = {}, settings: Change = {}): CommandEnvelope => {
   const result = outcome(change, settings);
   if ('command' in result) return result.command;
@@ -28,6 +28,7 @@ export const routed = (change: Change = {}, settings: Change = {}): CommandEnvel
 export const keyOf = (change: Change, settings: Change = {}): string => {
   const result = outcome(change, settings);
   if ('command' in result) return result.command.key;
+  if ('pairing' in result) return `pairing: ${result.pairing.kind}`;
   return 'dropped' in result ? `dropped: ${result.dropped}` : `unroutable: ${result.unroutable}`;
 };
 export const messageOf = (change: Change, settings: Change = {}) => {

@@ -196,7 +196,8 @@ describe('opening, origin and settings', () => {
 
   test('A4/55, A5/67: the person who starts a session with /new is a participant; the sender of the greeting is not', () => {
     const sender = { id: '5', role: 'participant', principal: 'telegram:5' };
-    const said = routed({ text: '/new', conversation: { id: '5', kind: 'direct' }, sender });
+    const session = { dmScope: 'per-channel-peer' };
+    const said = routed({ text: '/new', conversation: { id: '5', kind: 'direct' }, sender }, { session });
     const { commits } = tell(said);
     expect(commits.reduce<IndexRow | null>(summarize, null)?.participants).toEqual(['telegram:5']);
   });

@@ -145,7 +145,7 @@ describe('what takes effect at once, and what needs a restart', () => {
     ['session.sendPolicy', { rules: [], default: 'deny' }],
     ['agent.owners', ['irc:ann']],
     ['agent.names', ['natter']],
-    ['channels', { irc: { dmPolicy: 'allowlist', allowFrom: [], ownerTriggers: false } }],
+    ['channels', { irc: { dmPolicy: 'allowlist', allowFrom: [], groupPolicy: 'open', groups: {}, ownerTriggers: false } }],
     ['model.aliases', { fast: 'a/b' }],
     ['log.level', 'debug'],
   ])('%s at once', (key, value) => {

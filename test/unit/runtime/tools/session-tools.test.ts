@@ -34,7 +34,8 @@ describe('a row of the list', () => {
   test.each([
     ['agent:main:main', {}, 'main'],
     ['agent:main:home', { mainKey: 'home' }, 'main'],
-    ['agent:main:main', { mainKey: 'home' }, 'agent:main:main'],
+    ['agent:main:main', { mainKey: 'home' }, 'stored:agent:main:main'],
+    ['agent:main:cron:daily', {}, 'cron:daily'],
     ['agent:main:global', { scope: 'global' }, 'main'],
     ['agent:work:main', {}, 'agent:work:main'],
     ['agent:main:telegram:group:-100', {}, 'agent:main:telegram:group:-100'],

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../shared/kit/clock.ts';
-import { NatterError } from '../../../shared/kit/errors.ts';
-import { limits } from '../../../shared/kit/limits.ts';
+import type { Clock } from '../kit/clock.ts';
+import { NatterError } from '../kit/errors.ts';
+import { limits } from '../kit/limits.ts';
 
 /** What is left of a caller's rate, and when that was counted, by the monotonic clock. */
 interface Left {

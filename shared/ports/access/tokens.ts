@@ -1,4 +1,4 @@
-import type { Role } from '../domain/values/role.ts';
+import type { Role } from '../../domain/values/role.ts';
 
 /** The stored form of a secret: its SHA-256 in hex, and when it expires, if it does (ms). */
 export interface TokenSecret {

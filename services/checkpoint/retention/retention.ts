@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../../shared/domain/config/schema.ts';
+import { exportStore } from '../../../shared/domain/projections/transcript-layout.ts';
+import { linesOf } from '../../../shared/domain/projections/transcript-line.ts';
+import { type DueSession, dueSessions, removedSessions, retentionSettings } from '../../../shared/domain/reset/retention.ts';
+import type { CommandEnvelope } from '../../../shared/domain/session/envelope.ts';
+import type { Logger } from '../../../shared/kit/log.ts';
+import type { Ports } from '../../../shared/ports/index.ts';
+import { startLeasedWork, type Tenure } from '../../../shared/runtime/leased-work.ts';
+import type { Service } from '../../../shared/runtime/service.ts';
+import { TranscriptFiles } from '../../../shared/runtime/transcripts/files.ts';
+
+export type RetentionPorts = Pick<Ports, 'clock' | 'events' | 'index' | 'leases' | 'commands' | 'answers' | 'audit'>;
+export interface RetentionOptions {
+  readonly ports: RetentionPorts;
+  readonly log: Logger;
+  readonly member: string;
+  readonly session: Pick<Config['session'], 'mainKey' | 'maintenance'>;
+}
+
+const name = 'checkpoint-retention';
+const actor = 'retention';
+/** Milliseconds between two removals, so that conversations do not notice them. */
+const pauseMs = 200;
+const answerMs = 5_000;
+
+/**
+ * Removes the sessions that are due from time to time (B1, B2, D10): archives each if configured, writes the audit record, then
+ * deletes its key, but only if nothing has happened in it since. One process does it at a time.
+ */
+export const startRetention = ({ ports, log, member, session }: RetentionOptions): Omit<Service, 'name' | 'problems'> => {
+  const { clock, index, leases } = ports;
+  const { everyMinutes } = session.maintenance;
+  const counts = { retention_runs_total: 0, retention_due_sessions: 0, retention_deleted_total: 0, retention_failed_total: 0 };
+
+  const remove = async (due: DueSession): Promise<void> => {
+    try {
+      if (session.maintenance.archiveDir !== undefined) await archive(ports, session.maintenance.archiveDir, due);
+      const isDeleted = await deleteIfUnchanged(ports, due);
+      counts.retention_deleted_total += isDeleted ? 1 : 0;
+    } catch (error) {
+      counts.retention_failed_total += 1;
+      log.error({ err: error, key: due.row.key, rule: due.rule }, 'a session that is due is not removed');
+    }
+  };
+
+  const run = async ({ stopping, healthy }: Tenure): Promise<void> => {
+    const view = await index.watch();
+    const due = dueSessions(view.rows(), session, clock.now());
+    await view.close();
+    healthy();
+    counts.retention_due_sessions = due.length;
+    for (const one of removedSessions(due, session.maintenance)) {
+      if (stopping.aborted) return;
+      await remove(one);
+      await clock.sleep(pauseMs, stopping);
+    }
+    counts.retention_runs_total += 1;
+    await clock.sleep(everyMinutes * 60_000, stopping);
+  };
+
+  const leased = startLeasedWork({ name, member, leases, clock, log, work: run });
+  return {
+    metrics: () => ({ ...counts, retention_active: leased.active() ? 1 : 0 }),
+    stop: leased.stop,
+  };
+};
+
+/** Writes the transcripts of the session below the folder, in the layout of `natter export`. Writing them again changes nothing. */
+const archive = async ({ events }: RetentionPorts, folder: string, { row: { key, seq } }: DueSession): Promise<void> => {
+  const files = new TranscriptFiles({ store: exportStore(folder), before: async function* () {} });
+  for await (const commit of events.read(key, { upTo: seq })) await files.write([{ key, erased: false, lines: linesOf(commit) }]);
+};
+
+/** Resolves with false if the session is in use again, or is deleted already. */
+const deleteIfUnchanged = async ({ audit, answers, commands, clock }: RetentionPorts, due: DueSession): Promise<boolean> => {
+  const command = commandFor(due, clock.now(), answers.address);
+  const record = { v: 1, at: command.at, kind: 'session_deleted', actor, target: due.row.key } as const;
+  await audit.append({ ...record, outcome: 'ok', detail: retentionSettings[due.rule] });
+  const waiting = answers.wait(command.id, answerMs);
+  await commands.publish(command);
+  const answer = await waiting;
+  if (answer?.outcome === 'accepted' || answer?.outcome === 'duplicate') return true;
+  await audit.append({ ...record, outcome: 'failed', detail: answer?.code ?? 'unanswered' });
+  return false;
+};
+
+const commandFor = ({ row: { key, seq }, rule }: DueSession, at: number, answerTo: string): CommandEnvelope => {
+  const id = `retention-${createHash('sha256').update(`${key} ${seq}`).digest('hex').slice(0, 32)}`;
+  const data = { type: 'delete_session', mode: 'key', reason: `unused: ${retentionSettings[rule]}` } as const;
+  return { id, key, at, correlationId: id, causationId: id, actor, answerTo, ifSeq: seq, data };
+};

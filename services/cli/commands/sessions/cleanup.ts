@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { NatterApiError, type NatterClient } from '../../../../shared/client/main.ts';
+import { storedKey } from '../../../../shared/domain/keys/shown-key.ts';
+import { exportStore } from '../../../../shared/domain/projections/transcript-layout.ts';
+import { linesOf } from '../../../../shared/domain/projections/transcript-line.ts';
+import { type RetentionRule, retentionSettings } from '../../../../shared/domain/reset/retention.ts';
+import { TranscriptFiles } from '../../../../shared/runtime/transcripts/files.ts';
+import { type CommonOptions, clientOf, wholeNumber } from '../../access.ts';
+import { commitsOf, noteLost } from '../../commits.ts';
+import { isConfirmed } from '../../confirm.ts';
+import { example } from '../../example.ts';
+import { asJson, oneLine, table, type World } from '../../terminal.ts';
+import { ago } from '../../time.ts';
+
+interface CleanupOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly archive?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+interface Due {
+  readonly key: string;
+  readonly shownKey: string;
+  readonly rule: RetentionRule;
+  readonly seq: number;
+  readonly interactedAt: number;
+  readonly messageCount: number;
+}
+interface Retention {
+  readonly mode: 'report' | 'enforce';
+  readonly count: number;
+  readonly due: readonly Due[];
+}
+
+const linesFor = (due: readonly Due[], now: number): string[] =>
+  table(
+    ['KEY', 'MESSAGES', 'UNUSED', 'DUE BY'],
+    due.map(({ key: _, shownKey, messageCount, interactedAt, rule }) => [
+      oneLine(shownKey, 60),
+      String(messageCount),
+      ago(interactedAt, now),
+      retentionSettings[rule],
+    ]),
+  );
+
+/** Deletes the session unless it was used in the meantime. Resolves with whether it did. */
+const remove = async (client: NatterClient, { key, seq }: Due): Promise<boolean> => {
+  try {
+    await client.sessions.delete(key, { mode: 'key', ifMatch: seq });
+    return true;
+  } catch (error) {
+    if (error instanceof NatterApiError && ['precondition_failed', 'session_unknown', 'not_found'].includes(error.code))
+      return false;
+    throw error;
+  }
+};
+
+/** `natter sessions cleanup`: removes what retention has due, now and in any mode (B2). The gateway says what is due. */
+export const addCleanup = (sessions: Command, world: World): void => {
+  sessions
+    .command('cleanup')
+    .description('delete the sessions that session.maintenance has due')
+    .option('--dry-run', 'only show what would be deleted')
+    .option('--archive <folder>', 'write the transcripts below this folder first')
+    .option('--limit <count>', 'at most so many, those unused for longest first', wholeNumber(1, 1_000), 1_000)
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('sessions cleanup --dry-run'))
+    .action(async (_: unknown, command: Command) => {
+      const { dryRun, yes, archive, limit, json, ...common } = command.optsWithGlobals<CleanupOptions>();
+      const { terminal } = world;
+      const client = clientOf(world, common);
+      const { count, due, mode } = await client.get<Retention>('/v1/retention', { query: { limit } });
+      if (!json) for (const line of due.length === 0 ? [] : linesFor(due, world.now())) terminal.out(line);
+      if (dryRun || due.length === 0) {
+        if (json) terminal.out(asJson({ mode, count, due, deleted: 0 }, 2));
+        else terminal.note(`${count} sessions are due (session.maintenance.mode is "${mode}")`);
+        return;
+      }
+      if (!yes && !(await isConfirmed(world, `Delete these ${due.length} sessions?`, 'delete')))
+        return terminal.note('nothing was deleted');
+      const folder = archive === undefined ? null : exportStore(resolve(archive));
+      const files = folder === null ? null : new TranscriptFiles({ store: folder, before: async function* () {} });
+      let deleted = 0;
+      for (const one of due) {
+        const key = storedKey(one.key);
+        for await (const commit of files ? commitsOf(client, one.key, { lost: noteLost(world, key) }) : [])
+          await files?.write([{ key, erased: false, lines: linesOf(commit) }]);
+        deleted += (await remove(client, one)) ? 1 : 0;
+      }
+      if (json) terminal.out(asJson({ mode, count, due, deleted }, 2));
+      else terminal.note(`${deleted} sessions deleted; ${due.length - deleted} were in use again`);
+    });
+};

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { resetCause } from '../values/expiry.ts';
+import { deliveryTarget, turnTask } from '../values/types.ts';
+
+const id = z.string();
+/** The principal of the one person who asked for a turn: they may stop it (D7). */
+export const askedBy = z.string().min(1).max(512).optional();
+
+/** A turn that is queued or starts. `askedBy` is absent if the owner, a program or several people asked for it. */
+export const queuedTurn = z.object({
+  id,
+  messageId: id,
+  deliverTo: deliveryTarget.optional(),
+  /** The session was stale when the message arrived: its turn starts a generation with this id (A4/43, 57). */
+  renews: z.object({ sessionId: id, cause: resetCause }).optional(),
+  /** May be answered together with its neighbours in the queue (B6). */
+  collect: z.literal(true).optional(),
+  task: turnTask.optional(),
+  askedBy,
+});
+export type QueuedTurn = z.infer<typeof queuedTurn>;

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { type Change, routed } from './support.ts';
+
+/**
+ * D7: who may change a session by a chat command. A column is a place to write from, a row a command; a cell is the type of what
+ * the session is told. `notice`: that only the owner may.
+ */
+const owned = { agent: { owners: ['telegram:1'], names: ['natter'] } };
+const direct = (id: string): Change => ({ conversation: { id, kind: 'direct' }, sender: { id } });
+const inGroup = (id: string, mentioned = true): Change => ({
+  conversation: { id: '-1', kind: 'group' },
+  sender: { id },
+  mentioned,
+});
+const scoped = (session: Change): Change => ({ ...owned, session });
+
+type Place = readonly [change: Change, settings: Change];
+const places: Readonly<Record<string, Place>> = {
+  'owner, direct': [direct('1'), owned],
+  'owner, group': [inGroup('1', false), owned],
+  'owner, global': [inGroup('1'), scoped({ scope: 'global' })],
+  'other, dmScope main': [direct('9'), owned],
+  'other, global': [direct('9'), scoped({ scope: 'global' })],
+  'other, no owners': [direct('9'), {}],
+  'other, per-peer': [direct('9'), scoped({ dmScope: 'per-peer' })],
+  'other, per-account': [direct('9'), scoped({ dmScope: 'per-account-channel-peer' })],
+  'other, global, per-peer': [direct('9'), scoped({ scope: 'global', dmScope: 'per-peer' })],
+  'other, group': [inGroup('9'), scoped({ dmScope: 'per-peer' })],
+  'other, topic': [{ ...inGroup('9'), conversation: { id: '-1', kind: 'group', threadId: '7' } }, owned],
+  'other, group, aside': [inGroup('9', false), owned],
+  'program, group': [{ ...inGroup('9'), sender: { id: '9', role: 'program' } }, owned],
+  'hook, its own': [{ ...direct('9'), channel: 'hook' }, owned],
+  'hook, of another': [{ ...direct('9'), channel: 'hook', sessionKey: 'agent:main:telegram:dm:1' }, owned],
+};
+const table = `
+                         /new      /reset hi  /compact  /stop      /send off  /status
+owner, direct            reset     reset      compact   stop       patch      report
+owner, group             reset     post       compact   stop       patch      report
+owner, global            reset     reset      compact   stop       patch      report
+other, dmScope main      notice    notice     notice    stop own   notice     report
+other, global            notice    notice     notice    stop own   notice     report
+other, no owners         notice    notice     notice    stop own   notice     report
+other, per-peer          reset     reset      compact   stop       notice     report
+other, per-account       reset     reset      compact   stop       notice     report
+other, global, per-peer  notice    notice     notice    stop own   notice     report
+other, group             notice    notice     notice    stop own   notice     report
+other, topic             notice    notice     notice    stop own   notice     report
+other, group, aside      append    append     append    append     append     append
+program, group           notice    notice     notice    stop own   notice     report
+hook, its own            reset     reset      compact   stop       notice     report
+hook, of another         notice    notice     notice    stop own   notice     report
+`;
+
+/** A command in a word of the table. */
+const wordOf = ({ data }: ReturnType<typeof routed>): string => {
+  if (data.type === 'stop') return data.by === undefined ? 'stop' : 'stop own';
+  if (data.type === 'post_notice') expect(data.notice.code).toBe('owner_only');
+  return data.type
+    .replace(/^(post|append)_message$/, '$1')
+    .replace(/^patch_session$/, 'patch')
+    .replace(/^post_notice$/, 'notice');
+};
+
+const [header = '', ...lines] = table.trim().split('\n');
+const commands = header.trim().split(/ {2,}/);
+const rows = lines.map((line) => line.split(/ {2,}/));
+
+describe('who may change a session by a chat command', () => {
+  test('every place has its row', () => expect(rows.map(([place]) => place).sort()).toEqual(Object.keys(places).sort()));
+
+  test.each(rows)('D7: %s', (place = '', ...cells) => {
+    const [change, settings] = places[place] as Place;
+    expect(commands.map((text) => wordOf(routed({ ...change, text }, settings)))).toEqual(cells);
+  });
+
+  test('D7: the notice says what was not done, and who may', () => {
+    const { data } = routed({ ...inGroup('9'), text: '@natter /new hello' }, owned);
+    expect(data).toEqual({
+      type: 'post_notice',
+      notice: {
+        code: 'owner_only',
+        text: 'Nothing was changed: only the owner may use /new in a session that several people share.',
+      },
+    });
+  });
+});
