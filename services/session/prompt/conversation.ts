@@ -33,7 +33,7 @@ export class Conversation {
   #counted: TurnView['counted'] = null;
   #at: Pick<RecordedCommit, 'rev' | 'seq'> = { rev: 0, seq: 0 };
   #firstRev = 0;
-  /** Where commits are lost, until a person's decision about that is read (F13). */
+  /** Where commits are lost that nobody has decided about (F13). */
   #hole: string | null = null;
   /** The revision from which commits are needed. */
   #neededRev = 1;
@@ -55,12 +55,8 @@ export class Conversation {
 
   /** True if this commit can be added next. */
   isNext(commit: RecordedCommit): boolean {
-    return (
-      this.#firstRev === 0 ||
-      commit.rev === this.rev + 1 ||
-      (startsAnew(commit) && commit.rev > this.rev) ||
-      forkBaseOf(commit)?.rev === this.rev
-    );
+    const follows = commit.rev === this.rev + 1 || (startsAnew(commit) && commit.rev > this.rev);
+    return this.#firstRev === 0 || follows || forkBaseOf(commit)?.rev === this.rev;
   }
 
   add(commit: RecordedCommit): void {
@@ -73,13 +69,10 @@ export class Conversation {
     if (this.#said.trim(this.#turn?.id)) this.#counted = null;
   }
 
-  /**
-   * What the running turn sees. `null` if this turn is not running, or if reading started after the messages it answers. Throws
-   * `AssertionError` if commits are lost that nobody has decided about.
-   */
+  /** What the running turn sees. `null` if it is not running or reading started after its messages. Throws `AssertionError` at a hole. */
   view(turnId: string): TurnView | null {
-    assert(this.#hole === null, this.#hole ?? '');
     const turn = this.#turn;
+    assert(this.#hole === null, this.#hole ?? '');
     if (turn?.id !== turnId || !turn.isWhole) return null;
     const senders = sendersOf(turn);
     const unheard = turn.block === null ? turn.joined.slice(turn.heard) : [];

@@ -155,9 +155,9 @@ const guarded = (
 const gatedLog = (process: Process, log: InMemoryEventLog, spy: Spy): EventLog => {
   /** A process that stands still while the connection breaks has not sent its request yet: it is lost. */
   const reach = <T>(call: () => Promise<T>): Promise<T> => {
-    const { exchanges } = log;
+    const { breaks } = log;
     return process.through(() =>
-      exchanges === log.exchanges ? call() : Promise.reject(new NatterError('unavailable', 'the connection broke')),
+      breaks === log.breaks ? call() : Promise.reject(new NatterError('unavailable', 'the connection broke')),
     );
   };
   return {

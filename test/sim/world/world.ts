@@ -8,6 +8,7 @@ import type { RecordedCommit } from '../../../shared/domain/session/envelope.ts'
 import type { EventLog } from '../../../shared/ports/event-log.ts';
 import type { Ports } from '../../../shared/ports/index.ts';
 import type { Service } from '../../../shared/runtime/service.ts';
+import { encodeCommit } from '../../../shared/wire/codec.ts';
 import { damagedKeys } from '../history.ts';
 import { type Random, randomOf } from '../random.ts';
 import type { SimOptions } from './options.ts';
@@ -164,7 +165,7 @@ export class World {
     const to = this.#random.between(Math.max(0, seen - 30), seen - 1);
     const ms = restartMs + this.#random.pick([500, 3_000, 15_000]);
     const noteIt = recorder.rollBack(to);
-    const putBack = system.events.rollBack(to);
+    const putBack = system.events.kept.rollBack(to);
     this.#breakConnections();
     this.#putBack = () => {
       this.#putBack = () => {};
@@ -177,6 +178,7 @@ export class World {
 
   /** The broker of the log is away for as long as it takes to start again. */
   #breakConnections(): void {
+    this.system.events.breaks++;
     const [log] = this.#troubles;
     for (const { process } of this.#places) process?.disconnected();
     if (log === undefined || this.#phase !== 'trouble') return;
@@ -196,9 +198,9 @@ export class World {
     const { key, seq, rev } = commit;
     const isLast = !commits.some((later) => later.key === key && later.seq > seq);
     const how = isLast ? 'unreadable' : this.#random.pick(['missing', 'changed', 'unreadable'] as const);
-    if (how === 'missing') system.events.lose(seq);
-    if (how === 'changed') system.events.change(seq, { ...commit, actor: 'user:somebody-else' });
-    if (how === 'unreadable') system.events.spoil(seq);
+    if (how === 'missing') system.events.kept.lose(seq);
+    if (how === 'changed') system.events.kept.change(seq, encodeCommit({ ...commit, actor: 'user:somebody-else' }));
+    if (how === 'unreadable') system.events.kept.spoil(seq);
     recorder.damage({ key, seq, rev, how });
   }
 

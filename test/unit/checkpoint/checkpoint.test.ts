@@ -162,7 +162,7 @@ describe('the projection', () => {
       const { system, ports, commit } = open();
       for (let index = 0; index < 3; index++) await commit('a');
       const { commits } = await ports.events.page({ after: 0, limit: 10 });
-      system.events.lose(2);
+      system.events.kept.lose(2);
       await ports.index.put(
         commits.slice(0, read).map((first) => summarize(null, first)),
         2,

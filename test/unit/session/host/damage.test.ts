@@ -21,7 +21,7 @@ const seqOf = (made: Rig, rev: number): number => commitsOf(made).find((commit) 
 /** The bit flips while nobody has the session in memory. */
 const spoil = (made: Rig, ...revs: number[]): void => {
   const seqs = revs.map((rev) => seqOf(made, rev));
-  for (const seq of seqs) made.system.events.spoil(seq);
+  for (const seq of seqs) made.system.events.kept.spoil(seq);
   made.restart();
 };
 const texts = (made: Rig): string[] => made.events().flatMap((event) => (event.type === 'assistant_message' ? [event.text] : []));
@@ -75,7 +75,7 @@ describe('F13: a session with commits that the store has lost', () => {
 
   test('is found while it is in memory: at the next commit nothing is written over what is there', async () => {
     const made = await told();
-    made.system.events.spoil(seqOf(made, 5));
+    made.system.events.kept.spoil(seqOf(made, 5));
     expect(await made.take('post e')).toMatchObject({ kind: 'dead' });
     expect(commitsOf(made).map(({ rev }) => rev)).toEqual([1, 2, 3, 4]);
   });
@@ -106,7 +106,7 @@ describe('F13: a session with commits that the store has lost', () => {
   test('whose end is gone without a trace is known by its snapshot: it is not an empty or a shorter session', async () => {
     const made = await told();
     await made.ports.snapshots.put(homeKey, toPlain(await loadState(made.ports, homeKey)));
-    made.system.events.forget(homeKey, seqOf(made, 4));
+    made.system.events.kept.forget(homeKey, seqOf(made, 4));
     made.restart();
     await expect(loadState(made.ports, homeKey)).rejects.toMatchObject({
       code: 'damaged',
